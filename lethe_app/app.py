@@ -70,8 +70,8 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Lethe")
     application.setDesktopFileName("lethe")
-    window = MainWindow(paths, furnished=False)
-    window.keep_within(window.screen().availableSize())
+    window = MainWindow(paths, build_at_once=False)
+    window.limit_size(window.screen().availableSize())
     window.show()
     on_screen = time.monotonic() + FIRST_PAINT_S
     while not window.windowHandle().isExposed() and time.monotonic() < on_screen:
@@ -84,10 +84,10 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 def open_window(paths: Paths) -> int:
     """Show the window, build the services, and run until the window is closed. Return the exit code."""
     application, window = first_window(paths)
-    from lethe_app.ui.core.translations import speak
+    from lethe_app.ui.core.translations import install_translations
 
     keep_log(paths)
-    speak(application, [paths.translations, paths.own_translations])
+    install_translations(application, [paths.translations, paths.own_translations])
     window.build_panes()
     close_on_signals(window)
     return run(application, window, lambda: build_once(paths))
@@ -103,7 +103,7 @@ async def build_once(paths: Paths) -> AppServices | None:
     try:
         return await build(paths)
     except DatabaseLocked:
-        if await asyncio.to_thread(single_instance.call, paths, PATIENCE):
+        if await asyncio.to_thread(single_instance.request_window, paths, PATIENCE):
             return None
         raise
 
@@ -183,7 +183,7 @@ async def live(window: MainWindow, make_services: Callable[[], Awaitable[AppServ
     try:
         services = await make_services()
     except LetheError as error:
-        window.notifier.report(error)
+        window.notifier.report_error(error)
         await closed.wait()
         return 1
     if services is None:
@@ -192,7 +192,7 @@ async def live(window: MainWindow, make_services: Callable[[], Awaitable[AppServ
         return 0
     try:
         window.attach(services)
-        services.wake()
+        services.start_background()
         await closed.wait()
         await window.detach()
     finally:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from lethe_app.config.settings import Settings
 from lethe_app.services.memory.reason_words import block_templates, reason_templates
-from lethe_app.ui.core.reason_labels import BLOCK, REASON
-from lethe_app.ui.transcript.message_actions import DEEDS
+from lethe_app.ui.core.reason_labels import BLOCK_CONTEXT, REASON_CONTEXT
+from lethe_app.ui.transcript.message_actions import MESSAGE_ACTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 WINDOW = ROOT / "lethe_app" / "ui"
@@ -95,9 +95,9 @@ def words() -> set[tuple[str, str]]:
 
 def declared() -> Iterator[tuple[str, str]]:
     """What stands in tables without Qt: reasons and settings, which the terminal has too, and the actions on a message."""
-    for context, templates in ((REASON, reason_templates()), (BLOCK, block_templates())):
+    for context, templates in ((REASON_CONTEXT, reason_templates()), (BLOCK_CONTEXT, block_templates())):
         yield from ((context, template) for template in templates)
-    for deed in DEEDS:
+    for deed in MESSAGE_ACTIONS:
         yield "Deed", deed.title
     for setting in Settings.model_fields.values():
         for text in (setting.title, setting.description):

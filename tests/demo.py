@@ -69,7 +69,7 @@ class Evening:
         await stage.until(lambda: stage.welcome is not None and stage.welcome._models, "the welcome screen is complete")
         self.picture(stage, "welcome")
         await stage.begin(USER, PERSONA)
-        await stage.until(lambda: stage.window.chat.status.words.startswith("●"), "the model is loaded")
+        await stage.until(lambda: stage.window.chat.status.full_text.startswith("●"), "the model is loaded")
         self.picture(stage, "greeting")
         await self.ask(stage, QUESTIONS[0])
         self.picture(stage, "first-reply")
@@ -84,7 +84,7 @@ class Evening:
         """Everything is there again, word for word."""
         await stage.until(lambda: len(messages(stage)) == len(self.told), "the conversation is there again")
         assert messages(stage) == self.told, "the conversation came back changed"
-        await stage.until(lambda: stage.window.chat.status.words.startswith("●"), "the model is loaded again")
+        await stage.until(lambda: stage.window.chat.status.full_text.startswith("●"), "the model is loaded again")
         self.picture(stage, "reopened")
         self.note("closed and opened again: every word is there")
 
@@ -97,12 +97,12 @@ class Evening:
         if words:
             await stage.until(lambda: spoken(stage) >= words or not stage.is_answering, "some words were said")
             self.picture(stage, "being-written")
-            stage.click(stage.window.chat.composer.button)
+            stage.click(stage.window.chat.composer.send_button)
         await self.wait_for_end(stage)
 
     async def ask_again(self, stage: Stage) -> None:
         """Ask for another wording of the last reply."""
-        QTest.keyClick(stage.window.chat.composer.text, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(stage.window.chat.composer.draft_field, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
         await stage.until(lambda: stage.is_answering, "another wording begins")
         await self.wait_for_end(stage)
         assert len(messages(stage)[-1].alternatives) == 2, "there is no second wording"
@@ -111,7 +111,7 @@ class Evening:
         await stage.until(lambda: not stage.is_answering, "the answer ends")
         await asyncio.sleep(0.2)
         complete = messages(stage)[-1].current.complete
-        self.note(f"answered: {stage.window.chat.status.words}" if complete else "stopped; the half answer is kept")
+        self.note(f"answered: {stage.window.chat.status.full_text}" if complete else "stopped; the half answer is kept")
 
 
 def messages(stage: Stage) -> list[Message]:

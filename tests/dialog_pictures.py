@@ -14,10 +14,10 @@ from lethe_app.domain.bundle import Bundle, BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import Ready
-from lethe_app.ui.core.avatars import avatar
+from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.dialogs.bundle_export import GivingDialog
 from lethe_app.ui.dialogs.bundle_import import MeetingDialog
-from lethe_app.ui.dialogs.bundle_parts import FACE, Waiting
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, Waiting
 from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
 from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
@@ -87,8 +87,8 @@ async def reminder(scene: Scene) -> QDialog:
 
 async def entry(scene: Scene) -> QDialog:
     dialog = EntryDialog(scene.window, "Mira")
-    dialog.title.setText(JOURNAL[1][0])
-    dialog.text.set_text(JOURNAL[1][1])
+    dialog.title_field.setText(JOURNAL[1][0])
+    dialog.text_field.set_text(JOURNAL[1][1])
     dialog.primary.setEnabled(True)
     return dialog
 
@@ -115,9 +115,9 @@ async def taking_along(scene: Scene) -> QDialog:
 
 
 async def _giving(scene: Scene, scope: BundleScope) -> QDialog:
-    offer, window = await scene.services.bundles.offer(MIRA), scene.window
+    offer, window = await scene.services.bundles.preview_export(MIRA), scene.window
     drawn = scene.services.library.avatar(offer.persona)
-    face = avatar(drawn, MIRA, offer.persona.name, FACE, window.theme.palette, window.devicePixelRatioF())
+    face = render_avatar(drawn, MIRA, offer.persona.name, AVATAR_SIZE, window.theme.palette, window.devicePixelRatioF())
     return GivingDialog(window, window.theme, offer, face, scope)
 
 
@@ -127,14 +127,14 @@ async def meeting(scene: Scene) -> QDialog:
 
 async def meeting_a_second_one(scene: Scene) -> QDialog:
     bundle = await _packed(scene)
-    return MeetingDialog(scene.window, scene.window.theme, bundle, await scene.services.bundles.name_for(bundle))
+    return MeetingDialog(scene.window, scene.window.theme, bundle, await scene.services.bundles.find_free_name(bundle))
 
 
 async def _packed(scene: Scene) -> Bundle:
     """Mira with all her past, as somebody else would open her."""
     bundles = scene.services.bundles
     file = await bundles.export(MIRA, BundleScope.EVERYTHING, Path(scene.services.paths.home) / "Mira.lethe")
-    return await bundles.look(file)
+    return await bundles.read_bundle(file)
 
 
 async def waiting(scene: Scene) -> QDialog:
@@ -204,14 +204,14 @@ async def commands(studio: Studio, scene: Scene, light: str) -> None:
     scene.window.actions_["palette"].trigger()
     await settle(0.3)
     studio.keep(scene.window.grab(), f"palette-{light}")
-    scene.host.palette.hide()
+    scene.host.command_palette.hide()
 
 
 async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
     """The page as it opens."""
     scene.window.actions_["new_persona"].trigger()
-    await until(lambda: scene.host.workshop.page is not None)
+    await until(lambda: scene.host.navigator.current_page is not None)
     await settle(0.8)
     studio.keep(scene.window.grab(), f"new-persona-{light}")
-    scene.host.workshop.close()
+    scene.host.navigator.close_all_pages()
     await settle(0.3)

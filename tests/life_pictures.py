@@ -61,7 +61,9 @@ async def live(services: AppServices) -> None:
         await _keep(services, name, content, MemoryType.GOAL, MemoryInsertion.NATURAL, **ends)
     for content in TWICE * 2:
         await _keep(services, "", content, MemoryType.GENERAL, MemoryInsertion.TRIGGER, made_by="journal")
-    await services.mind.reminders.remind(MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2))
+    await services.mind.reminders.create_reminder(
+        MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2)
+    )
     for title, lines in NOTEBOOKS.items():
         await services.mind.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
     await _work(TaskRuns(services._database), present)

@@ -339,7 +339,12 @@ class Studio:
     async def open(self, scene: Scene, title: str) -> None:
         """Show the conversation called `title`, scrolled to its end."""
         scene.window.sidebar.session_chosen.emit(self.sessions[title])
-        await until(lambda: scene.host.conversations._open and str(scene.host.conversations._open.guid) == self.sessions[title])
+        await until(
+            lambda: (
+                scene.host.conversations._current_session
+                and str(scene.host.conversations._current_session.guid) == self.sessions[title]
+            )
+        )
         await calm(scene)
         scene.host.view.go_to_end()
         await calm(scene)
@@ -348,14 +353,16 @@ class Studio:
 async def calm(scene: Scene) -> None:
     """Everything on the screen is there and painted."""
     model, view = scene.host.messages, scene.host.view
-    await until(lambda: view.shown and all(model.message(placed.row) is not None for placed in view.shown), PATIENCE)
+    await until(
+        lambda: view.visible_rows and all(model.message(placed.row) is not None for placed in view.visible_rows), PATIENCE
+    )
     for _ in range(10):
         QApplication.processEvents()
         await asyncio.sleep(0.01)
 
 
 async def model_is_ready(scene: Scene) -> None:
-    await until(lambda: scene.window.chat.status.words.startswith("●"), PATIENCE)
+    await until(lambda: scene.window.chat.status.full_text.startswith("●"), PATIENCE)
 
 
 async def welcome(studio: Studio) -> None:
@@ -368,7 +375,7 @@ async def welcome(studio: Studio) -> None:
             return shown if isinstance(shown, Welcome) and shown._model_cards else None
 
         await until(page, PATIENCE)
-        QTest.keyClicks(page().name, "Tomas")
+        QTest.keyClicks(page().name_field, "Tomas")
         for _ in range(10):
             QApplication.processEvents()
             await asyncio.sleep(0.01)
@@ -405,7 +412,7 @@ async def replies(studio: Studio) -> None:
         ask_again(scene)
         await until(lambda: len(scene.words[-1].split()) >= WORDS_ON_THE_WAY, PATIENCE)
         studio.keep(scene.window.grab(), "streaming")
-        await scene.host.turns.stop_all()
+        await scene.host.turns.stop_all_replies()
         await scene.services.models.load(dying)
         await studio.open(scene, "The customs cutter")
         ask_again(scene)
@@ -426,7 +433,7 @@ async def model_menu(studio: Studio) -> None:
     async with studio.window("llama", theme="light", model_path=str(chat_model())) as scene:
         await studio.open(scene, "Through the Needle")
         await model_is_ready(scene)
-        scene.host.desk.choose()
+        scene.host.model_controller.open_menu()
         await until(lambda: open_menu(scene), PATIENCE)
         menu = open_menu(scene)
         assert menu is not None

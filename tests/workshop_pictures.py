@@ -96,7 +96,7 @@ async def remember(services: AppServices, sessions: dict[str, str]) -> None:
                 made_by=MadeBy.RULES,
             )
         )
-    await services.knowing.learn(MIRA, facts)
+    await services.fact_service.learn(MIRA, facts)
     for name, category, insertion, content, priority in MEMORIES:
         memory = MemoryUnit(name=name, category=category, insertion=insertion, content=content, priority=priority)
         await services.brain.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
@@ -113,10 +113,10 @@ async def remembering(studio: Studio, script: str) -> None:
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1360, 860)
         scene.draft.setPlainText(ASKED)
-        scene.window.chat.composer.button.click()
+        scene.window.chat.composer.send_button.click()
         await until(lambda: scene.words and scene.words[-1].startswith("*She does not look up, but"), 30)
         await until(lambda: not scene.is_replying, 30)
-        scene.window.chat.status.show_rest()
+        scene.window.chat.status.clear_activity()
         scene.window.actions_["memory_panel"].trigger()
         await settle()
         scene.host.view.go_to_end()
@@ -146,11 +146,11 @@ async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
     for theme, light in (("dark", "night"), ("light", "day")):
         await scene.services.preferences.set(theme=theme)
         scene.window.actions_[wish].trigger()
-        await until(lambda: scene.host.workshop.page is not None)
+        await until(lambda: scene.host.navigator.current_page is not None)
         await settle(1.2)
         await PREPARED.get(name, nothing)(scene)
         studio.keep(scene.window.grab(), f"{name}-{light}")
-        scene.host.workshop.close()
+        scene.host.navigator.close_all_pages()
 
 
 async def nothing(_scene: Scene) -> None:
@@ -159,7 +159,7 @@ async def nothing(_scene: Scene) -> None:
 
 async def choose_first(scene: Scene) -> None:
     """Put the cursor on the first row, so that its details are seen."""
-    table = getattr(scene.host.workshop.page, "table", None)
+    table = getattr(scene.host.navigator.current_page, "table", None)
     table = getattr(table, "table", table)
     if table is not None and table.rows.shown:
         table.go_to(table.rows.key_of(table.rows.shown[0]))
@@ -168,7 +168,7 @@ async def choose_first(scene: Scene) -> None:
 
 async def choose_found_model(scene: Scene) -> None:
     """One that another program has downloaded, so that no path of this machine is in the picture."""
-    table = scene.host.workshop.page.table
+    table = scene.host.navigator.current_page.table
     await until(lambda: any(one.model.source == "LM Studio" for one in table.rows.shown))
     table.go_to(next(one.model.path for one in table.rows.shown if one.model.source == "LM Studio"))
     await settle(0.6)
@@ -176,16 +176,18 @@ async def choose_found_model(scene: Scene) -> None:
 
 async def dream(scene: Scene) -> None:
     """Have her dream, if she has not yet, and look at what she proposes."""
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     if page.now_button.isEnabled() and not page.rows.shown:
         page.now_button.click()
-        await scene.services.away.look()
+        await scene.services.task_runner.run_next_task()
         await settle(1.0)
     await choose_first(scene)
 
 
 async def find_tea(scene: Scene) -> None:
-    field = getattr(scene.host.workshop.page, "field", None) or getattr(scene.host.workshop.page, "search", None)
+    field = getattr(scene.host.navigator.current_page, "field", None) or getattr(
+        scene.host.navigator.current_page, "search", None
+    )
     if field is not None:
         field.setText("tea")
     await settle(1.0)

@@ -12,7 +12,7 @@ from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.errors import LetheError
 from lethe_app.storage.agents.task_runs import TaskRuns
 
-AHEAD = timedelta(days=1)
+CLOCK_TOLERANCE = timedelta(days=1)
 """Runs that began later than this in the future were recorded while the system clock was wrong; they are ignored."""
 
 
@@ -35,17 +35,17 @@ class Budget:
     tokens: int = 0
     minutes: int = 0
 
-    def is_left(self, spent: Spent) -> bool:
+    def can_start_run(self, usage: Spent) -> bool:
         """Return whether another run may begin."""
-        tokens_left = not self.tokens or spent.tokens < self.tokens
-        return tokens_left and (not self.minutes or spent.time < timedelta(minutes=self.minutes))
+        tokens_left = not self.tokens or usage.tokens < self.tokens
+        return tokens_left and (not self.minutes or usage.time < timedelta(minutes=self.minutes))
 
 
-def spent(runs: Iterable[TaskRun], moment: datetime) -> Spent:
+def sum_usage(runs: Iterable[TaskRun], moment: datetime) -> Spent:
     """Return the total cost of these runs; a run in progress has lasted until `moment`."""
-    known = list(runs)
-    lasted = ((run.ended or moment) - run.began if run.outcome is None else end_of(run) - run.began for run in known)
-    return Spent(sum(run.tokens for run in known), sum((max(each, timedelta()) for each in lasted), timedelta()))
+    run_list = list(runs)
+    durations = ((run.ended or moment) - run.began if run.outcome is None else end_of(run) - run.began for run in run_list)
+    return Spent(sum(run.tokens for run in run_list), sum((max(duration, timedelta()) for duration in durations), timedelta()))
 
 
 def midnight(moment: datetime) -> datetime:
@@ -56,11 +56,11 @@ def midnight(moment: datetime) -> datetime:
 class DailyBudget:
     """Cost of a persona's runs today, compared with the limits in the settings."""
 
-    def __init__(self, runs: TaskRuns, settings: Callable[[], Settings], not_counted: Collection[str]) -> None:
-        """Create the budget; runs of the tasks `not_counted` cost nothing."""
+    def __init__(self, runs: TaskRuns, settings: Callable[[], Settings], exempt_tasks: Collection[str]) -> None:
+        """Create the budget; runs of the tasks `exempt_tasks` cost nothing."""
         self._runs = runs
         self._settings = settings
-        self._not_counted = not_counted
+        self._exempt_tasks = exempt_tasks
 
     @property
     def limit(self) -> Budget:
@@ -68,12 +68,12 @@ class DailyBudget:
         settings = self._settings()
         return Budget(settings.agent_day_tokens, settings.agent_day_minutes)
 
-    async def spent_today(self, persona_id: str, moment: datetime) -> Spent:
+    async def usage_today(self, persona_id: str, moment: datetime) -> Spent:
         """Return what a persona's runs have cost on the local calendar day of `moment`."""
-        began = midnight(moment)
-        runs = [run for run in await self._runs.since(persona_id, began) if run.task not in self._not_counted]
-        return spent([run for run in runs if run.began < began + AHEAD], moment)
+        day_start = midnight(moment)
+        runs = [run for run in await self._runs.since(persona_id, day_start) if run.task not in self._exempt_tasks]
+        return sum_usage([run for run in runs if run.began < day_start + CLOCK_TOLERANCE], moment)
 
-    async def is_left(self, persona_id: str, moment: datetime) -> bool:
+    async def can_start_run(self, persona_id: str, moment: datetime) -> bool:
         """Return whether another run may be started today."""
-        return self.limit.is_left(await self.spent_today(persona_id, moment))
+        return self.limit.can_start_run(await self.usage_today(persona_id, moment))

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
 
-from lethe_app.agents.dream_dislikes import Looking, suspected
-from lethe_app.agents.dream_preferences import Listening, understand
+from lethe_app.agents.dream_dislikes import Looking, propose_dislike
+from lethe_app.agents.dream_preferences import Listening, propose_preferences
 from lethe_app.agents.task import NOTHING, AgentTask, Result, Sight, TaskContext
 from lethe_app.brain.dreams.consolidation import (
     DREAM,
@@ -35,16 +35,16 @@ MOST_ASKED = 40
 """Groups and single notes about which the model is asked in one dream; the rest waits for the next."""
 MOST_COMPARED = 200
 """Records whose neighbours are searched in one dream, newest first."""
-LAST, FILED, BY_MODEL = "last", "filed", "by_model"
+LAST_DREAM_KEY, JUDGED_NOTES_KEY, BY_MODEL_KEY = "last", "filed", "by_model"
 """Keys of the state: start of the last dream, notes that were already judged one by one, and whether a model was qualified."""
-MOST_FILED = 2000
+MOST_JUDGED = 2000
 LONGEST_NOTE = 600
 
 
 class DreamInputs(Listening, Looking, Protocol):
     """Inputs of a dream besides its task context."""
 
-    async def newest_thought(self, persona_id: str) -> datetime | None:
+    async def newest_feedback_time(self, persona_id: str) -> datetime | None:
         """Return the time of the user's last rating of a reply or reason for one."""
 
     async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
@@ -53,10 +53,10 @@ class DreamInputs(Listening, Looking, Protocol):
     async def describe_record(self, record: Kept, most: int) -> str:
         """Return the record's text in at most `most` characters, quoted if it is untrusted."""
 
-    async def thought_of(self, persona_id: str) -> set[str]:
+    async def known_signatures(self, persona_id: str) -> set[str]:
         """Return the signatures of all recorded changes, whatever their state."""
 
-    async def bring(self, change: RecordedChange, *, at_once: bool) -> RecordedChange:
+    async def submit_change(self, change: RecordedChange, *, apply_now: bool) -> RecordedChange:
         """Propose the change, or apply it. Return it as DECLINED if it is no longer possible."""
 
 
@@ -68,126 +68,141 @@ class Dream(AgentTask):
     help: ClassVar[str] = "Merge duplicate memories and learn how you like to be talked to."
     every = timedelta(hours=24)
 
-    def __init__(self, desk: DreamInputs) -> None:
-        self._desk = desk
+    def __init__(self, inputs: DreamInputs) -> None:
+        self._inputs = inputs
 
-    async def observe(self, sight: Sight) -> bool:
-        state = await sight.state()
-        last = _moment(state.get(LAST))
-        if last is None or last > sight.moment or (self._desk.may_write() and not state.get(BY_MODEL)):
+    async def observe(self, view: Sight) -> bool:
+        state = await view.load_state()
+        last_dream_at = _parse_moment(state.get(LAST_DREAM_KEY))
+        if last_dream_at is None or last_dream_at > view.moment or (self._inputs.may_write() and not state.get(BY_MODEL_KEY)):
             return True
-        talked = await sight.sessions(most=1)
-        newest = [*(one.last_activity for one in talked), *(one.added for one in (await sight.memories())[:1])]
-        newest += [one.last_seen for one in (await sight.facts())[:1]]
-        newest += filter(None, [await self._desk.newest_thought(sight.persona.unique_name)])
-        return any(last < moment <= sight.moment for moment in newest)  # what a wrong clock dated ahead is not new for ever
+        newest_sessions = await view.list_sessions(most=1)
+        activity_times = [
+            *(one.last_activity for one in newest_sessions),
+            *(one.added for one in (await view.list_memories())[:1]),
+        ]
+        activity_times += [one.last_seen for one in (await view.list_facts())[:1]]
+        activity_times += filter(None, [await self._inputs.newest_feedback_time(view.persona.unique_name)])
+        return any(
+            last_dream_at < moment <= view.moment for moment in activity_times
+        )  # what a wrong clock dated ahead is not new for ever
 
-    async def execute(self, scene: TaskContext) -> Result:
-        began, known = scene.moment, await self._desk.thought_of(scene.persona.unique_name)
-        scene.progress("Reviewing past messages")
-        wanted = [one async for one in understand(scene, self._desk)]
-        made = [await self._bring(scene, known, [change], concluded) for change, concluded in wanted]
-        made.append(await self._suspect(scene, known))
-        scene.progress("Tidying up memories")
-        count = sum(made) + await self._tidy(scene, known)
-        await scene.set_state({**await scene.state(), LAST: began.isoformat(), BY_MODEL: self._desk.may_write()})
-        return Result(_told(count, at_once=scene.settings.dreams_apply)) if count else NOTHING
+    async def execute(self, context: TaskContext) -> Result:
+        started_at, known_signatures = context.moment, await self._inputs.known_signatures(context.persona.unique_name)
+        context.report_progress("Reviewing past messages")
+        proposals = [proposal async for proposal in propose_preferences(context, self._inputs)]
+        change_counts = [
+            await self._submit_changes(context, known_signatures, [change], concluded) for change, concluded in proposals
+        ]
+        change_counts.append(await self._propose_dislike(context, known_signatures))
+        context.report_progress("Tidying up memories")
+        count = sum(change_counts) + await self._consolidate(context, known_signatures)
+        await context.save_state(
+            {**await context.load_state(), LAST_DREAM_KEY: started_at.isoformat(), BY_MODEL_KEY: self._inputs.may_write()}
+        )
+        return Result(_describe_result(count, at_once=context.settings.dreams_apply)) if count else NOTHING
 
-    async def _suspect(self, scene: TaskContext, known: set[str]) -> int:
+    async def _propose_dislike(self, context: TaskContext, known_signatures: set[str]) -> int:
         """Propose what thumb ratings alone suggest. This is never applied at once, whatever the settings."""
-        found = await suspected(scene, self._desk)
-        if found is None:
+        proposal = await propose_dislike(context, self._inputs)
+        if proposal is None:
             return 0
-        change, meant = found
-        return await self._bring(scene, known, [change], [one.message for one in meant], only_propose=True)
+        change, supporting_replies = proposal
+        return await self._submit_changes(
+            context, known_signatures, [change], [reply.message for reply in supporting_replies], only_propose=True
+        )
 
-    async def _bring(
+    async def _submit_changes(
         self,
-        scene: TaskContext,
-        known: set[str],
+        context: TaskContext,
+        known_signatures: set[str],
         changes: Sequence[RecordedChange],
-        concluded: Collection[UUID] = (),
+        concluded_messages: Collection[UUID] = (),
         *,
         only_propose: bool = False,
     ) -> int:
         """Return the number of changes that are new and possible."""
-        at_once = scene.settings.dreams_apply and not only_propose
+        apply_now = context.settings.dreams_apply and not only_propose
         count = 0
         for change in changes:
-            if signature(change) in known:
+            if signature(change) in known_signatures:
                 continue
-            known.add(signature(change))
-            await scene.note_made(Made(kind=MadeKind.CHANGE, id=str(change.id), title=_title(change)))
-            done = await self._desk.bring(change, at_once=at_once)
-            count += done.state is not ChangeState.DECLINED
-        if concluded:
-            await self._desk.conclude(scene.persona.unique_name, concluded)
+            known_signatures.add(signature(change))
+            await context.record_result(Made(kind=MadeKind.CHANGE, id=str(change.id), title=_change_title(change)))
+            submitted = await self._inputs.submit_change(change, apply_now=apply_now)
+            count += submitted.state is not ChangeState.DECLINED
+        if concluded_messages:
+            await self._inputs.mark_concluded(context.persona.unique_name, concluded_messages)
         return count
 
-    async def _tidy(self, scene: TaskContext, known: set[str]) -> int:
+    async def _consolidate(self, context: TaskContext, known_signatures: set[str]) -> int:
         """Merge records of equal wording first, which needs no model, then let a qualified model judge the others."""
         count = 0
-        for group in group_by_identical_words(await _open_to_change(scene)):
-            count += await self._settle(scene, known, group, merge_identical(group))
-        return count + (await self._tidy_with_a_model(scene, known) if self._desk.may_write() else 0)
+        for group in group_by_identical_words(await _changeable_records(context)):
+            count += await self._apply_decision(context, known_signatures, group, merge_identical(group))
+        return count + (await self._consolidate_with_model(context, known_signatures) if self._inputs.may_write() else 0)
 
-    async def _tidy_with_a_model(self, scene: TaskContext, known: set[str]) -> int:
-        records = await _open_to_change(scene)
-        groups = group_by_pairs(records, await self._pairs(scene.persona.unique_name, records))
-        asked = {one.guid for group in groups for one in group}
-        looked_at = _texts((await scene.state()).get(FILED))
-        alone = [one for one in records if isinstance(one, MemoryUnit) and not one.filed_under and one.guid not in asked]
-        single: list[list[Kept]] = [[one] for one in alone if str(one.guid) not in looked_at]
+    async def _consolidate_with_model(self, context: TaskContext, known_signatures: set[str]) -> int:
+        records = await _changeable_records(context)
+        groups = group_by_pairs(records, await self._similar_pairs(context.persona.unique_name, records))
+        grouped_guids = {one.guid for group in groups for one in group}
+        judged_guids = _as_strings((await context.load_state()).get(JUDGED_NOTES_KEY))
+        unfiled_memories = [
+            one for one in records if isinstance(one, MemoryUnit) and not one.filed_under and one.guid not in grouped_guids
+        ]
+        single_groups: list[list[Kept]] = [[one] for one in unfiled_memories if str(one.guid) not in judged_guids]
         count = 0
-        for group in [*groups, *single][:MOST_ASKED]:
-            decision = await self._judged(scene, group)
-            count += await self._settle(scene, known, group, decision)
+        for group in [*groups, *single_groups][:MOST_ASKED]:
+            decision = await self._ask_decision(context, group)
+            count += await self._apply_decision(context, known_signatures, group, decision)
             if len(group) == 1:
-                looked_at.append(str(group[0].guid))
-                await scene.set_state({**await scene.state(), FILED: looked_at[-MOST_FILED:]})
+                judged_guids.append(str(group[0].guid))
+                await context.save_state({**await context.load_state(), JUDGED_NOTES_KEY: judged_guids[-MOST_JUDGED:]})
         return count
 
-    async def _judged(self, scene: TaskContext, group: Sequence[Kept]) -> Decision:
-        there = ", ".join(count_categories(await scene.memories())) or "(none yet)"
-        told = [await self._desk.describe_record(one, LONGEST_NOTE) for one in group]
-        notes = "\n".join(f"{number}. {words}" for number, words in enumerate(told, 1))
-        answer = await scene.ask("dream", Sorted, categories=there[:LONGEST_NOTE], notes=notes)
+    async def _ask_decision(self, context: TaskContext, group: Sequence[Kept]) -> Decision:
+        category_list = ", ".join(count_categories(await context.list_memories())) or "(none yet)"
+        descriptions = [await self._inputs.describe_record(record, LONGEST_NOTE) for record in group]
+        notes = "\n".join(f"{number}. {description}" for number, description in enumerate(descriptions, 1))
+        answer = await context.ask("dream", Sorted, categories=category_list[:LONGEST_NOTE], notes=notes)
         return answer.to_decision(len(group))
 
-    async def _settle(self, scene: TaskContext, known: set[str], group: Sequence[Kept], decision: Decision) -> int:
-        names, moment = (scene.persona.name, scene.user.name), scene.moment
-        found = build_changes(decision, group, scene.persona.unique_name, scene.run_id, moment, names)
-        return await self._bring(scene, known, found)
+    async def _apply_decision(
+        self, context: TaskContext, known_signatures: set[str], group: Sequence[Kept], decision: Decision
+    ) -> int:
+        names, moment = (context.persona.name, context.user.name), context.moment
+        changes = build_changes(decision, group, context.persona.unique_name, context.run_id, moment, names)
+        return await self._submit_changes(context, known_signatures, changes)
 
-    async def _pairs(self, persona_id: str, records: Sequence[Kept]) -> list[tuple[UUID, UUID]]:
+    async def _similar_pairs(self, persona_id: str, records: Sequence[Kept]) -> list[tuple[UUID, UUID]]:
         return [
-            (one.guid, other)
-            for one in records[:MOST_COMPARED]
-            for other in await self._desk.neighbours(persona_id, one)
-            if other != one.guid
+            (record.guid, neighbour_guid)
+            for record in records[:MOST_COMPARED]
+            for neighbour_guid in await self._inputs.neighbours(persona_id, record)
+            if neighbour_guid != record.guid
         ]
 
 
-async def _open_to_change(sight: Sight) -> list[Kept]:
+async def _changeable_records(view: Sight) -> list[Kept]:
     """Return the records a dream may change: memories newest first, then facts newest first."""
-    memories = [one for one in await sight.memories() if can_change_memory(one, sight.moment)]
-    return [*memories, *(one for one in await sight.facts() if can_change_fact(one))]
+    memories = [one for one in await view.list_memories() if can_change_memory(one, view.moment)]
+    return [*memories, *(one for one in await view.list_facts() if can_change_fact(one))]
 
 
-def _title(change: RecordedChange) -> str:
+def _change_title(change: RecordedChange) -> str:
     """Return the beginning of the text after the change, or else of the text before it."""
     text = Records.after(change).text or Records.before(change).text
     return " ".join(text.split())[:60]
 
 
-def _told(count: int, *, at_once: bool) -> str:
-    things = "1 change" if count == 1 else f"{count} changes"
-    return f"{things} applied." if at_once else f"{things} proposed."
+def _describe_result(count: int, *, at_once: bool) -> str:
+    change_count = "1 change" if count == 1 else f"{count} changes"
+    return f"{change_count} applied." if at_once else f"{change_count} proposed."
 
 
-def _moment(kept: object) -> datetime | None:
-    return datetime.fromisoformat(kept) if isinstance(kept, str) else None
+def _parse_moment(value: object) -> datetime | None:
+    return datetime.fromisoformat(value) if isinstance(value, str) else None
 
 
-def _texts(kept: object) -> list[str]:
-    return [str(one) for one in kept] if isinstance(kept, list) else []
+def _as_strings(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []

@@ -16,7 +16,7 @@ from lethe_app.brain.llm_schemas.dreams import Common
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
 
-ASKED = "thumbs"
+ASKED_REPLIES_KEY = "thumbs"
 """Key of the state: the replies about which a model was asked last. Without a new one it is not asked again."""
 
 
@@ -26,34 +26,34 @@ class Looking(Protocol):
     def may_write(self) -> bool:
         """Return whether a model is loaded that is qualified to write text of its own."""
 
-    async def disliked(self, persona_id: str) -> list[Disliked]:
+    async def list_disliked(self, persona_id: str) -> list[Disliked]:
         """Return replies with a thumb down without a reason, from which nothing was concluded yet, oldest first."""
 
 
-async def suspected(scene: TaskContext, desk: Looking) -> tuple[RecordedChange, list[Disliked]] | None:
+async def propose_dislike(context: TaskContext, inputs: Looking) -> tuple[RecordedChange, list[Disliked]] | None:
     """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this,
     so the replies wait until a model is qualified.
     """
-    if not desk.may_write():
+    if not inputs.may_write():
         return None
-    disliked = (await desk.disliked(scene.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
-    here, state = [str(one.message) for one in disliked], await scene.state()
-    if len(disliked) < MIN_DISLIKED_REPLIES or here == state.get(ASKED):
+    disliked = (await inputs.list_disliked(context.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
+    message_ids, state = [str(reply.message) for reply in disliked], await context.load_state()
+    if len(disliked) < MIN_DISLIKED_REPLIES or message_ids == state.get(ASKED_REPLIES_KEY):
         return None
-    found = await _asked(scene, disliked)
-    await scene.set_state({**await scene.state(), ASKED: here})
-    return found
+    proposal = await _ask_model(context, disliked)
+    await context.save_state({**await context.load_state(), ASKED_REPLIES_KEY: message_ids})
+    return proposal
 
 
-async def _asked(scene: TaskContext, disliked: list[Disliked]) -> tuple[RecordedChange, list[Disliked]] | None:
-    user, name = scene.user.name, scene.persona.name
+async def _ask_model(context: TaskContext, disliked: list[Disliked]) -> tuple[RecordedChange, list[Disliked]] | None:
+    user, name = context.user.name, context.persona.name
     try:
-        answer = await scene.ask(
+        answer = await context.ask(
             "disliked", Common, user=user, name=name, replies=format_disliked_replies(disliked, user, name)
         )
     except ModelError:
         return None  # it could not say
-    meant = [disliked[place] for place in answer.reply_indices(len(disliked))]
-    frame = (scene.persona.unique_name, scene.run_id, scene.moment)
-    change = infer_dislike(answer.pattern, meant, (user, name), frame)
-    return (change, meant) if change is not None else None
+    supporting_replies = [disliked[index] for index in answer.reply_indices(len(disliked))]
+    origin = (context.persona.unique_name, context.run_id, context.moment)
+    change = infer_dislike(answer.pattern, supporting_replies, (user, name), origin)
+    return (change, supporting_replies) if change is not None else None

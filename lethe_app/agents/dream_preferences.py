@@ -25,11 +25,11 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
 
-WISHING = ("wants", "prefers", "likes", "asks", "wishes", "be", "being")
+PREFERENCE_WORDS = ("wants", "prefers", "likes", "asks", "wishes", "be", "being")
 """Words of a preference sentence that need not occur in the user's message."""
-_DENYING = re.compile(r"\b(?:stop|quit|hate|dislike|enough(?: with)?|less|fewer)\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:stop|quit|hate|dislike|enough(?: with)?|less|fewer)\b", re.IGNORECASE)
 """Words that express a negation without “not”."""
-BECAUSE = "objected"
+PLACEHOLDER_REASON = "objected"
 """Placeholder reason of a model that found none; it is left out of the grounding check."""
 
 
@@ -39,7 +39,7 @@ class Listening(Protocol):
     def may_write(self) -> bool:
         """Return whether a model is loaded that is qualified to write text of its own."""
 
-    async def unheard(self, persona_id: str) -> list[list[Utterance]]:
+    async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
         """Return the user's messages to the persona since the last evaluation, grouped by session."""
 
     async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
@@ -48,67 +48,69 @@ class Listening(Protocol):
     async def session_of(self, message: UUID) -> UUID:
         """Return the session of a message."""
 
-    async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
+    async def mark_concluded(self, persona_id: str, messages: Collection[UUID]) -> None:
         """Mark the remarks of these messages as concluded."""
 
 
-async def understand(scene: TaskContext, desk: Listening) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
+async def propose_preferences(context: TaskContext, inputs: Listening) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
     """Yield each proposed change with the messages it was concluded from."""
-    persona_id, told = scene.persona.unique_name, list[Remark]()
-    if desk.may_write():
-        for lines in await desk.unheard(persona_id):
-            told += await _read(scene, desk, lines)
-    for wish in group_remarks(await desk.store_remarks(persona_id, told)):
-        if wish.is_frequent_enough:
-            change = await _concluded(scene, desk, wish)
-            yield change, [one.message for one in wish.remarks]
+    persona_id, new_remarks = context.persona.unique_name, list[Remark]()
+    if inputs.may_write():
+        for utterances in await inputs.list_new_messages(persona_id):
+            new_remarks += await _extract_remarks(context, inputs, utterances)
+    for preference_remarks in group_remarks(await inputs.store_remarks(persona_id, new_remarks)):
+        if preference_remarks.is_frequent_enough:
+            change = await _build_change(context, inputs, preference_remarks)
+            yield change, [remark.message for remark in preference_remarks.remarks]
 
 
-async def _read(scene: TaskContext, desk: Listening, lines: Sequence[Utterance]) -> list[Remark]:
+async def _extract_remarks(context: TaskContext, inputs: Listening, utterances: Sequence[Utterance]) -> list[Remark]:
     """Let a model extract preferences. One that is not grounded in the line it refers to is discarded."""
-    found: list[Remark] = []
-    names = {"user": scene.user.name, "name": scene.persona.name}
-    for part in await scene.portions("infer", StatedPreferences, lines, **names):
-        heard = await scene.ask("infer", StatedPreferences, conversation=format_lines(part, numbered=True), **names)
-        for one in heard.wishes:
-            line = part[one.line - 1] if one.line <= len(part) else None
+    remarks: list[Remark] = []
+    names = {"user": context.user.name, "name": context.persona.name}
+    for portion in await context.split_to_fit("infer", StatedPreferences, utterances, **names):
+        answer = await context.ask("infer", StatedPreferences, conversation=format_lines(portion, numbered=True), **names)
+        for stated in answer.wishes:
+            line = portion[stated.line - 1] if stated.line <= len(portion) else None
             # “Stop”, “hate” and similar words become “not”, so that the grounding check sees equal polarity.
-            if line is not None and is_grounded(one.wish, [_DENYING.sub("not", line.text)], [*names.values(), *WISHING]):
-                session, values = await desk.session_of(line.id), {"words": line.text, "strength": one.strength}
-                found.append(Remark(message=line.id, session=session, at=line.time, wish=one.wish, **values))
-    return found
+            if line is not None and is_grounded(
+                stated.wish, [_NEGATION.sub("not", line.text)], [*names.values(), *PREFERENCE_WORDS]
+            ):
+                session, values = await inputs.session_of(line.id), {"words": line.text, "strength": stated.strength}
+                remarks.append(Remark(message=line.id, session=session, at=line.time, wish=stated.wish, **values))
+    return remarks
 
 
-async def _concluded(scene: TaskContext, desk: Listening, wish: PreferenceRemarks) -> RecordedChange:
-    frame = (scene.persona.unique_name, scene.run_id, scene.moment)
-    fails_clearly = any(one.unwanted and one.strength is Strength.STRONG for one in wish.remarks)
-    if not fails_clearly:
-        return build_preference_change(wish, scene.user.name, *frame)
-    told = await _avoided(scene, wish) if desk.may_write() else None
-    if told is None:
-        return build_anti_pattern_change(wish, scene.user.name, *frame)
-    domain = normalize_category(told.domain).replace("/", "-")
-    return build_worded_anti_pattern(told.avoid, told.because, told.instead, domain, wish, frame)
+async def _build_change(context: TaskContext, inputs: Listening, preference_remarks: PreferenceRemarks) -> RecordedChange:
+    origin = (context.persona.unique_name, context.run_id, context.moment)
+    has_strong_objection = any(remark.unwanted and remark.strength is Strength.STRONG for remark in preference_remarks.remarks)
+    if not has_strong_objection:
+        return build_preference_change(preference_remarks, context.user.name, *origin)
+    answer = await _word_anti_pattern(context, preference_remarks) if inputs.may_write() else None
+    if answer is None:
+        return build_anti_pattern_change(preference_remarks, context.user.name, *origin)
+    domain = normalize_category(answer.domain).replace("/", "-")
+    return build_worded_anti_pattern(answer.avoid, answer.because, answer.instead, domain, preference_remarks, origin)
 
 
-async def _avoided(scene: TaskContext, wish: PreferenceRemarks) -> Avoided | None:
+async def _word_anti_pattern(context: TaskContext, preference_remarks: PreferenceRemarks) -> Avoided | None:
     """Let a model word an anti-pattern. Return None if the answer contains words that the user did not use."""
-    words, names = [one.words for one in wish.distinct_remarks], (scene.user.name, scene.persona.name)
+    quotes, names = [remark.words for remark in preference_remarks.distinct_remarks], (context.user.name, context.persona.name)
     try:
-        told = await scene.ask("avoid", Avoided, words="\n".join(words), user=names[0], name=names[1])
+        answer = await context.ask("avoid", Avoided, words="\n".join(quotes), user=names[0], name=names[1])
     except ModelError:
         return None
-    parts = [f"Don't {told.avoid}.", *([f"{told.because}."] if BECAUSE not in told.because else [])]
-    if not told.is_clear or not told.avoid.strip() or not told.because.strip():
+    parts = [f"Don't {answer.avoid}.", *([f"{answer.because}."] if PLACEHOLDER_REASON not in answer.because else [])]
+    if not answer.is_clear or not answer.avoid.strip() or not answer.because.strip():
         return None
-    if told.instead.strip():
-        parts.append(f"{told.instead}.")
-    return told if all(_is_said(part, words, names) for part in parts) else None
+    if answer.instead.strip():
+        parts.append(f"{answer.instead}.")
+    return answer if all(_is_grounded_part(part, quotes, names) for part in parts) else None
 
 
-def _is_said(part: str, words: Sequence[str], names: Collection[str]) -> bool:
+def _is_grounded_part(part: str, quotes: Sequence[str], names: Collection[str]) -> bool:
     """Return whether a part of the answer is grounded, with or without its negation: an objection often states the opposite
     of what the user wants.
     """
-    bare = part.removeprefix("Don't ")
-    return any(is_grounded(way, words, names) for way in (bare, f"Not {bare}"))
+    positive = part.removeprefix("Don't ")
+    return any(is_grounded(variant, quotes, names) for variant in (positive, f"Not {positive}"))

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.journal import NOTHING_YET
-from lethe_app.agents.self_reflection import describe_session, plain
+from lethe_app.agents.self_reflection import describe_session, expand_names
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, clean_answer_text
 from lethe_app.config.options import RoleplayGoals
@@ -19,14 +19,14 @@ from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
-LASTS = timedelta(days=30)
+GOAL_LIFETIME = timedelta(days=30)
 FIRST_PRIORITY = 3
 SESSION_PRIORITY, CUSTOM_PRIORITY = 5, 5
 MOST_OWN, MOST_WISHES, MOST_PLANS = 2, 2, 2
 LONGEST_TEXT = 1500
-LOOKED_AT = 10
+MOST_SESSIONS_CHECKED = 10
 """Number of newest sessions that are searched for one that may be used."""
-LAST = "last"
+LAST_SESSION_KEY = "last"
 """Key of the state: the session that was used last."""
 _Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
 Short = Annotated[str, _Line, Field(max_length=160)]
@@ -59,8 +59,8 @@ class GoalAnswer(LlmAnswer):
 class Idea:
     """Idea for a goal."""
 
-    words: str
-    whose: str
+    text: str
+    origin: str
     """Origin of the idea; completes “This is …”."""
     priority: int
 
@@ -76,7 +76,7 @@ class GoalRequest:
 
 
 class GoalDesigner(AgentTask):
-    """Set goals after a session. They are inserted once when they become relevant and expire after `LASTS`."""
+    """Set goals after a session. They are inserted once when they become relevant and expire after `GOAL_LIFETIME`."""
 
     name = "goals"
     title = "Goals"
@@ -84,24 +84,24 @@ class GoalDesigner(AgentTask):
     every = timedelta(days=1)
     needs = frozenset({Need.MODEL})
 
-    def __init__(self, chance: random.Random | None = None) -> None:
-        self._chance = chance or random.Random()  # noqa: S311 - a coin, not a secret
+    def __init__(self, rng: random.Random | None = None) -> None:
+        self._rng = rng or random.Random()  # noqa: S311 - a coin, not a secret
 
-    async def observe(self, sight: Sight) -> bool:
-        return await newest(sight) is not None
+    async def observe(self, view: Sight) -> bool:
+        return await find_unused_session(view) is not None
 
-    async def execute(self, scene: TaskContext) -> Result:
-        session = await newest(scene, self._chance)
+    async def execute(self, context: TaskContext) -> Result:
+        session = await find_unused_session(context, self._rng)
         if session is None:
             return NOTHING
-        scene.progress("Thinking of goals")
-        about = await around(scene, session)
-        aims = await scene.ask("goals_own", Aims, **about)
-        wanted = [(one, f"a goal of {scene.persona.name}'s own") for one in aims.own]
-        wanted += [(one, f"something {scene.persona.name} wishes for {scene.user.name}") for one in aims.wishes]
-        wanted += [(one, "a plan from the last conversation") for one in session.future_goals[:MOST_PLANS]]
-        ideas = [Idea(*one, max(FIRST_PRIORITY - place, 0)) for place, one in enumerate(wanted) if one[0].strip()]
-        return await made(scene, ideas, about, {LAST: str(session.guid)})
+        context.report_progress("Thinking of goals")
+        placeholders = await build_placeholders(context, session)
+        aims = await context.ask("goals_own", Aims, **placeholders)
+        candidates = [(one, f"a goal of {context.persona.name}'s own") for one in aims.own]
+        candidates += [(one, f"something {context.persona.name} wishes for {context.user.name}") for one in aims.wishes]
+        candidates += [(one, "a plan from the last conversation") for one in session.future_goals[:MOST_PLANS]]
+        ideas = [Idea(*one, max(FIRST_PRIORITY - rank, 0)) for rank, one in enumerate(candidates) if one[0].strip()]
+        return await create_goals(context, ideas, placeholders, {LAST_SESSION_KEY: str(session.guid)})
 
 
 class SessionGoals(AgentTask):
@@ -113,16 +113,18 @@ class SessionGoals(AgentTask):
     every = timedelta(hours=6)
     needs = frozenset({Need.MODEL})
 
-    async def observe(self, sight: Sight) -> bool:
-        session = await newest(sight)
+    async def observe(self, view: Sight) -> bool:
+        session = await find_unused_session(view)
         return session is not None and bool(session.future_goals)
 
-    async def execute(self, scene: TaskContext) -> Result:
-        session = await newest(scene)
+    async def execute(self, context: TaskContext) -> Result:
+        session = await find_unused_session(context)
         if session is None or not session.future_goals:
             return NOTHING
-        plans = [Idea(one, "a plan from the last conversation", SESSION_PRIORITY) for one in session.future_goals]
-        return await made(scene, plans, await around(scene, session), {LAST: str(session.guid)})
+        ideas = [Idea(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
+        return await create_goals(
+            context, ideas, await build_placeholders(context, session), {LAST_SESSION_KEY: str(session.guid)}
+        )
 
 
 class CustomGoal(AgentTask):
@@ -134,80 +136,86 @@ class CustomGoal(AgentTask):
     every = timedelta(days=1)
     needs = frozenset({Need.MODEL})
 
-    def __init__(self, wished: Callable[[str], Awaitable[GoalRequest]]) -> None:
-        """Create the task; `wished` returns the user's request for a persona id."""
-        self._wished = wished
+    def __init__(self, load_request: Callable[[str], Awaitable[GoalRequest]]) -> None:
+        """Create the task; `load_request` returns the user's request for a persona id."""
+        self._load_request = load_request
 
-    async def observe(self, sight: Sight) -> bool:
-        return bool((await self._wished(sight.persona.unique_name)).request.strip())
+    async def observe(self, view: Sight) -> bool:
+        return bool((await self._load_request(view.persona.unique_name)).request.strip())
 
-    async def execute(self, scene: TaskContext) -> Result:
-        wish = await self._wished(scene.persona.unique_name)
-        if not wish.request.strip():
+    async def execute(self, context: TaskContext) -> Result:
+        request = await self._load_request(context.persona.unique_name)
+        if not request.request.strip():
             return NOTHING
-        recent = await scene.sessions(archived=True, most=1)
-        about = await around(scene, await scene.session(recent[0].guid) if recent else None)
-        whose = f"what {scene.user.name} asked of {scene.persona.name}" + (f"; {wish.notice}" if wish.notice.strip() else "")
-        return await made(scene, [Idea(wish.request, whose, CUSTOM_PRIORITY)], about, {})
+        newest_sessions = await context.list_sessions(archived=True, most=1)
+        placeholders = await build_placeholders(
+            context, await context.load_session(newest_sessions[0].guid) if newest_sessions else None
+        )
+        origin = f"what {context.user.name} asked of {context.persona.name}" + (
+            f"; {request.notice}" if request.notice.strip() else ""
+        )
+        return await create_goals(context, [Idea(request.request, origin, CUSTOM_PRIORITY)], placeholders, {})
 
 
-async def newest(sight: Sight, chance: random.Random | None = None) -> ChatSession | None:
-    """Return the newest archived session that may give rise to goals and was not used yet. Without `chance`, one that is
+async def find_unused_session(view: Sight, rng: random.Random | None = None) -> ChatSession | None:
+    """Return the newest archived session that may give rise to goals and was not used yet. Without `rng`, one that is
     allowed only at random counts as allowed.
     """
-    last = (await sight.state()).get(LAST)
-    for one in await sight.sessions(archived=True, most=LOOKED_AT):
-        if str(one.guid) == last:
+    last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
+    for summary in await view.list_sessions(archived=True, most=MOST_SESSIONS_CHECKED):
+        if str(summary.guid) == last_session_id:
             return None
-        session = await sight.session(one.guid)
-        if one.messages and (not session.is_roleplay or may_use_roleplay(sight.settings.goals_from_roleplay, chance)):
+        session = await view.load_session(summary.guid)
+        if summary.messages and (not session.is_roleplay or may_use_roleplay(view.settings.goals_from_roleplay, rng)):
             return session
     return None
 
 
-def may_use_roleplay(setting: RoleplayGoals, chance: random.Random | None = None) -> bool:
-    """Return whether roleplay sessions are used. “Never” leaves them out; “random” is drawn, or allowed if `chance` is None."""
+def may_use_roleplay(setting: RoleplayGoals, rng: random.Random | None = None) -> bool:
+    """Return whether roleplay sessions are used. “Never” leaves them out; “random” is drawn, or allowed if `rng` is None."""
     if setting is RoleplayGoals.RANDOM:
-        return chance is None or chance.random() < 0.5
+        return rng is None or rng.random() < 0.5
     return setting is RoleplayGoals.ALWAYS
 
 
-async def around(scene: TaskContext, session: ChatSession | None) -> dict[str, str]:
+async def build_placeholders(context: TaskContext, session: ChatSession | None) -> dict[str, str]:
     """Return the common placeholders: descriptions of both speakers, the last summary and the present goals."""
-    goals = [one for one in await scene.memories() if one.category is MemoryType.GOAL and one.enabled]
+    goals = [memory for memory in await context.list_memories() if memory.category is MemoryType.GOAL and memory.enabled]
     return {
-        "name": scene.persona.name,
-        "user": scene.user.name,
-        "bio": plain(scene, scene.persona.mini_bio or scene.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "user_bio": plain(scene, scene.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "summary": await describe_session(scene, session) if session is not None else NOTHING_YET,
-        "goals": "\n".join(f"- {goal.name}" for goal in goals[:LOOKED_AT]) or NOTHING_YET,
+        "name": context.persona.name,
+        "user": context.user.name,
+        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "user_bio": expand_names(context, context.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "summary": await describe_session(context, session) if session is not None else NOTHING_YET,
+        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MOST_SESSIONS_CHECKED]) or NOTHING_YET,
     }
 
 
-async def made(scene: TaskContext, ideas: Sequence[Idea], about: dict[str, str], state: dict[str, object]) -> Result:
+async def create_goals(
+    context: TaskContext, ideas: Sequence[Idea], placeholders: dict[str, str], state: dict[str, object]
+) -> Result:
     """Work out each idea with the model and store all goals at the end, so that a cancelled run has stored none and can be
     repeated.
     """
-    sources = [f"session:{state[LAST]}"] if LAST in state else []
+    sources = [f"session:{state[LAST_SESSION_KEY]}"] if LAST_SESSION_KEY in state else []
     goals: list[MemoryUnit] = []
     for idea in ideas:
-        scene.progress(f"Working out: {idea.words.rstrip('.')}")
-        plan = await scene.ask("goal_plan", GoalAnswer, **about, aim=idea.words, whose=idea.whose)
-        goals.append(goal(plan, idea.priority, scene.moment, sources))
-    known = {(one.name, one.content) for one in await scene.memories() if one.category is MemoryType.GOAL}
+        context.report_progress(f"Working out: {idea.text.rstrip('.')}")
+        plan = await context.ask("goal_plan", GoalAnswer, **placeholders, aim=idea.text, whose=idea.origin)
+        goals.append(build_goal_memory(plan, idea.priority, context.moment, sources))
+    known_goals = {(one.name, one.content) for one in await context.list_memories() if one.category is MemoryType.GOAL}
     for one in goals:
-        if (one.name, one.content) not in known:
-            await scene.memorize(one)
+        if (one.name, one.content) not in known_goals:
+            await context.memorize(one)
     titles = list(dict.fromkeys(one.name for one in goals))
     if state:
-        await scene.set_state(state)
+        await context.save_state(state)
     if not titles:
         return Result("No new goals.", outcome=RunOutcome.NOTHING)
     return Result(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
 
 
-def goal(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
+def build_goal_memory(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
     """Return the memory of a goal, with its session as source."""
     return MemoryUnit(
         category=MemoryType.GOAL,
@@ -219,6 +227,6 @@ def goal(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[st
         priority=priority,
         added=moment,
         last_trigger=moment,
-        end_time=moment + LASTS,
+        end_time=moment + GOAL_LIFETIME,
         sources=list(sources),
     )

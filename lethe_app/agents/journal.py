@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from lethe_app.agents.self_reflection import describe_session, plain
+from lethe_app.agents.self_reflection import describe_session, expand_names
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, clean_answer_text
 from lethe_app.brain.llm_schemas.chunking import format_lines
@@ -21,13 +21,13 @@ LEAST_SESSIONS = 2
 LEAST_CONTEXT = 8000
 LONGEST_TEXT = 1500
 """Characters of each text that is read besides the messages."""
-DECIDE_TALK, WRITE_TALK = 1250, 2000
+DECISION_TOKENS, ENTRY_TOKENS = 1250, 2000
 """Tokens of the last messages that are read for the decision, and for the entry."""
 NEWEST_LINES = 60
-GOALS = 3
-REMEMBERED = 4
+MOST_GOALS = 3
+MOST_MEMORIES = 4
 LONGEST_MEMORY = 400
-UNTIL = "until"
+UNTIL_KEY = "until"
 """Key of the state: last activity of the newest session that was considered."""
 NOTHING_YET = "(none yet)"
 _Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
@@ -63,52 +63,56 @@ class Journal(AgentTask):
     every = timedelta(hours=24)
     needs = frozenset({Need.MODEL})
 
-    def __init__(self, context: Callable[[], int]) -> None:
+    def __init__(self, load_context_size: Callable[[], int]) -> None:
         """Create the task; `context` returns the context length of the loaded model in tokens."""
-        self._context = context
+        self._load_context_size = load_context_size
 
-    async def observe(self, sight: Sight) -> bool:
-        return self._context() >= LEAST_CONTEXT and len(await since_the_last(sight)) >= LEAST_SESSIONS
+    async def observe(self, view: Sight) -> bool:
+        return self._load_context_size() >= LEAST_CONTEXT and len(await list_new_sessions(view)) >= LEAST_SESSIONS
 
-    async def execute(self, scene: TaskContext) -> Result:
-        new = await since_the_last(scene)
-        if len(new) < LEAST_SESSIONS:
+    async def execute(self, context: TaskContext) -> Result:
+        new_sessions = await list_new_sessions(context)
+        if len(new_sessions) < LEAST_SESSIONS:
             return NOTHING
-        scene.progress("Thinking about recent events")
-        about = await around(scene, new)
-        talk = await newest_talk(scene, new[-1], "journal", JournalOccasionAnswer, DECIDE_TALK, **about)
-        occasion = await scene.ask("journal", JournalOccasionAnswer, talk=talk, **about)
-        until = {UNTIL: max(one.last_activity for one in new).isoformat()}
+        context.report_progress("Thinking about recent events")
+        placeholders = await build_placeholders(context, new_sessions)
+        conversation = await format_newest_messages(
+            context, new_sessions[-1], "journal", JournalOccasionAnswer, DECISION_TOKENS, **placeholders
+        )
+        occasion = await context.ask("journal", JournalOccasionAnswer, talk=conversation, **placeholders)
+        new_state = {UNTIL_KEY: max(one.last_activity for one in new_sessions).isoformat()}
         if not occasion.write or not occasion.topic.strip():
-            await scene.set_state(until)
+            await context.save_state(new_state)
             return Result("Nothing to write about.", outcome=RunOutcome.NOTHING)
-        scene.progress(f"Writing about {occasion.topic.rstrip('.')}")
-        entry = await self._written(scene, new[-1], occasion.topic, about)
+        context.report_progress(f"Writing about {occasion.topic.rstrip('.')}")
+        entry = await self._write_entry(context, new_sessions[-1], occasion.topic, placeholders)
         title = entry.title.strip() or occasion.topic
-        sources = [f"session:{one.guid}" for one in new]
-        await scene.memorize(entry_memory(title, entry.text, scene.moment, sources))
-        await scene.set_state(until)
-        await scene.leave_note(f"{scene.persona.name} has written in the journal about “{title.rstrip('.')}”.")
+        sources = [f"session:{one.guid}" for one in new_sessions]
+        await context.memorize(build_entry_memory(title, entry.text, context.moment, sources))
+        await context.save_state(new_state)
+        await context.leave_note(f"{context.persona.name} has written in the journal about “{title.rstrip('.')}”.")
         return Result(f"Wrote in the journal: “{title.rstrip('.')}”.")
 
-    async def _written(
-        self, scene: TaskContext, newest: SessionSummary, topic: str, about: dict[str, str]
+    async def _write_entry(
+        self, context: TaskContext, newest: SessionSummary, topic: str, placeholders: dict[str, str]
     ) -> JournalEntryAnswer:
-        found = await scene.search(topic, REMEMBERED)
-        memories = "\n".join(_remembered(one.text) for one in found) or NOTHING_YET
-        material = {name: about[name] for name in ("name", "user", "bio", "last_entry")}
-        talk = await newest_talk(
-            scene, newest, "journal_entry", JournalEntryAnswer, WRITE_TALK, **material, topic=topic, memories=memories
+        recalled = await context.search_memories(topic, MOST_MEMORIES)
+        memories = "\n".join(_format_memory(recollection.text) for recollection in recalled) or NOTHING_YET
+        material = {name: placeholders[name] for name in ("name", "user", "bio", "last_entry")}
+        conversation = await format_newest_messages(
+            context, newest, "journal_entry", JournalEntryAnswer, ENTRY_TOKENS, **material, topic=topic, memories=memories
         )
-        return await scene.ask("journal_entry", JournalEntryAnswer, **material, topic=topic, memories=memories, talk=talk)
+        return await context.ask(
+            "journal_entry", JournalEntryAnswer, **material, topic=topic, memories=memories, talk=conversation
+        )
 
 
-def _remembered(text: str) -> str:
+def _format_memory(text: str) -> str:
     """Return the text in one line, truncated. A quoted text is not, because truncation would remove its closing fence."""
     return text if is_quoted(text) else f"- {' '.join(text.split())[:LONGEST_MEMORY]}"
 
 
-def entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
+def build_entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
     """Return the memory of an entry, with its sessions as sources."""
     return MemoryUnit(
         category=MemoryType.JOURNAL,
@@ -120,42 +124,42 @@ def entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]
     )
 
 
-async def since_the_last(sight: Sight) -> list[SessionSummary]:
+async def list_new_sessions(view: Sight) -> list[SessionSummary]:
     """Return the archived sessions since the last entry, oldest first."""
-    until = (await sight.state()).get(UNTIL)
-    known = datetime.fromisoformat(until) if isinstance(until, str) else None
-    found = [one for one in await sight.sessions(archived=True) if one.messages]
-    return [one for one in reversed(found) if known is None or one.last_activity > known]
+    until = (await view.load_state()).get(UNTIL_KEY)
+    until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
+    archived_sessions = [one for one in await view.list_sessions(archived=True) if one.messages]
+    return [one for one in reversed(archived_sessions) if until_time is None or one.last_activity > until_time]
 
 
-async def around(scene: TaskContext, new: list[SessionSummary]) -> dict[str, str]:
+async def build_placeholders(context: TaskContext, new_sessions: list[SessionSummary]) -> dict[str, str]:
     """Return the common placeholders: descriptions of both speakers, the last entry, the last summary and the goals."""
-    memories = await scene.memories()
+    memories = await context.list_memories()
     entries = [one for one in memories if one.category is MemoryType.JOURNAL]
     goals = sorted((one for one in memories if one.category is MemoryType.GOAL and one.enabled), key=lambda one: -one.priority)
     newest = max(entries, key=lambda one: one.added, default=None)
     return {
-        "name": scene.persona.name,
-        "user": scene.user.name,
-        "bio": plain(scene, scene.persona.mini_bio or scene.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "user_bio": plain(scene, scene.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "name": context.persona.name,
+        "user": context.user.name,
+        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "user_bio": expand_names(context, context.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
         "last_entry": f"“{newest.name}”: {newest.content[:LONGEST_TEXT]}" if newest else NOTHING_YET,
-        "summary": await describe_session(scene, await scene.session(new[-1].guid)),
-        "goals": "\n".join(f"- {goal.name}" for goal in goals[:GOALS]) or NOTHING_YET,
+        "summary": await describe_session(context, await context.load_session(new_sessions[-1].guid)),
+        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MOST_GOALS]) or NOTHING_YET,
     }
 
 
-async def newest_talk(
-    scene: TaskContext, session: SessionSummary, errand: str, answer: type[LlmAnswer], most: int, **material: str
+async def format_newest_messages(
+    context: TaskContext, session: SessionSummary, errand: str, answer: type[LlmAnswer], most_tokens: int, **material: str
 ) -> str:
-    """Return the end of a session, in as many tokens as the prompt has room for and at most `most`."""
-    lines = (await scene.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
-    room = min(most, await scene.room(errand, answer, **material))
-    counts = await scene.count([format_lines([line]) for line in lines])
-    kept = 0
+    """Return the end of a session, in as many tokens as the prompt has room for and at most `most_tokens`."""
+    utterances = (await context.list_utterances(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
+    free_tokens = min(most_tokens, await context.room(errand, answer, **material))
+    counts = await context.count([format_lines([line]) for line in utterances])
+    kept_count = 0
     for tokens in reversed(counts):
-        room -= tokens + 1
-        if room < 0:
+        free_tokens -= tokens + 1
+        if free_tokens < 0:
             break
-        kept += 1
-    return format_lines(lines[len(lines) - kept :]) or NOTHING_YET
+        kept_count += 1
+    return format_lines(utterances[len(utterances) - kept_count :]) or NOTHING_YET

@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from lethe_app.agents.task import AgentTask, Need
 
-GROUP = "lethe.tasks"
+ENTRY_POINT_GROUP = "lethe.tasks"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
@@ -27,29 +27,29 @@ class Fault:
     """Plug-in that cannot be used, with the reason in one sentence."""
 
     distribution: str
-    words: str
+    reason: str
 
 
-def found() -> tuple[list[Plugin], list[Fault]]:
+def find_plugins() -> tuple[list[Plugin], list[Fault]]:
     """Return every installed plug-in, sorted by the name of its entry point, and the faults of unusable ones."""
-    return load(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
+    return load_plugins(sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name))
 
 
-def load(entries: Iterable[EntryPoint]) -> tuple[list[Plugin], list[Fault]]:
+def load_plugins(entries: Iterable[EntryPoint]) -> tuple[list[Plugin], list[Fault]]:
     """Load plug-ins; return the usable ones and the faults of the others."""
     plugins, faults = [], []
     for entry in entries:
         source = entry.dist.name if entry.dist is not None else entry.module
         try:
-            plugins.append(Plugin(_made(entry), source))
+            plugins.append(Plugin(_instantiate_task(entry), source))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever the code of others does, the program starts
-            faults.append(Fault(source, f"The task “{entry.name}” cannot be used: {_words(error)}"))
+            faults.append(Fault(source, f"The task “{entry.name}” cannot be used: {_describe_error(error)}"))
     return plugins, faults
 
 
-def _made(entry: EntryPoint) -> AgentTask:
+def _instantiate_task(entry: EntryPoint) -> AgentTask:
     """Instantiate and check a task. Raise whatever the plug-in raises; TypeError or ValueError if the task is invalid."""
     task = entry.load()()
     if not isinstance(task, AgentTask):
@@ -65,6 +65,6 @@ def _made(entry: EntryPoint) -> AgentTask:
     return task
 
 
-def _words(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     text = " ".join(str(error).split())[:200] or type(error).__name__
     return text if text.endswith((".", "!", "?")) else f"{text}."

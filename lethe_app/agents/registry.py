@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lethe_app.agents.plugins import Fault, Plugin, found
+from lethe_app.agents.plugins import Fault, Plugin, find_plugins
 from lethe_app.agents.task import AgentTask
 from lethe_app.domain.persona import Persona
 
@@ -29,54 +29,54 @@ class Registry:
 
     def __init__(
         self,
-        ours: Sequence[AgentTask],
-        find: Callable[[], tuple[list[Plugin], list[Fault]]] = found,
-        reserved: Collection[str] = (),
+        builtin_tasks: Sequence[AgentTask],
+        discover: Callable[[], tuple[list[Plugin], list[Fault]]] = find_plugins,
+        reserved_names: Collection[str] = (),
     ) -> None:
-        """Create the registry. `find` loads the plug-ins; it takes a moment and is called at first use.
+        """Create the registry. `discover` loads the plug-ins; it takes a moment and is called at first use.
 
-        The `reserved` names belong to runs of work that is not a task.
+        The `reserved_names` names belong to runs of work that is not a task.
         """
-        self._ours, self._reserved = ours, reserved
-        self._find = find
+        self._builtin_tasks, self._reserved_names = builtin_tasks, reserved_names
+        self._discover = discover
 
     @cached_property
-    def _all(self) -> tuple[dict[str, RegisteredTask], list[Fault]]:
-        known = {task.name: RegisteredTask(task) for task in self._ours}
-        assert len(known) == len(self._ours), "two of our own tasks have the same name"
-        plugins, faults = self._find()
+    def _loaded(self) -> tuple[dict[str, RegisteredTask], list[Fault]]:
+        tasks = {task.name: RegisteredTask(task) for task in self._builtin_tasks}
+        assert len(tasks) == len(self._builtin_tasks), "two of our own tasks have the same name"
+        plugins, faults = self._discover()
         for plugin in plugins:
-            if plugin.task.name in known or plugin.task.name in self._reserved:
+            if plugin.task.name in tasks or plugin.task.name in self._reserved_names:
                 faults.append(Fault(plugin.distribution, f"A task called “{plugin.task.name}” already exists."))
             else:
-                known[plugin.task.name] = RegisteredTask(plugin.task, plugin.distribution)
-        return known, faults
+                tasks[plugin.task.name] = RegisteredTask(plugin.task, plugin.distribution)
+        return tasks, faults
 
     @property
-    def _known(self) -> dict[str, RegisteredTask]:
-        return self._all[0]
+    def _tasks(self) -> dict[str, RegisteredTask]:
+        return self._loaded[0]
 
     @property
     def faults(self) -> list[Fault]:
         """Return the plug-ins that could not be used."""
-        return self._all[1]
+        return self._loaded[1]
 
-    def all(self) -> list[RegisteredTask]:
-        return list(self._known.values())
+    def list_tasks(self) -> list[RegisteredTask]:
+        return list(self._tasks.values())
 
     def get(self, name: str) -> RegisteredTask | None:
-        return self._known.get(name)
+        return self._tasks.get(name)
 
-    def tasks_of(self, persona: Persona, off: Collection[str]) -> list[RegisteredTask]:
+    def tasks_of(self, persona: Persona, disabled_names: Collection[str]) -> list[RegisteredTask]:
         """Return the tasks of a persona: its own selection, or else every built-in task that suits it; without those in
-        `off`.
+        `disabled_names`.
         """
         if not persona.agent_mode:
             return []
-        chosen = persona.agent_tasks
-        wanted = (
-            [known for known in self._known.values() if known.name in chosen]
-            if chosen
-            else [known for known in self._known.values() if not known.plugin and known.task.suits(persona)]
+        chosen_names = persona.agent_tasks
+        selected = (
+            [known for known in self._tasks.values() if known.name in chosen_names]
+            if chosen_names
+            else [known for known in self._tasks.values() if not known.plugin and known.task.is_default_for(persona)]
         )
-        return [known for known in wanted if known.name not in off]
+        return [known for known in selected if known.name not in disabled_names]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
-from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, ReadingRequest, sites
+from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, ReadingRequest, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.citation_check import is_same_topic
 from lethe_app.brain.llm_schemas.web import TopicAnswer, Topics
@@ -18,15 +18,15 @@ from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.query_terms import WORD, fold
 
-LEAST_NEW = 30
+MIN_NEW_MESSAGES = 30
 """Minimum number of new messages for which a running session is read."""
-MOST_READ = 400
+MOST_MESSAGES_READ = 400
 """Maximum number of its messages that are read."""
 MOST_PORTIONS = 4
 """Maximum number of portions of a long session in which subjects are searched; the newest ones are used."""
 MOST_TOPICS = 3
 LONGEST_ROLE = 400
-UNTIL, LAST, RECENT = "until", "last", "recent"
+UNTIL_KEY, LAST_SESSION_KEY, RECENT_TOPICS_KEY = "until", "last", "recent"
 """Keys of the state: time of the newest message that was read, the session that was read, and recent subjects."""
 
 
@@ -34,11 +34,11 @@ UNTIL, LAST, RECENT = "until", "last", "recent"
 class Assignment:
     """Session to be read, and parameters of the memories made from the findings."""
 
-    lines: Sequence[Utterance]
+    utterances: Sequence[Utterance]
     context: str
-    lasts: timedelta
-    more_priority: int
-    done: Mapping[str, object]
+    lifetime: timedelta
+    extra_priority: int
+    final_state: Mapping[str, object]
     """State to be stored when the task is complete."""
 
 
@@ -54,17 +54,17 @@ class ActiveResearchTask(AgentTask):
     def __init__(self, gathering: Gathering) -> None:
         self._gathering = gathering
 
-    async def observe(self, sight: Sight) -> bool:
-        return await _running(sight) is not None
+    async def observe(self, view: Sight) -> bool:
+        return await _find_running_session(view) is not None
 
-    async def execute(self, scene: TaskContext) -> Result:
-        found = await _running(scene)
-        if found is None:
+    async def execute(self, context: TaskContext) -> Result:
+        running = await _find_running_session(context)
+        if running is None:
             return NOTHING
-        session, lines = found
-        told = (await scene.session(session.guid)).content
-        done = {UNTIL: lines[-1].time.isoformat()}
-        return await research(scene, self._gathering, Assignment(lines, told, timedelta(days=7), 1, done))
+        session, utterances = running
+        summary = (await context.load_session(session.guid)).content
+        final_state = {UNTIL_KEY: utterances[-1].time.isoformat()}
+        return await run_research(context, self._gathering, Assignment(utterances, summary, timedelta(days=7), 1, final_state))
 
 
 class ResearchTask(AgentTask):
@@ -79,136 +79,154 @@ class ResearchTask(AgentTask):
     def __init__(self, gathering: Gathering) -> None:
         self._gathering = gathering
 
-    async def observe(self, sight: Sight) -> bool:
-        return await _ended(sight) is not None
+    async def observe(self, view: Sight) -> bool:
+        return await _find_ended_session(view) is not None
 
-    async def execute(self, scene: TaskContext) -> Result:
-        session = await _ended(scene)
+    async def execute(self, context: TaskContext) -> Result:
+        session = await _find_ended_session(context)
         if session is None:
             return NOTHING
-        lines = await scene.lines(session.guid)
-        done = {LAST: str(session.guid)}
-        return await research(scene, self._gathering, Assignment(lines, session.content, timedelta(days=10), 0, done))
+        utterances = await context.list_utterances(session.guid)
+        final_state = {LAST_SESSION_KEY: str(session.guid)}
+        return await run_research(
+            context, self._gathering, Assignment(utterances, session.content, timedelta(days=10), 0, final_state)
+        )
 
 
-async def research(scene: TaskContext, gathering: Gathering, asked: Assignment) -> Result:
+async def run_research(context: TaskContext, gathering: Gathering, assignment: Assignment) -> Result:
     """Find subjects, look them up one after the other, and store the findings. If it is cancelled, finished subjects are
     kept.
     """
-    scene.progress("Choosing topics to look up")
-    recent = [str(one) for one in _list((await scene.state()).get(RECENT))]
-    topics = [one for one in await _topics(scene, asked) if not await _is_known(scene, recent, one.topic)]
-    found: list[str] = []
+    context.report_progress("Choosing topics to look up")
+    recent_topics = [str(one) for one in _as_list((await context.load_state()).get(RECENT_TOPICS_KEY))]
+    topics = [one for one in await _find_topics(context, assignment) if not await _is_known(context, recent_topics, one.topic)]
+    found_topics: list[str] = []
     for topic in topics[:MOST_TOPICS]:
-        scene.progress(f"Searching for “{topic.topic}”")
-        merge = await _looked_up(scene, gathering, asked, topic)
+        context.report_progress(f"Searching for “{topic.topic}”")
+        merge = await _look_up(context, gathering, assignment, topic)
         if merge.plain_text:
-            await _keep(scene, asked, topic, merge)
-            found.append(topic.topic)
-        recent = add_search(recent, topic.topic)
-        await scene.set_state({**await scene.state(), RECENT: recent})
-    await scene.set_state({**await scene.state(), **asked.done})
-    return _told(scene, found, [one.topic for one in topics[:MOST_TOPICS]])
+            await _store_finding(context, assignment, topic, merge)
+            found_topics.append(topic.topic)
+        recent_topics = add_search(recent_topics, topic.topic)
+        await context.save_state({**await context.load_state(), RECENT_TOPICS_KEY: recent_topics})
+    await context.save_state({**await context.load_state(), **assignment.final_state})
+    return _build_result(context, found_topics, [one.topic for one in topics[:MOST_TOPICS]])
 
 
-async def _topics(scene: TaskContext, asked: Assignment) -> list[TopicAnswer]:
+async def _find_topics(context: TaskContext, assignment: Assignment) -> list[TopicAnswer]:
     """Return the subjects, most urgent first, without duplicates."""
-    gaps = {"name": scene.persona.name, "role": role_of(scene), "context": asked.context[:LONGEST_CONTEXT] or NOTHING_KNOWN}
-    found: list[TopicAnswer] = []
-    for lines in (await scene.portions("topics", Topics, asked.lines, **gaps))[-MOST_PORTIONS:]:
-        answer = await scene.ask("topics", Topics, conversation=format_lines(lines), **gaps)
+    placeholders = {
+        "name": context.persona.name,
+        "role": role_of(context),
+        "context": assignment.context[:LONGEST_CONTEXT] or NOTHING_KNOWN,
+    }
+    topics: list[TopicAnswer] = []
+    for portion in (await context.split_to_fit("topics", Topics, assignment.utterances, **placeholders))[-MOST_PORTIONS:]:
+        answer = await context.ask("topics", Topics, conversation=format_lines(portion), **placeholders)
         for topic in answer.topics:
-            if not any(is_same_topic(topic.topic, one.topic) for one in found) and _queries(topic, scene):
-                found.append(topic)
-    return sorted(found, key=lambda topic: -topic.urgency)
+            if not any(is_same_topic(topic.topic, known_topic.topic) for known_topic in topics) and _anonymous_queries(
+                topic, context
+            ):
+                topics.append(topic)
+    return sorted(topics, key=lambda topic: -topic.urgency)
 
 
-def _queries(topic: TopicAnswer, scene: Sight) -> list[str]:
+def _anonymous_queries(topic: TopicAnswer, view: Sight) -> list[str]:
     """Return the queries that do not contain the user's name, so that search engines do not learn who asks."""
-    names = {fold(word) for word in WORD.findall(scene.user.name)}
-    return [one for one in topic.queries if names.isdisjoint(fold(word) for word in WORD.findall(one))]
+    names = {fold(word) for word in WORD.findall(view.user.name)}
+    return [query for query in topic.queries if names.isdisjoint(fold(word) for word in WORD.findall(query))]
 
 
-async def _is_known(scene: TaskContext, recent: Sequence[str], topic: str) -> bool:
+async def _is_known(context: TaskContext, recent_topics: Sequence[str], topic: str) -> bool:
     """Return whether the subject was looked up recently, according to the task's state and the stored memories."""
-    kept = [one.name for one in await scene.memories() if one.category is MemoryType.WEB_SEARCH]
-    return is_recent_search(recent, topic, {}) or any(is_same_topic(one, topic) for one in (*recent, *kept))
+    stored_topics = [one.name for one in await context.list_memories() if one.category is MemoryType.WEB_SEARCH]
+    return is_recent_search(recent_topics, topic, {}) or any(
+        is_same_topic(one, topic) for one in (*recent_topics, *stored_topics)
+    )
 
 
-async def _looked_up(scene: TaskContext, gathering: Gathering, asked: Assignment, topic: TopicAnswer) -> Merge:
-    name = scene.persona.name
-    why = f"{name} wanted to know more about “{topic.topic}”."
-    pages = await gathering.pages(_queries(topic, scene), why, scene.count)
-    scene.progress(f"Reading about “{topic.topic}”")
-    wish = ReadingRequest(name, topic.topic, topic.reason, role_of(scene), asked.context)
-    return await gathering.merged(wish, pages, scene)
+async def _look_up(context: TaskContext, gathering: Gathering, assignment: Assignment, topic: TopicAnswer) -> Merge:
+    name = context.persona.name
+    reason = f"{name} wanted to know more about “{topic.topic}”."
+    pages = await gathering.search_and_read(_anonymous_queries(topic, context), reason, context.count)
+    context.report_progress(f"Reading about “{topic.topic}”")
+    request = ReadingRequest(name, topic.topic, topic.reason, role_of(context), assignment.context)
+    return await gathering.merge_pages(request, pages, context)
 
 
-async def _keep(scene: TaskContext, asked: Assignment, topic: TopicAnswer, merge: Merge) -> None:
+async def _store_finding(context: TaskContext, assignment: Assignment, topic: TopicAnswer, merge: Merge) -> None:
     """Store the finding as a memory with natural insertion, and a note for the user's return."""
     memory = MemoryUnit(
         category=MemoryType.WEB_SEARCH,
         insertion=MemoryInsertion.NATURAL,
-        name=_bare(topic.topic),
+        name=_remove_braces(topic.topic),
         content=merge.content,
-        reason=_bare(topic.reason),
-        priority=topic.weight + asked.more_priority,
-        added=scene.moment,
-        end_time=scene.moment + asked.lasts,
+        reason=_remove_braces(topic.reason),
+        priority=topic.weight + assignment.extra_priority,
+        added=context.moment,
+        end_time=context.moment + assignment.lifetime,
         sources=merge.addresses,
     )
-    kept = await scene.memorize(memory)
-    words = f"{scene.persona.name} has looked up “{_bare(topic.topic)}” on the internet meanwhile, and read about it at "
-    await scene.leave_note(f"{words}{sites(merge.sources)}.", uid=f"research {kept.guid}")
+    stored = await context.memorize(memory)
+    note_start = (
+        f"{context.persona.name} has looked up “{_remove_braces(topic.topic)}” on the internet meanwhile, and read about it at "
+    )
+    await context.leave_note(f"{note_start}{join_site_names(merge.sources)}.", uid=f"research {stored.guid}")
 
 
-def _told(scene: TaskContext, found: Sequence[str], tried: Sequence[str]) -> Result:
-    if found:
-        return Result(f"{scene.persona.name} has read about {_quoted(found)}.")
-    if tried:
-        return Result(f"Nothing was found about {_quoted(tried)}.", outcome=RunOutcome.NOTHING)
+def _build_result(context: TaskContext, found_topics: Sequence[str], tried_topics: Sequence[str]) -> Result:
+    if found_topics:
+        return Result(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
+    if tried_topics:
+        return Result(f"Nothing was found about {_join_quoted(tried_topics)}.", outcome=RunOutcome.NOTHING)
     return Result("There was nothing to look up.", outcome=RunOutcome.NOTHING)
 
 
-def _quoted(topics: Sequence[str]) -> str:
-    return ", ".join(f"“{one}”" for one in topics)
+def _join_quoted(topics: Sequence[str]) -> str:
+    return ", ".join(f"“{topic}”" for topic in topics)
 
 
-def _bare(text: str) -> str:
+def _remove_braces(text: str) -> str:
     """Remove macro braces, because the text is inserted into prompts."""
     return text.replace("{{", "").replace("}}", "")
 
 
-def role_of(sight: Sight) -> str:
+def role_of(view: Sight) -> str:
     """Return the persona's bio in a few sentences."""
-    bio = (sight.persona.mini_bio or sight.persona.bio).replace("{{char}}", sight.persona.name)
-    return " ".join(bio.replace("{{user}}", sight.user.name).split())[:LONGEST_ROLE]
+    bio = (view.persona.mini_bio or view.persona.bio).replace("{{char}}", view.persona.name)
+    return " ".join(bio.replace("{{user}}", view.user.name).split())[:LONGEST_ROLE]
 
 
-async def _running(sight: Sight) -> tuple[SessionSummary, list[Utterance]] | None:
+async def _find_running_session(view: Sight) -> tuple[SessionSummary, list[Utterance]] | None:
     """Return the persona's newest session that is not archived, with its new lines, if there are enough of them."""
-    for session in await sight.sessions(archived=False, most=1):
-        if session.messages < LEAST_NEW:
+    for session in await view.list_sessions(archived=False, most=1):
+        if session.messages < MIN_NEW_MESSAGES:
             return None
-        until = (await sight.state()).get(UNTIL)
-        known = datetime.fromisoformat(until) if isinstance(until, str) else None
-        lines = [one for one in await sight.lines(session.guid, MOST_READ) if known is None or one.time > known]
-        return (session, lines) if len(lines) >= LEAST_NEW else None
+        until = (await view.load_state()).get(UNTIL_KEY)
+        until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
+        utterances = [
+            utterance
+            for utterance in await view.list_utterances(session.guid, MOST_MESSAGES_READ)
+            if until_time is None or utterance.time > until_time
+        ]
+        return (session, utterances) if len(utterances) >= MIN_NEW_MESSAGES else None
     return None
 
 
-async def _ended(sight: Sight) -> ChatSession | None:
+async def _find_ended_session(view: Sight) -> ChatSession | None:
     """Return the persona's last archived session, unless it was read already. Roleplay sessions are skipped."""
-    done = (await sight.state()).get(LAST)
-    for one in await sight.sessions(archived=True):
-        if not one.messages:
+    last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
+    for summary in await view.list_sessions(archived=True):
+        if not summary.messages:
             continue
-        session = await sight.session(one.guid)
+        session = await view.load_session(summary.guid)
         if not session.is_roleplay:
-            is_new = bool(session.content) and str(session.guid) != done  # without a summary it is not wholly archived yet
+            is_new = (
+                bool(session.content) and str(session.guid) != last_session_id
+            )  # without a summary it is not wholly archived yet
             return session if is_new else None
     return None
 
 
-def _list(kept: object) -> list[object]:
-    return kept if isinstance(kept, list) else []
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

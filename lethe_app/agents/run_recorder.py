@@ -19,44 +19,44 @@ class RunRecorder:
         self._runs = runs
         self._may_spend = may_spend
 
-    async def open(self) -> None:
+    async def save(self) -> None:
         """Store the run as begun."""
         await self._runs.save_run(self.run)
 
-    def spend(self, tokens: int) -> None:
+    def add_tokens(self, tokens: int) -> None:
         """Add tokens to the run's cost; they are stored with the next write."""
         self.run = self.run.model_copy(update={"tokens": self.run.tokens + tokens})
 
     @property
-    def has_means(self) -> bool:
+    def can_spend(self) -> bool:
         """Return whether the run may use more tokens."""
         return self._may_spend(self.run.tokens)
 
-    async def note(self, made: Made) -> None:
+    async def add_result(self, result: Made) -> None:
         """Record a result, once."""
-        if made not in self.run.made:
-            self.run = self.run.model_copy(update={"made": (*self.run.made, made)})
+        if result not in self.run.made:
+            self.run = self.run.model_copy(update={"made": (*self.run.made, result)})
             await self._runs.save_run(self.run)
 
-    async def strike(self, made: Collection[Made]) -> None:
+    async def remove_results(self, results: Collection[Made]) -> None:
         """Remove results that were recorded in advance but not made."""
-        left = tuple(one for one in self.run.made if one not in made)
-        if left != self.run.made:
-            self.run = self.run.model_copy(update={"made": left})
+        remaining = tuple(result for result in self.run.made if result not in results)
+        if remaining != self.run.made:
+            self.run = self.run.model_copy(update={"made": remaining})
             await self._runs.save_run(self.run)
 
-    async def amend(self, old: Made, new: Made) -> None:
+    async def replace_result(self, old: Made, new: Made) -> None:
         """Replace a recorded result by another."""
-        made = tuple(new if one == old else one for one in self.run.made)
-        self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(made))})
+        results = tuple(new if result == old else result for result in self.run.made)
+        self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(results))})
         await self._runs.save_run(self.run)
 
     async def close(self, outcome: RunOutcome, summary: str = "", trouble: str = "", made: tuple[Made, ...] = ()) -> TaskRun:
         """Record the end of the run, even if the caller is cancelled. A run that is closed already keeps its outcome."""
         if self.run.outcome is not None:
             return self.run
-        everything = tuple(dict.fromkeys((*self.run.made, *made)))
-        values = {"outcome": outcome, "ended": now(), "summary": summary, "trouble": trouble, "made": everything}
+        all_results = tuple(dict.fromkeys((*self.run.made, *made)))
+        values = {"outcome": outcome, "ended": now(), "summary": summary, "trouble": trouble, "made": all_results}
         self.run = self.run.model_copy(update=values)
         await asyncio.shield(self._runs.save_run(self.run))
         return self.run

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from lethe_app.agents.budget import AHEAD, BudgetSpent, DailyBudget
+from lethe_app.agents.budget import CLOCK_TOLERANCE, BudgetSpent, DailyBudget
 from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.schedule import due, end_of, is_quiet_hour, pace_of
+from lethe_app.agents.schedule import end_of, interval_of, is_quiet_hour, next_due_time
 from lethe_app.agents.task import AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
@@ -22,15 +22,15 @@ from lethe_app.storage.agents.task_runs import TaskRuns
 
 LOOK_AGAIN = timedelta(minutes=5)
 """Pause after a task found nothing to do."""
-NEWEST = 20
+MOST_RUNS_READ = 20
 """Number of newest runs from which the next due time is computed; more failures in a row make no difference."""
-LONGEST = 3600.0
+MAX_RUN_SECONDS = 3600.0
 """Maximum duration of a run in seconds, however much of the day's budget is left."""
 LONGEST_LOOK = 60.0
 """Maximum duration of `observe` in seconds."""
-STEP = timedelta(minutes=1)
+CLOCK_CORRECTION = timedelta(minutes=1)
 """If the clock goes back by more than this, it was corrected, and due times are computed again."""
-TOO_LONG_A_LOOK = "The check for new work took too long."
+OBSERVE_TIMED_OUT = "The check for new work took too long."
 LOG = logging.getLogger(__name__)
 
 
@@ -50,14 +50,16 @@ class Due:
     """Task of a persona that is due."""
 
     persona: Persona
-    known: RegisteredTask
+    registered: RegisteredTask
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.persona.unique_name, self.known.name
+        return self.persona.unique_name, self.registered.name
 
 
-def hindrance(settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]) -> Hindrance | None:
+def find_hindrance(
+    settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]
+) -> Hindrance | None:
     """Return what prevents starting a task. `idle` is how long the user has been away, None if unknown."""
     if not settings.agents:
         return Hindrance.OFF
@@ -76,161 +78,165 @@ class Runtime:
         registry: Registry,
         runs: TaskRuns,
         settings: Callable[[], Settings],
-        provides: Callable[[Need], bool],
+        is_need_met: Callable[[Need], bool],
         budget: DailyBudget,
     ) -> None:
-        """Create the runtime. `provides` returns whether a requirement is met."""
+        """Create the runtime. `is_need_met` returns whether a requirement is met."""
         self.registry = registry
         self._runs = runs
         self._settings = settings
-        self._provides = provides
+        self._is_need_met = is_need_met
         self.budget = budget
         self._not_before: dict[tuple[str, str], datetime] = {}
-        self._served: dict[tuple[str, str], datetime] = {}
+        self._last_run_times: dict[tuple[str, str], datetime] = {}
         """Time of the last run of each task, by persona id and task name."""
-        self._latest: datetime | None = None
+        self._latest_moment: datetime | None = None
 
-    def look_anew(self) -> None:
+    def reset_due_times(self) -> None:
         """Discard the cached due times, because something changed that affects them."""
         self._not_before.clear()
 
-    async def due(self, personas: Iterable[Persona], moment: datetime) -> list[Due]:
+    async def list_due(self, personas: Iterable[Persona], moment: datetime) -> list[Due]:
         """Return the tasks that are due, in turn: first the persona that waited longest, and within it the task that waited
         longest.
         """
-        settings, ready = self._settings(), []
-        if self._latest is not None and moment < self._latest - STEP:
-            self.look_anew()  # what was reckoned by a clock that was wrong might be due in years
-        self._latest = moment
+        settings, due_tasks = self._settings(), []
+        if self._latest_moment is not None and moment < self._latest_moment - CLOCK_CORRECTION:
+            self.reset_due_times()  # what was reckoned by a clock that was wrong might be due in years
+        self._latest_moment = moment
         for persona in personas:
-            waiting = [Due(persona, known) for known in self.registry.tasks_of(persona, settings.tasks_off)]
-            waiting = [one for one in waiting if self.lacks(one.known) is None and await self._is_time(one, settings, moment)]
-            if waiting and await self.budget.is_left(persona.unique_name, moment):
-                ready += waiting
-        return in_turn(ready, self._served)
+            candidates = [Due(persona, registered) for registered in self.registry.tasks_of(persona, settings.tasks_off)]
+            candidates = [
+                candidate
+                for candidate in candidates
+                if self.missing_need(candidate.registered) is None and await self._is_due(candidate, settings, moment)
+            ]
+            if candidates and await self.budget.can_start_run(persona.unique_name, moment):
+                due_tasks += candidates
+        return sort_by_last_run(due_tasks, self._last_run_times)
 
-    def lacks(self, known: RegisteredTask) -> Need | None:
+    def missing_need(self, registered: RegisteredTask) -> Need | None:
         """Return the first requirement of a task that is not met; None if all are."""
-        return next((need for need in sorted(known.task.needs) if not self._provides(need)), None)
+        return next((need for need in sorted(registered.task.needs) if not self._is_need_met(need)), None)
 
-    def saw_nothing(self, one: Due, moment: datetime) -> None:
+    def postpone(self, due_task: Due, moment: datetime) -> None:
         """Do not observe this task again for `LOOK_AGAIN`."""
-        self._not_before[one.key] = moment + LOOK_AGAIN
+        self._not_before[due_task.key] = moment + LOOK_AGAIN
 
-    async def last_run(self, one: Due, moment: datetime) -> TaskRun | None:
+    async def last_run(self, due_task: Due, moment: datetime) -> TaskRun | None:
         """Return the newest completed run (MADE or NOTHING)."""
-        runs = await self._runs.runs_of(*one.key, limit=NEWEST, before=moment + AHEAD)
+        runs = await self._runs.runs_of(*due_task.key, limit=MOST_RUNS_READ, before=moment + CLOCK_TOLERANCE)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
-    async def ledger(self, one: Due, moment: datetime, *, is_asked: bool) -> RunRecorder:
+    async def create_recorder(self, due_task: Due, moment: datetime, *, is_requested: bool) -> RunRecorder:
         """Return the recorder of a run that is about to begin. A run that the user requested has no token limit."""
-        self._served[one.key] = moment
-        run = TaskRun(persona_id=one.persona.unique_name, task=one.known.name, began=moment)
+        self._last_run_times[due_task.key] = moment
+        run = TaskRun(persona_id=due_task.persona.unique_name, task=due_task.registered.name, began=moment)
         limit = self.budget.limit
-        if is_asked or not limit.tokens:
+        if is_requested or not limit.tokens:
             return RunRecorder(self._runs, run)
-        left = limit.tokens - (await self.budget.spent_today(one.persona.unique_name, moment)).tokens
-        return RunRecorder(self._runs, run, lambda tokens: tokens < left)
+        tokens_left = limit.tokens - (await self.budget.usage_today(due_task.persona.unique_name, moment)).tokens
+        return RunRecorder(self._runs, run, lambda tokens: tokens < tokens_left)
 
-    async def time_left(self, one: Due, moment: datetime) -> float:
+    async def time_left(self, due_task: Due, moment: datetime) -> float:
         """Return the number of seconds that a run may take."""
         limit = self.budget.limit
         if not limit.minutes:
-            return LONGEST
-        used = (await self.budget.spent_today(one.persona.unique_name, moment)).time
-        return min(max(limit.minutes * 60 - used.total_seconds(), 0.0), LONGEST)
+            return MAX_RUN_SECONDS
+        time_used = (await self.budget.usage_today(due_task.persona.unique_name, moment)).time
+        return min(max(limit.minutes * 60 - time_used.total_seconds(), 0.0), MAX_RUN_SECONDS)
 
-    def has_ended(self, run: TaskRun) -> None:
+    def reset_due_time(self, run: TaskRun) -> None:
         """Discard the cached due time of the run's task."""
         self._not_before.pop((run.persona_id, run.task), None)
 
-    async def _is_time(self, one: Due, settings: Settings, moment: datetime) -> bool:
-        if one.key not in self._not_before:
-            runs = await self._runs.runs_of(*one.key, limit=NEWEST, before=moment + AHEAD)
+    async def _is_due(self, due_task: Due, settings: Settings, moment: datetime) -> bool:
+        if due_task.key not in self._not_before:
+            runs = await self._runs.runs_of(*due_task.key, limit=MOST_RUNS_READ, before=moment + CLOCK_TOLERANCE)
             if runs:
-                self._served.setdefault(one.key, end_of(runs[0]))
-            task = one.known.task
-            wanted = due(runs, pace_of(task.name, task.every, settings.agent_hours), moment)
-            self._not_before[one.key] = wanted or moment
-        return self._not_before[one.key] <= moment
+                self._last_run_times.setdefault(due_task.key, end_of(runs[0]))
+            task = due_task.registered.task
+            due_at = next_due_time(runs, interval_of(task.name, task.every, settings.agent_hours), moment)
+            self._not_before[due_task.key] = due_at or moment
+        return self._not_before[due_task.key] <= moment
 
 
-def in_turn(waiting: Sequence[Due], served: dict[tuple[str, str], datetime]) -> list[Due]:
+def sort_by_last_run(due_tasks: Sequence[Due], last_run_times: dict[tuple[str, str], datetime]) -> list[Due]:
     """Sort due tasks: the persona and the task that were served longest ago first; those never served before all others."""
-    of_persona: dict[str, float] = {}
-    for (persona, _task), moment in served.items():
-        of_persona[persona] = max(of_persona.get(persona, 0.0), moment.timestamp())
-    of_task = {key: moment.timestamp() for key, moment in served.items()}
-    return sorted(waiting, key=lambda one: (of_persona.get(one.key[0], 0.0), of_task.get(one.key, 0.0)))
+    persona_times: dict[str, float] = {}
+    for (persona, _task), moment in last_run_times.items():
+        persona_times[persona] = max(persona_times.get(persona, 0.0), moment.timestamp())
+    task_times = {key: moment.timestamp() for key, moment in last_run_times.items()}
+    return sorted(due_tasks, key=lambda one: (persona_times.get(one.key[0], 0.0), task_times.get(one.key, 0.0)))
 
 
-async def sees_something(task: AgentTask, sight: Sight) -> bool:
+async def has_work(task: AgentTask, view: Sight) -> bool:
     """Return whether the task's `observe` found something to do. Raise LetheError if it fails, whatever it raises."""
     try:
-        async with asyncio.timeout(LONGEST_LOOK) as limit:
-            return bool(await task.observe(sight))
+        async with asyncio.timeout(LONGEST_LOOK) as timeout:
+            return bool(await task.observe(view))
     except LetheError:
         raise
     except BaseException as error:
-        if _is_for_us(error):
+        if _must_propagate(error):
             raise
-        is_late = isinstance(error, TimeoutError) and limit.expired()
-        raise LetheError(TOO_LONG_A_LOOK if is_late else _broken(task, error)) from error
+        is_timed_out = isinstance(error, TimeoutError) and timeout.expired()
+        raise LetheError(OBSERVE_TIMED_OUT if is_timed_out else _describe_failure(task, error)) from error
 
 
-async def attempt(
-    task: AgentTask, scene: TaskContext, ledger: RunRecorder, seconds: float, cut_off: Callable[[], RunOutcome]
+async def execute_run(
+    task: AgentTask, context: TaskContext, recorder: RunRecorder, seconds: float, outcome_if_cancelled: Callable[[], RunOutcome]
 ) -> TaskRun:
-    """Execute one run and record its beginning and its end. If it is cancelled, `cut_off` returns the outcome."""
+    """Execute one run and record its beginning and its end. If it is cancelled, `outcome_if_cancelled` returns the outcome."""
     try:
-        await ledger.open()
-        async with asyncio.timeout(seconds) as limit:
-            result: object = await task.execute(scene)
+        await recorder.save()
+        async with asyncio.timeout(seconds) as timeout:
+            result: object = await task.execute(context)
     except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and _is_for_us(error):
-            return await ledger.close(cut_off())
-        if _is_for_us(error):
+        if isinstance(error, asyncio.CancelledError) and _must_propagate(error):
+            return await recorder.close(outcome_if_cancelled())
+        if _must_propagate(error):
             raise
-        is_late = isinstance(error, TimeoutError) and limit.expired()
-        outcome, trouble = _too_long(seconds) if is_late else _went_wrong(task, error)
-        return await ledger.close(outcome, trouble=trouble)
+        is_timed_out = isinstance(error, TimeoutError) and timeout.expired()
+        outcome, trouble = _timeout_outcome(seconds) if is_timed_out else _failure_outcome(task, error)
+        return await recorder.close(outcome, trouble=trouble)
     if not isinstance(result, Result):
-        return await ledger.close(RunOutcome.FAILED, trouble="The task ended without a result.")
-    return await ledger.close(result.outcome, result.summary, made=result.made)
+        return await recorder.close(RunOutcome.FAILED, trouble="The task ended without a result.")
+    return await recorder.close(result.outcome, result.summary, made=result.made)
 
 
-def _too_long(seconds: float) -> tuple[RunOutcome, str]:
-    if seconds >= LONGEST:
+def _timeout_outcome(seconds: float) -> tuple[RunOutcome, str]:
+    if seconds >= MAX_RUN_SECONDS:
         return RunOutcome.FAILED, "The task took longer than an hour."
     return RunOutcome.GAVE_WAY, "The daily time limit is used up; the task continues another day."
 
 
-def _is_for_us(error: BaseException) -> bool:
+def _must_propagate(error: BaseException) -> bool:
     """Return whether an error must end the runtime too. If a task raises SystemExit, or CancelledError without having been
     cancelled, only the task has failed.
     """
     current = asyncio.current_task()
-    is_ended = current is not None and current.cancelling() > 0
-    return is_ended if isinstance(error, asyncio.CancelledError) else isinstance(error, KeyboardInterrupt | GeneratorExit)
+    is_cancelled = current is not None and current.cancelling() > 0
+    return is_cancelled if isinstance(error, asyncio.CancelledError) else isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
-def _went_wrong(task: AgentTask, error: BaseException) -> tuple[RunOutcome, str]:
+def _failure_outcome(task: AgentTask, error: BaseException) -> tuple[RunOutcome, str]:
     if isinstance(error, BudgetSpent):
         return RunOutcome.GAVE_WAY, error.message
-    return RunOutcome.FAILED, error.message if isinstance(error, LetheError) else _broken(task, error)
+    return RunOutcome.FAILED, error.message if isinstance(error, LetheError) else _describe_failure(task, error)
 
 
-def _broken(task: AgentTask, error: BaseException) -> str:
+def _describe_failure(task: AgentTask, error: BaseException) -> str:
     """Return one sentence about an error in a task's own code, and log where it happened for the author."""
-    _tell_fault(task, error)
-    said = " ".join(str(error).split())[:200]
-    return f"The task failed: {type(error).__name__}{f' ({said})' if said else ''}."
+    _log_failure(task, error)
+    detail = " ".join(str(error).split())[:200]
+    return f"The task failed: {type(error).__name__}{f' ({detail})' if detail else ''}."
 
 
-def _tell_fault(task: AgentTask, error: BaseException) -> None:
+def _log_failure(task: AgentTask, error: BaseException) -> None:
     """Log the position of the error, without its message, which may contain words of a conversation."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "nowhere"
-    LOG.warning("the task “%s” broke down with %s at %s", task.name, type(error).__name__, where)
+    position = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "nowhere"
+    LOG.warning("the task “%s” broke down with %s at %s", task.name, type(error).__name__, position)

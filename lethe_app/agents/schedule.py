@@ -7,47 +7,47 @@ from datetime import datetime, time, timedelta
 
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
-FIRST_REST, LONGEST_REST = timedelta(minutes=10), timedelta(hours=24)
+FIRST_BACKOFF, LONGEST_BACKOFF = timedelta(minutes=10), timedelta(hours=24)
 """Pause after one failure, and the maximum; each failure doubles the pause."""
-BREATH = timedelta(minutes=1)
+GIVE_WAY_PAUSE = timedelta(minutes=1)
 """Pause after a run gave way: the user may have come back for a moment only."""
-WENT_WRONG = frozenset({RunOutcome.FAILED, RunOutcome.LOST})
+FAILURE_OUTCOMES = frozenset({RunOutcome.FAILED, RunOutcome.LOST})
 """Outcomes that count as failures. A program that ended during a run may have ended because of it."""
-CAME_TO_AN_END = frozenset({RunOutcome.MADE, RunOutcome.NOTHING, RunOutcome.STOPPED})
+REGULAR_OUTCOMES = frozenset({RunOutcome.MADE, RunOutcome.NOTHING, RunOutcome.STOPPED})
 """Outcomes after which the regular interval applies. A task that the user stopped is not restarted before it either."""
 
 
-def due(runs: Sequence[TaskRun], every: timedelta, moment: datetime) -> datetime | None:
+def next_due_time(runs: Sequence[TaskRun], interval: timedelta, moment: datetime) -> datetime | None:
     """Return the earliest time of the next run, given the runs of one task for one persona, newest first; None is at once.
 
     A run that ended later than `moment`, because the clock was put back, counts as if it had ended just now.
     """
-    waits: list[datetime] = []
-    done = next((run for run in runs if run.outcome in CAME_TO_AN_END), None)
-    if done is not None:
-        waits.append(min(end_of(done), moment) + every)
-    if failures := failed_in_a_row(runs):
-        last = next(run for run in runs if run.outcome in WENT_WRONG)
-        waits.append(min(end_of(last), moment) + rest_after(failures))
-    waits += [min(end_of(run), moment) + BREATH for run in runs[:1] if run.outcome is RunOutcome.GAVE_WAY]
-    return max(waits, default=None)
+    due_times: list[datetime] = []
+    last_regular_run = next((run for run in runs if run.outcome in REGULAR_OUTCOMES), None)
+    if last_regular_run is not None:
+        due_times.append(min(end_of(last_regular_run), moment) + interval)
+    if failures := count_consecutive_failures(runs):
+        last_failure = next(run for run in runs if run.outcome in FAILURE_OUTCOMES)
+        due_times.append(min(end_of(last_failure), moment) + backoff_after(failures))
+    due_times += [min(end_of(run), moment) + GIVE_WAY_PAUSE for run in runs[:1] if run.outcome is RunOutcome.GAVE_WAY]
+    return max(due_times, default=None)
 
 
-def failed_in_a_row(runs: Sequence[TaskRun]) -> int:
+def count_consecutive_failures(runs: Sequence[TaskRun]) -> int:
     """Return the number of failures since the last run that ended normally; runs that gave way are ignored."""
     count = 0
     for run in runs:
-        if run.outcome in WENT_WRONG:
+        if run.outcome in FAILURE_OUTCOMES:
             count += 1
-        elif run.outcome in CAME_TO_AN_END:
+        elif run.outcome in REGULAR_OUTCOMES:
             break
     return count
 
 
-def rest_after(failures: int) -> timedelta:
-    """Return the pause after so many failures in a row, at most `LONGEST_REST`."""
+def backoff_after(failures: int) -> timedelta:
+    """Return the pause after so many failures in a row, at most `LONGEST_BACKOFF`."""
     doubled: int = 2 ** min(failures - 1, 20)
-    return min(FIRST_REST * doubled, LONGEST_REST)
+    return min(FIRST_BACKOFF * doubled, LONGEST_BACKOFF)
 
 
 def end_of(run: TaskRun) -> datetime:
@@ -55,10 +55,10 @@ def end_of(run: TaskRun) -> datetime:
     return run.ended or run.began
 
 
-def pace_of(name: str, own: timedelta, hours: dict[str, float]) -> timedelta:
+def interval_of(name: str, default: timedelta, hours: dict[str, float]) -> timedelta:
     """Return the interval of a task: the user's setting, or else its own."""
-    wanted = hours.get(name)
-    return own if wanted is None else timedelta(hours=max(wanted, 0.0))
+    chosen_hours = hours.get(name)
+    return default if chosen_hours is None else timedelta(hours=max(chosen_hours, 0.0))
 
 
 def is_quiet_hour(moment: datetime, begin: str, until: str) -> bool:
@@ -67,7 +67,11 @@ def is_quiet_hour(moment: datetime, begin: str, until: str) -> bool:
     """
     if not begin:
         return False
-    clock, first, last = moment.time().replace(tzinfo=None), time.fromisoformat(begin), time.fromisoformat(until or "00:00")
+    time_of_day, first, last = (
+        moment.time().replace(tzinfo=None),
+        time.fromisoformat(begin),
+        time.fromisoformat(until or "00:00"),
+    )
     if first <= last:
-        return first <= clock < last
-    return clock >= first or clock < last
+        return first <= time_of_day < last
+    return time_of_day >= first or time_of_day < last

@@ -21,7 +21,7 @@ NEWEST_LINES = 12
 """Number of last messages read of a session without summary."""
 LONGEST_TEXT = 1500
 """Characters of the persona's bio and of each session."""
-UNTIL = "until"
+UNTIL_KEY = "until"
 """Key of the state: last activity of the newest session that was used."""
 NO_THOUGHTS = "(none yet)"
 
@@ -47,69 +47,71 @@ class Thoughts(AgentTask):
     every = timedelta(hours=3)
     needs = frozenset({Need.MODEL})
 
-    def suits(self, persona: Persona) -> bool:
+    def is_default_for(self, persona: Persona) -> bool:
         return persona.self_edit_tokens > 0
 
-    async def observe(self, sight: Sight) -> bool:
-        return sight.persona.self_edit_tokens > 0 and bool(await new_sessions(sight))
+    async def observe(self, view: Sight) -> bool:
+        return view.persona.self_edit_tokens > 0 and bool(await list_new_sessions(view))
 
-    async def execute(self, scene: TaskContext) -> Result:
-        new = await new_sessions(scene)
-        if not new:
+    async def execute(self, context: TaskContext) -> Result:
+        unread_sessions = await list_new_sessions(context)
+        if not unread_sessions:
             return NOTHING
-        scene.progress("Thinking about the last conversation" if len(new) == 1 else "Thinking about the last conversations")
-        talks = [await describe_session(scene, await scene.session(one.guid)) for one in new]
-        answer = await scene.ask(
+        context.report_progress(
+            "Thinking about the last conversation" if len(unread_sessions) == 1 else "Thinking about the last conversations"
+        )
+        conversations = [await describe_session(context, await context.load_session(one.guid)) for one in unread_sessions]
+        answer = await context.ask(
             "thoughts",
             OwnThoughts,
-            name=scene.persona.name,
-            user=scene.user.name,
-            words=str(round(scene.persona.self_edit_tokens * WORDS_PER_TOKEN)),
-            bio=plain(scene, scene.persona.mini_bio or scene.persona.bio)[:LONGEST_TEXT],
-            thoughts=plain(scene, scene.persona.self_edit_field) or NO_THOUGHTS,
-            conversations="\n\n".join(talks),
+            name=context.persona.name,
+            user=context.user.name,
+            words=str(round(context.persona.self_edit_tokens * WORDS_PER_TOKEN)),
+            bio=expand_names(context, context.persona.mini_bio or context.persona.bio)[:LONGEST_TEXT],
+            thoughts=expand_names(context, context.persona.self_edit_field) or NO_THOUGHTS,
+            conversations="\n\n".join(conversations),
         )
         # Without braces: the thoughts are part of every prompt, where macros are expanded.
-        text = await fitted(scene, answer.text.replace("{{", "").replace("}}", ""))
-        until = {UNTIL: max(one.last_activity for one in new).isoformat()}
-        if not text or text == scene.persona.self_edit_field.strip():
-            await scene.set_state(until)
+        text = await fit_to_token_limit(context, answer.text.replace("{{", "").replace("}}", ""))
+        new_state = {UNTIL_KEY: max(one.last_activity for one in unread_sessions).isoformat()}
+        if not text or text == context.persona.self_edit_field.strip():
+            await context.save_state(new_state)
             return Result("No new thoughts.", outcome=NOTHING.outcome)
-        await scene.edit_persona(self_edit_field=text)
-        await scene.set_state(until)
-        return Result(f"{scene.persona.name} has thought about {_whatever(new)}.")
+        await context.edit_persona(self_edit_field=text)
+        await context.save_state(new_state)
+        return Result(f"{context.persona.name} has thought about {_describe_sessions(unread_sessions)}.")
 
 
-async def new_sessions(sight: Sight) -> list[SessionSummary]:
+async def list_new_sessions(view: Sight) -> list[SessionSummary]:
     """Return the newest archived sessions that were not used yet, oldest first."""
-    until = (await sight.state()).get(UNTIL)
-    known = datetime.fromisoformat(until) if isinstance(until, str) else None
-    found = [one for one in await sight.sessions(archived=True, most=MOST_SESSIONS) if one.messages]
-    return [one for one in reversed(found) if known is None or one.last_activity > known]
+    until = (await view.load_state()).get(UNTIL_KEY)
+    until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
+    archived_sessions = [one for one in await view.list_sessions(archived=True, most=MOST_SESSIONS) if one.messages]
+    return [one for one in reversed(archived_sessions) if until_time is None or one.last_activity > until_time]
 
 
-async def describe_session(sight: Sight, session: ChatSession) -> str:
+async def describe_session(view: Sight, session: ChatSession) -> str:
     """Return a session in a few words: its summary, or its last messages."""
-    text = session.content or format_lines((await sight.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
+    text = session.content or format_lines((await view.list_utterances(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
     heading = f"“{session.name}”:\n" if session.name else ""
     return heading + text[:LONGEST_TEXT]
 
 
-async def fitted(scene: TaskContext, text: str) -> str:
+async def fit_to_token_limit(context: TaskContext, text: str) -> str:
     """Return as many whole sentences as fit the persona's token limit."""
     ends = [end for end in range(1, len(text) + 1) if text[end - 1] in '.!?…”"' and (end == len(text) or text[end].isspace())]
     beginnings = list(dict.fromkeys(keep_complete_sentences(text[:end]) for end in ends)) or [text]
-    counts: Sequence[int] = await scene.count(beginnings)
-    fitting = [words for words, tokens in zip(beginnings, counts, strict=True) if tokens <= scene.persona.self_edit_tokens]
+    counts: Sequence[int] = await context.count(beginnings)
+    fitting = [words for words, tokens in zip(beginnings, counts, strict=True) if tokens <= context.persona.self_edit_tokens]
     return max(fitting, key=len, default="").strip()
 
 
-def plain(sight: Sight, text: str) -> str:
+def expand_names(view: Sight, text: str) -> str:
     """Expand the macros {{char}} and {{user}}."""
-    return text.replace("{{char}}", sight.persona.name).replace("{{user}}", sight.user.name).strip()
+    return text.replace("{{char}}", view.persona.name).replace("{{user}}", view.user.name).strip()
 
 
-def _whatever(new: Sequence[SessionSummary]) -> str:
-    if len(new) > 1:
-        return f"the last {len(new)} conversations"
-    return f"“{new[0].title}”" if new[0].title else "the last conversation"
+def _describe_sessions(sessions: Sequence[SessionSummary]) -> str:
+    if len(sessions) > 1:
+        return f"the last {len(sessions)} conversations"
+    return f"“{sessions[0].title}”" if sessions[0].title else "the last conversation"

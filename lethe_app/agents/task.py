@@ -118,26 +118,26 @@ class Sight(Protocol):
     def last_run(self) -> TaskRun | None:
         """Newest completed run (MADE or NOTHING) of this task for this persona."""
 
-    async def memories(self) -> Sequence[MemoryUnit]:
+    async def list_memories(self) -> Sequence[MemoryUnit]:
         """Return all memories except sessions and those in the trash, newest first."""
 
-    async def facts(self) -> list[ExtractedFact]:
+    async def list_facts(self) -> list[ExtractedFact]:
         """Return the facts that are neither superseded nor part of a story, newest first."""
 
-    async def sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
+    async def list_sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
         """Return the persona's sessions, newest activity first; `archived` selects only those that are, or are not,
         archived.
         """
 
-    async def session(self, guid: UUID) -> ChatSession:
+    async def load_session(self, guid: UUID) -> ChatSession:
         """Return the complete session with title (`name`), summary (`content`) and plans (`future_goals`)."""
 
-    async def lines(self, guid: UUID, newest: int = 0) -> list[Utterance]:
+    async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         """Return what was said, oldest first: all utterances, or those among the last `newest` messages. Hidden messages are
         left out.
         """
 
-    async def state(self) -> dict[str, object]:
+    async def load_state(self) -> dict[str, object]:
         """Return the stored state of this task for this persona: any JSON object, empty at first."""
 
 
@@ -155,15 +155,15 @@ class TaskContext(Sight, Protocol):
     async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
         """Return the number of tokens that the placeholders not given in `material` may take together."""
 
-    async def portions(
-        self, errand: str | TaskPrompt, answer: type[LlmAnswer], lines: Sequence[Utterance], **material: str
+    async def split_to_fit(
+        self, errand: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **material: str
     ) -> list[list[Utterance]]:
-        """Split all of `lines` into portions that fit the task prompt (`brain.llm_schemas.chunking.spell_all`)."""
+        """Split all of `lines` into portions that fit the task prompt (`memory_service.llm_schemas.chunking.format_lines`)."""
 
     async def count(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text."""
 
-    async def search(self, text: str, most: int = 3) -> list[Recollection]:
+    async def search_memories(self, text: str, most: int = 3) -> list[Recollection]:
         """Return the memories most similar to a text, best first. Text from the internet is quoted within fences."""
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
@@ -171,7 +171,7 @@ class TaskContext(Sight, Protocol):
         wrote before.
         """
 
-    async def edit(self, memory: MemoryUnit) -> None:
+    async def edit_memory(self, memory: MemoryUnit) -> None:
         """Replace the memory with the same guid. Raise ChangeRefused if the user wrote or protects it."""
 
     async def forget_memory(self, guid: UUID) -> None:
@@ -185,13 +185,13 @@ class TaskContext(Sight, Protocol):
         for other fields.
         """
 
-    async def set_state(self, state: Mapping[str, object]) -> None:
+    async def save_state(self, state: Mapping[str, object]) -> None:
         """Replace the stored state."""
 
-    async def note_made(self, made: Made) -> None:
+    async def record_result(self, made: Made) -> None:
         """Record at once what was made without this context, so that it is not lost if the run is cancelled."""
 
-    def progress(self, words: str) -> None:
+    def report_progress(self, step: str) -> None:
         """Show a few words about the current step."""
 
 
@@ -204,16 +204,16 @@ class AgentTask(ABC):
     every: ClassVar[timedelta] = timedelta(hours=24)
     needs: ClassVar[frozenset[Need]] = frozenset()
 
-    def suits(self, persona: Persona) -> bool:
+    def is_default_for(self, persona: Persona) -> bool:
         """Return whether the task is a default for this persona. It is not called for a persona with a selection of its own."""
         return True
 
     @abstractmethod
-    async def observe(self, sight: Sight) -> bool:
+    async def observe(self, view: Sight) -> bool:
         """Return whether there is something to do. If not, it is called again after a while and nothing is recorded."""
 
     @abstractmethod
-    async def execute(self, scene: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> Result:
         """Perform the task."""
 
 

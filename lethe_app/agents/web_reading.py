@@ -13,26 +13,26 @@ from lethe_app.brain.llm_schemas.web import Merged
 from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
 from lethe_app.prompt.untrusted_text import Quoter, site_of
-from lethe_app.web.html_text import Count, shortened
+from lethe_app.web.html_text import CountTokens, truncate_to_tokens
 
 T = TypeVar("T", bound=LlmAnswer)
 MOST_PAGES = 6
 """Pages read for one subject, whatever the settings allow for each query."""
-LEAST_TOKENS = 100
+MIN_PAGE_TOKENS = 100
 """A page with fewer tokens is only a menu; the search engine's description is more useful."""
-LEAST_ROOM = 48
+MIN_EXCERPT_TOKENS = 48
 """Number of tokens below which an excerpt of a page is useless."""
 LONGEST_CONTEXT = 900
 """Characters of the description of the session."""
 NOTHING_KNOWN = "(nothing is known yet)"
-BROKEN = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreachable)
+UNAVAILABLE_ERRORS = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreachable)
 """Errors after which no model answers any more; all others concern a single answer."""
 
 
 class Internet(Protocol):
     """Part of the web gate that is used here."""
 
-    def check(self) -> None: ...
+    def check_allowed(self) -> None: ...
 
     async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]: ...
 
@@ -57,15 +57,15 @@ class ReadPage:
     text: str = ""
     is_cut: bool = False
 
-    def quoting(self, text: str, *, is_cut: bool = False) -> PageText:
+    def as_page_text(self, text: str, *, is_cut: bool = False) -> PageText:
         """Return title and description with this part of the page's text."""
-        described = "" if self.hit.description and self.hit.description in text else self.hit.description
-        words = "\n\n".join(filter(None, (described, text)))
-        return PageText(self.hit.address, self.hit.title, words, is_cut, is_description=not text)
+        description = "" if self.hit.description and self.hit.description in text else self.hit.description
+        full_text = "\n\n".join(filter(None, (description, text)))
+        return PageText(self.hit.address, self.hit.title, full_text, is_cut, is_description=not text)
 
     @property
-    def whole(self) -> PageText:
-        return self.quoting(self.text, is_cut=self.is_cut)
+    def whole_text(self) -> PageText:
+        return self.as_page_text(self.text, is_cut=self.is_cut)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class ReadingRequest:
     context: str = ""
 
     @property
-    def gaps(self) -> dict[str, str]:
+    def placeholders(self) -> dict[str, str]:
         return {
             "name": self.name,
             "role": self.role,
@@ -100,17 +100,17 @@ class Merge:
     @property
     def plain_text(self) -> str:
         """Return the text without its sources."""
-        said = (f"On {site_of(one.address)} it says: “{escape_quotation(one.text)}”" for one in self.quotes)
-        return self.text or "\n".join(said)
+        quotations = (f"On {site_of(quote.address)} it says: “{escape_quotation(quote.text)}”" for quote in self.quotes)
+        return self.text or "\n".join(quotations)
 
     @property
     def content(self) -> str:
         """Return the text with the names of its sites; empty if there is no text."""
-        return f"{self.plain_text}\n\nRead at {sites(self.sources)}." if self.plain_text else ""
+        return f"{self.plain_text}\n\nRead at {join_site_names(self.sources)}." if self.plain_text else ""
 
     @property
     def addresses(self) -> list[str]:
-        return [one.address for one in self.sources]
+        return [source.address for source in self.sources]
 
 
 class Gathering:
@@ -121,107 +121,113 @@ class Gathering:
     def __init__(self, internet: Internet, quoter: Callable[[], Awaitable[Quoter]]) -> None:
         self.internet, self.quoter = internet, quoter
 
-    async def pages(self, queries: Sequence[str], why: str, count: Count, most: int = MOST_PAGES) -> list[ReadPage]:
+    async def search_and_read(
+        self, queries: Sequence[str], why: str, count_tokens: CountTokens, most_pages: int = MOST_PAGES
+    ) -> list[ReadPage]:
         """Return the pages found by the queries, each once. Raise NotAllowed, and SearchFailed if every query failed."""
         hits: dict[str, WebHit] = {}
-        troubles: list[WebError] = []
+        errors: list[WebError] = []
         for query in queries:
             try:
                 for hit in await self.internet.search(query, why):
-                    hits.setdefault(_plain(hit.address), hit)
+                    hits.setdefault(_normalize_address(hit.address), hit)
             except NotAllowed:
                 raise
-            except WebError as trouble:
-                troubles.append(trouble)
-        if not hits and troubles and len(troubles) == len(queries):
-            raise troubles[-1]
-        return await self.read(list(hits.values())[:most], why, count)
+            except WebError as error:
+                errors.append(error)
+        if not hits and errors and len(errors) == len(queries):
+            raise errors[-1]
+        return await self.read_hits(list(hits.values())[:most_pages], why, count_tokens)
 
-    async def read(self, hits: Sequence[WebHit], why: str, count: Count) -> list[ReadPage]:
+    async def read_hits(self, hits: Sequence[WebHit], why: str, count_tokens: CountTokens) -> list[ReadPage]:
         """Read the pages of these hits concurrently. Raise NotAllowed."""
         async with asyncio.TaskGroup() as group:
-            reading = [group.create_task(self._read(hit, why, count)) for hit in hits]
-        self.internet.check()
-        return [page.result() for page in reading]
+            read_tasks = [group.create_task(self._read_hit(hit, why, count_tokens)) for hit in hits]
+        self.internet.check_allowed()
+        return [page.result() for page in read_tasks]
 
-    async def _read(self, hit: WebHit, why: str, count: Count) -> ReadPage:
+    async def _read_hit(self, hit: WebHit, why: str, count_tokens: CountTokens) -> ReadPage:
         try:
             page = await self.internet.read(hit.address, why)
         except WebError:
             return ReadPage(hit)
-        (tokens,) = await count([page.text])
-        return ReadPage(hit, page.text, page.is_cut) if tokens > LEAST_TOKENS and not page.is_description else ReadPage(hit)
+        (tokens,) = await count_tokens([page.text])
+        return ReadPage(hit, page.text, page.is_cut) if tokens > MIN_PAGE_TOKENS and not page.is_description else ReadPage(hit)
 
-    async def merged(self, wish: ReadingRequest, pages: Sequence[ReadPage], asker: TaskModel | None, most: int = 0) -> Merge:
+    async def merge_pages(
+        self, request: ReadingRequest, pages: Sequence[ReadPage], task_model: TaskModel | None, most_tokens: int = 0
+    ) -> Merge:
         """Return one text from all pages, of which at most `most` tokens are read together (0: as many as the model has room
         for).
 
         Without an asker, and if the model's text is not supported by the pages, the pages are quoted. Raise ModelError if
         the model is no longer available.
         """
-        if asker is not None and pages:
+        if task_model is not None and pages:
             quoter = await self.quoter()
-            room = await asker.room("merge_pages", Merged, **wish.gaps)
-            fitting = await fitted(pages, min(room, most or room), quoter, asker)
-            text = await self._asked(wish, fitting, quoter, asker) if fitting else ""
-            held = keep_supported_sentences(text, fitting, (wish.name, wish.topic))
-            if held:
-                return Merge(held, sources=tuple(WebHit(one.title, one.address) for one in fitting))
-        quotes = tuple(extract_relevant_sentences(wish.topic, [page.whole for page in pages]))
+            free_tokens = await task_model.room("merge_pages", Merged, **request.placeholders)
+            fitting_pages = await fit_pages(pages, min(free_tokens, most_tokens or free_tokens), quoter, task_model)
+            text = await self._ask_model(request, fitting_pages, quoter, task_model) if fitting_pages else ""
+            supported_text = keep_supported_sentences(text, fitting_pages, (request.name, request.topic))
+            if supported_text:
+                return Merge(supported_text, sources=tuple(WebHit(one.title, one.address) for one in fitting_pages))
+        quotes = tuple(extract_relevant_sentences(request.topic, [page.whole_text for page in pages]))
         return Merge(quotes=quotes, sources=tuple(WebHit(one.title, one.address) for one in quotes))
 
-    async def _asked(self, wish: ReadingRequest, pages: Sequence[PageText], quoter: Quoter, asker: TaskModel) -> str:
+    async def _ask_model(
+        self, request: ReadingRequest, pages: Sequence[PageText], quoter: Quoter, task_model: TaskModel
+    ) -> str:
         try:
-            merged = await asker.ask("merge_pages", Merged, pages=quoter.quoted_all(pages), **wish.gaps)
-        except BROKEN:
+            answer = await task_model.ask("merge_pages", Merged, pages=quoter.quote_pages(pages), **request.placeholders)
+        except UNAVAILABLE_ERRORS:
             raise
         except ModelError:  # it gave no usable answer
             return ""
-        return merged.text
+        return answer.text
 
 
-async def fitted(pages: Sequence[ReadPage], room: int, quoter: Quoter, asker: TaskModel) -> list[PageText]:
+async def fit_pages(pages: Sequence[ReadPage], token_limit: int, quoter: Quoter, task_model: TaskModel) -> list[PageText]:
     """Return as many pages, from the first on, as fit into `room` tokens. Each begins with its description; the remaining
     tokens are shared out.
     """
-    heads = [page.quoting("") for page in pages]
-    kept: list[ReadPage] = []
-    left = room
-    for page, tokens in zip(pages, await asker.count([quoter.quoted(head) for head in heads]), strict=True):
-        if tokens <= left:
-            kept, left = [*kept, page], left - tokens
-    found: list[PageText] = []
-    for place, page in enumerate(kept):
-        share = left // (len(kept) - place)
-        quoted = await _within(page, share, quoter, asker)
-        before, after = await asker.count([quoter.quoted(page.quoting("")), quoter.quoted(quoted)])
-        found, left = [*found, quoted], left - max(after - before, 0)
-    while found and (await asker.count([quoter.quoted_all(found)]))[0] > room:
-        found = found[:-1]
-    return found
+    heads = [page.as_page_text("") for page in pages]
+    kept_pages: list[ReadPage] = []
+    tokens_left = token_limit
+    for page, tokens in zip(pages, await task_model.count([quoter.quote_page(head) for head in heads]), strict=True):
+        if tokens <= tokens_left:
+            kept_pages, tokens_left = [*kept_pages, page], tokens_left - tokens
+    page_texts: list[PageText] = []
+    for number, page in enumerate(kept_pages):
+        share = tokens_left // (len(kept_pages) - number)
+        quoted = await _fit_excerpt(page, share, quoter, task_model)
+        before, after = await task_model.count([quoter.quote_page(page.as_page_text("")), quoter.quote_page(quoted)])
+        page_texts, tokens_left = [*page_texts, quoted], tokens_left - max(after - before, 0)
+    while page_texts and (await task_model.count([quoter.quote_pages(page_texts)]))[0] > token_limit:
+        page_texts = page_texts[:-1]
+    return page_texts
 
 
-async def _within(page: ReadPage, share: int, quoter: Quoter, asker: TaskModel) -> PageText:
+async def _fit_excerpt(page: ReadPage, token_limit: int, quoter: Quoter, task_model: TaskModel) -> PageText:
     """Return an excerpt of a page whose quotation is at most `share` tokens longer than its title and description."""
-    (bare,) = await asker.count([quoter.quoted(page.quoting(""))])
-    most = share
-    while page.text and most >= LEAST_ROOM:
-        text, is_cut = await shortened(page.text, most, asker.count)
-        quoted = page.quoting(text, is_cut=is_cut or page.is_cut)
-        (tokens,) = await asker.count([quoter.quoted(quoted)])
-        if tokens - bare <= share:
+    (bare_tokens,) = await task_model.count([quoter.quote_page(page.as_page_text(""))])
+    text_tokens = token_limit
+    while page.text and text_tokens >= MIN_EXCERPT_TOKENS:
+        text, is_cut = await truncate_to_tokens(page.text, text_tokens, task_model.count)
+        quoted = page.as_page_text(text, is_cut=is_cut or page.is_cut)
+        (tokens,) = await task_model.count([quoter.quote_page(quoted)])
+        if tokens - bare_tokens <= token_limit:
             return quoted
-        most = most * 3 // 4  # every line of a quotation has its mark
-    return page.quoting("")
+        text_tokens = text_tokens * 3 // 4  # every line of a quotation has its mark
+    return page.as_page_text("")
 
 
-def sites(sources: Sequence[WebHit]) -> str:
+def join_site_names(sources: Sequence[WebHit]) -> str:
     """Return the names of the sites, each once: “a.org, b.org and c.org”."""
-    names = list(dict.fromkeys(site_of(one.address).removeprefix("www.") for one in sources))
+    names = list(dict.fromkeys(site_of(source.address).removeprefix("www.") for source in sources))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "no page"
 
 
-def _plain(address: str) -> str:
+def _normalize_address(address: str) -> str:
     """Normalise an address, so that different spellings of it compare equal."""
     bare = address.partition("#")[0].rstrip("/")
     return bare.removeprefix("https://").removeprefix("http://").removeprefix("www.")

@@ -14,40 +14,42 @@ from typing import TYPE_CHECKING
 from lethe_app.errors import DatabaseLocked, LetheError
 from lethe_app.paths import Paths
 
-ENDING = ".lethe"
+BUNDLE_SUFFIX = ".lethe"
 PATIENCE = 5.0
 """Seconds within which a running window must accept a file."""
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
+def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
     """Add `lethe export` and `lethe import` to the parser; the caller sets the functions they run."""
-    away = commands.add_parser("export", help="export a persona to one file")
-    away.add_argument("file", type=Path, metavar="FILE.lethe")
-    away.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
-    how_much = away.add_mutually_exclusive_group()
-    how_much.add_argument("--memories", action="store_true", help="include memories, facts and notebooks")
-    how_much.add_argument("--everything", action="store_true", help="include memories and all conversations")
-    inwards = commands.add_parser("import", help="import a persona from an exported file")
-    inwards.add_argument("file", type=Path, metavar="FILE.lethe")
-    inwards.add_argument("--name", default="", help="name of the imported persona")
-    for command in (away, inwards):
+    export_parser = commands.add_parser("export", help="export a persona to one file")
+    export_parser.add_argument("file", type=Path, metavar="FILE.lethe")
+    export_parser.add_argument(
+        "--persona", help="name or file name of the persona (default: the last one used, otherwise the first)"
+    )
+    scope_options = export_parser.add_mutually_exclusive_group()
+    scope_options.add_argument("--memories", action="store_true", help="include memories, facts and notebooks")
+    scope_options.add_argument("--everything", action="store_true", help="include memories and all conversations")
+    import_parser = commands.add_parser("import", help="import a persona from an exported file")
+    import_parser.add_argument("file", type=Path, metavar="FILE.lethe")
+    import_parser.add_argument("--name", default="", help="name of the imported persona")
+    for command in (export_parser, import_parser):
         command.add_argument("--json", action="store_true", help="print one JSON object")
-    return [away, inwards]
+    return [export_parser, import_parser]
 
 
-def file_in(arguments: list[str]) -> Path | None:
+def take_bundle_file(arguments: list[str]) -> Path | None:
     """Return the bundle file that was opened by a double click: the last argument, without a command before it. It is
     removed from the arguments.
     """
     *before, last = arguments or [""]
-    homes = [place + 1 for place, word in enumerate(before) if word == "--home"]
-    others = [word for place, word in enumerate(before) if not word.startswith("-") and place not in homes]
-    if not last.lower().endswith(ENDING) or len(before) in homes or others:
+    home_positions = [place + 1 for place, word in enumerate(before) if word == "--home"]
+    others = [word for place, word in enumerate(before) if not word.startswith("-") and place not in home_positions]
+    if not last.lower().endswith(BUNDLE_SUFFIX) or len(before) in home_positions or others:
         return None
     return Path(arguments.pop())
 
 
-def handed_over(paths: Paths, file: Path) -> bool:
+def hand_over_file(paths: Paths, file: Path) -> bool:
     """Pass `file` to a running window: True if it accepted the file, False if none is open; the next window will find it.
 
     Raise DatabaseLocked if an instance without a window uses this data folder.
@@ -55,10 +57,10 @@ def handed_over(paths: Paths, file: Path) -> bool:
     from lethe_app.services.maintenance import single_instance
 
     was_open = single_instance.is_open(paths)
-    note = single_instance.hand_over(paths, file)
+    request_file = single_instance.request_open_file(paths, file)
     if not was_open:
         return False
-    if not single_instance.was_taken(note, PATIENCE):
+    if not single_instance.wait_until_taken(request_file, PATIENCE):
         raise DatabaseLocked(
             f"Lethe is already using the folder {paths.home}, but has no window open that could import {file.name}.",
             "Close the running Lethe, then open the file again.",
@@ -75,17 +77,17 @@ OpenWindow = Callable[[Paths], int]
 
 def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int:
     """Run one command line and return the exit code. `build` and `open_window` are the functions of app.py."""
-    write_what_can_be_written()
-    words = list(arguments)
-    file = file_in(words)
-    wanted = parser().parse_args(words)
-    paths = Paths.standard(wanted.home)
+    replace_unencodable_output()
+    remaining_arguments = list(arguments)
+    file = take_bundle_file(remaining_arguments)
+    options = build_parser().parse_args(remaining_arguments)
+    paths = Paths.standard(options.home)
     try:
-        if file is not None and handed_over(paths, file):
+        if file is not None and hand_over_file(paths, file):
             return 0
-        if wanted.command is None:
-            return window_or_terminal(wanted, paths, build, open_window)
-        return int(asyncio.run(wanted.run(wanted, paths, build)))
+        if options.command is None:
+            return open_window_or_terminal(options, paths, build, open_window)
+        return int(asyncio.run(options.run(options, paths, build)))
     except LetheError as error:
         print(f"lethe: {error.message}", file=sys.stderr)
         if error.remedy:
@@ -99,14 +101,14 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
         return 1
 
 
-def write_what_can_be_written() -> None:
+def replace_unencodable_output() -> None:
     """Replace characters that the terminal or pipe cannot encode by question marks instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """Return the argument parser."""
     top = argparse.ArgumentParser(prog="lethe", description="Chat with personas that remember, using your own local models.")
     top.add_argument("--home", type=Path, help="folder for all data (or set the environment variable LETHE_HOME)")
@@ -153,78 +155,78 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
     doctor.set_defaults(run=run_doctor)
 
-    giving, meeting = add_to(commands)
-    giving.set_defaults(run=run_export)
-    meeting.set_defaults(run=run_import)
+    export_command, import_command = add_bundle_commands(commands)
+    export_command.set_defaults(run=run_export)
+    import_command.set_defaults(run=run_import)
 
-    for command in (chat, recall, archive, doctor, giving, meeting):
+    for command in (chat, recall, archive, doctor, export_command, import_command):
         command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
     return top
 
 
-async def run_chat(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+async def run_chat(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe chat`."""
-    from lethe_app.cli.chat import converse
+    from lethe_app.cli.chat import run_chat_session
 
     services = await build(paths)
     try:
-        return await converse(services, wanted)
+        return await run_chat_session(services, options)
     finally:
         await services.close()
 
 
-async def run_recall(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+async def run_recall(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe recall`."""
     from lethe_app.cli.recall import recall
 
     services = await build(paths)
     try:
-        return await recall(services, wanted)
+        return await recall(services, options)
     finally:
         await services.close()
 
 
-async def run_archive(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+async def run_archive(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe archive`."""
     from lethe_app.cli.archive import archive
 
     services = await build(paths)
     try:
-        return await archive(services, wanted)
+        return await archive(services, options)
     finally:
         await services.close()
 
 
-async def run_export(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+async def run_export(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe export`."""
     from lethe_app.cli.bundles import export
 
     services = await build(paths)
     try:
-        return await export(services, wanted)
+        return await export(services, options)
     finally:
         await services.close()
 
 
-async def run_import(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+async def run_import(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe import`."""
-    from lethe_app.cli.bundles import receive
+    from lethe_app.cli.bundles import import_bundle
 
     services = await build(paths)
     try:
-        return await receive(services, wanted)
+        return await import_bundle(services, options)
     finally:
         await services.close()
 
 
-async def run_doctor(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+async def run_doctor(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run `lethe doctor`: exit code 0 if nothing essential is missing."""
     from lethe_app.cli.doctor import report_checks
 
-    return await report_checks(paths, build, as_json=wanted.json)
+    return await report_checks(paths, build, as_json=options.json)
 
 
-def window_or_terminal(wanted: argparse.Namespace, paths: Paths, build: Build, open_window: OpenWindow) -> int:
+def open_window_or_terminal(options: argparse.Namespace, paths: Paths, build: Build, open_window: OpenWindow) -> int:
     """Open the window; without a display report that and chat in the terminal, if it is interactive."""
     if has_display():
         return open_window(paths)
@@ -232,8 +234,8 @@ def window_or_terminal(wanted: argparse.Namespace, paths: Paths, build: Build, o
         print("lethe: there is no display to open a window on; use “lethe chat --say TEXT” instead.", file=sys.stderr)
         return 1
     print("There is no display to open a window on, so the chat runs in this terminal.")
-    chat = parser().parse_args(["chat"])
-    chat.home = wanted.home
+    chat = build_parser().parse_args(["chat"])
+    chat.home = options.home
     return asyncio.run(run_chat(chat, paths, build))
 
 

@@ -22,14 +22,14 @@ async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServ
         checks = [EngineCheck("Your data", passed=False, detail=error.message, remedy=error.remedy)]
     else:
         try:
-            checks = await services.doctor.check()
+            checks = await services.doctor.run_checks()
         finally:
             await services.close()
-    print(as_object(checks) if as_json else as_lines(checks))
+    print(format_checks_json(checks) if as_json else format_checks(checks))
     return 0 if all(check.passed for check in checks) else 1
 
 
-def as_lines(checks: list[EngineCheck]) -> str:
+def format_checks(checks: list[EngineCheck]) -> str:
     """Format each check in one line: a tick or a cross, title, finding; then the remedy of a failed one."""
     lines = []
     for check in checks:
@@ -39,7 +39,7 @@ def as_lines(checks: list[EngineCheck]) -> str:
     return "\n".join(lines)
 
 
-def as_object(checks: list[EngineCheck]) -> str:
+def format_checks_json(checks: list[EngineCheck]) -> str:
     """Format the checks as JSON; a passed check has an empty remedy."""
-    told = [{**vars(check), "remedy": "" if check.passed else check.remedy} for check in checks]
-    return json.dumps({"passed": all(check.passed for check in checks), "checks": told})
+    check_rows = [{**vars(check), "remedy": "" if check.passed else check.remedy} for check in checks]
+    return json.dumps({"passed": all(check.passed for check in checks), "checks": check_rows})

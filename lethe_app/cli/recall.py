@@ -18,43 +18,43 @@ MARKS = {"meaning": "◆", "fact": "◆", "keyword": "▤", "title": "▤", "wok
 WIDTH = 96
 
 
-async def recall(services: AppServices, wanted: argparse.Namespace) -> int:
+async def recall(services: AppServices, options: argparse.Namespace) -> int:
     """Run `lethe recall`: print what would be recalled, or with `--all` the nearest memories. Changes nothing."""
-    persona = await choose_persona(services, wanted.persona)
-    text = " ".join(wanted.text)
-    by_meaning = await services.embedding.ready()
+    persona = await choose_persona(services, options.persona)
+    text = " ".join(options.text)
+    has_embeddings = await services.embedding.ready()
     await services.indexing.catch_up(limits=False)
-    if wanted.all:
-        found = await services.lookup.search(persona.unique_name, text, wanted.count)
-        memory = TurnMemory(recalled=found)
+    if options.all:
+        recollections = await services.lookup.search(persona.unique_name, text, options.count)
+        memory = TurnMemory(recalled=recollections)
     else:
         memory = await services.lookup.would_recall(persona.unique_name, text)
-    if wanted.json:
-        told = {"persona": persona.unique_name, "text": text, "by_meaning": by_meaning, **memory.model_dump(mode="json")}
-        print(json.dumps(told, ensure_ascii=False))
+    if options.json:
+        output = {"persona": persona.unique_name, "text": text, "by_meaning": has_embeddings, **memory.model_dump(mode="json")}
+        print(json.dumps(output, ensure_ascii=False))
     else:
-        print(as_lines(persona.name, memory))
+        print(format_recall(persona.name, memory))
     return 0
 
 
-def as_lines(name: str, memory: TurnMemory) -> str:
+def format_recall(name: str, memory: TurnMemory) -> str:
     """Format each memory with its reasons, then the blocked ones."""
     if not memory.recalled:
-        kept = "\n".join(_kept_back(each) for each in memory.blocked)
-        return f"This text recalls no memories of {name}." + (f"\n{kept}" if kept else "")
-    return "\n\n".join([*map(_recalled, memory.recalled), *map(_kept_back, memory.blocked)])
+        blocked_lines = "\n".join(_format_blocked(blocked) for blocked in memory.blocked)
+        return f"This text recalls no memories of {name}." + (f"\n{blocked_lines}" if blocked_lines else "")
+    return "\n\n".join([*map(_format_recollection, memory.recalled), *map(_format_blocked, memory.blocked)])
 
 
-def _recalled(one: Recollection) -> str:
-    world = f" · {one.world}" if one.world else ""
-    sure = f" · {one.likelihood:.0%}" if one.likelihood < 1 else ""
-    title = one.title or "a fact"
-    lines = [f"{MARKS.get(one.way.value, '◆')} {title}{world} ({one.way.value}{sure})"]
-    lines += [f"  because {reason_in_english(reason)}" for reason in one.because]
-    lines += [f"  from “{lead.text}”" for lead in one.leads]
-    text = textwrap.shorten(" ".join(one.text.split()), 4 * WIDTH, placeholder=" …")
+def _format_recollection(recollection: Recollection) -> str:
+    world = f" · {recollection.world}" if recollection.world else ""
+    likelihood = f" · {recollection.likelihood:.0%}" if recollection.likelihood < 1 else ""
+    title = recollection.title or "a fact"
+    lines = [f"{MARKS.get(recollection.way.value, '◆')} {title}{world} ({recollection.way.value}{likelihood})"]
+    lines += [f"  because {reason_in_english(reason)}" for reason in recollection.because]
+    lines += [f"  from “{lead.text}”" for lead in recollection.leads]
+    text = textwrap.shorten(" ".join(recollection.text.split()), 4 * WIDTH, placeholder=" …")
     return "\n".join([*lines, textwrap.indent(textwrap.fill(text, WIDTH - 4), "    ")])
 
 
-def _kept_back(one: NotRecalled) -> str:
-    return f"– {one.title or one.memory} matched but was not used: {block_in_english(one)}"
+def _format_blocked(blocked: NotRecalled) -> str:
+    return f"– {blocked.title or blocked.memory} matched but was not used: {block_in_english(blocked)}"

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 class TypedLines:
-    """Queue of typed lines. `next` returns one line after the other and None once the input has ended.
+    """Queue of typed lines. `read_line` returns one line after the other and None once the input has ended.
 
     Neither `input` nor `sys.stdin` is used: a thread that blocks in them keeps the program from ending until Enter is
     pressed.
@@ -20,7 +20,7 @@ class TypedLines:
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), daemon=True, name="typed-lines").start()
 
-    async def next(self) -> str | None:
+    async def read_line(self) -> str | None:
         line = await self._lines.get()
         if line is None:
             self._lines.put_nowait(None)

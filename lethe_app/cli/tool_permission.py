@@ -14,13 +14,15 @@ ANSWERS = {
 }
 
 
-async def permission(question: AskTool, lines: TypedLines | None) -> PermissionAnswer:
+async def ask_permission(question: AskTool, lines: TypedLines | None) -> PermissionAnswer:
     """Ask for permission. `lines` is the interactive input, None if the messages were given on the command line."""
-    given = question.about or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
-    wish = f"{question.who} would like to {question.title}{f' ({given})' if given else ''}."
+    details = question.about or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
+    request_text = f"{question.who} would like to {question.title}{f' ({details})' if details else ''}."
     if lines is None:
-        print(f"\n[{wish} Declined, because there is no interactive input.]", flush=True)
+        print(f"\n[{request_text} Declined, because there is no interactive input.]", flush=True)
         return PermissionAnswer.NOT_NOW
-    print(f"\n[{wish} y: allow · a: always allow in this conversation · anything else: decline]\n? ", end="", flush=True)
-    line = await lines.next()
+    print(
+        f"\n[{request_text} y: allow · a: always allow in this conversation · anything else: decline]\n? ", end="", flush=True
+    )
+    line = await lines.read_line()
     return ANSWERS.get((line or "").strip().casefold(), PermissionAnswer.NOT_NOW)

@@ -71,14 +71,14 @@ class MindServices:
     """Services for the inner state of a persona: moods, reminders, schedule, notebooks and goals."""
 
     moods: Moods
-    reader: MoodReader
+    mood_reader: MoodReader
     reminders: Reminders
     week: Week
-    life: InnerLife
+    inner_life: InnerLife
     notebooks: Notebooks
-    notekeeping: Notekeeping
-    subjects: Subjects
-    wishes: GoalService
+    notebook_writer: Notekeeping
+    notebook_subjects: Subjects
+    goal_requests: GoalService
 
 
 @dataclass(frozen=True)
@@ -89,72 +89,72 @@ class AppServices:
     preferences: Preferences
     library: Library
     sessions: Sessions
-    timeout: SessionTimeout
+    session_timeout: SessionTimeout
     chat: Chat
     message_editing: MessageEditing
     counting: Counting
     group: GroupService
-    chronicle: SessionEditing
-    finding: SearchService
+    session_editing: SessionEditing
+    search_service: SearchService
     trash: Trash
     models: Models
     doctor: Doctor
     brain: Brain
     lookup: MemoryLookup
-    browsing: Browsing
+    memory_lists: Browsing
     bundles: Bundles
-    knowing: FactService
+    fact_service: FactService
     archiving: Archiving
     indexing: Indexing
-    inspecting: Inspecting
+    prompt_inspector: Inspecting
     embedding: Embedding
     calibration: Calibration
-    recapping: RollingSummary
-    reconsidering: ReplyActions
+    rolling_summary: RollingSummary
+    reply_actions: ReplyActions
     reply_sources: ReplySourceReader
-    objecting: ObjectionService
-    rehearsing: DraftChat
-    trust: Qualification
+    objection_service: ObjectionService
+    draft_chat: DraftChat
+    qualification: Qualification
     presets: Presets
     downloads: Downloads
-    trying: ModelTrial
+    model_trial: ModelTrial
     worlds: Worlds
-    surfing: WebGate
-    tooling: Tooling
-    researching: Researching
-    away: Away
+    web_gate: WebGate
+    tool_registry: Tooling
+    research_service: Researching
+    task_runner: Away
     dreams: Dreams
     feedback: Feedbacks
     idleness: Idleness
     mind: MindServices
-    warmth: CacheState
+    cache_state: CacheState
     core: CoreServices
     """Services that the others are built on; for tests and benchmarks."""
     _client: ModelClient
-    _embedder: ModelClient
+    _probe_client: ModelClient
     _database: Database
-    _ahead: ReadingAhead
-    _closing: tuple[Callable[[], Awaitable[None]], ...]
+    _prefill: ReadingAhead
+    _close_functions: tuple[Callable[[], Awaitable[None]], ...]
 
     @property
     def fact_extraction(self) -> FactExtraction:
-        return FactExtraction(self.chronicle, self.archiving, self.knowing, self.preferences)
+        return FactExtraction(self.session_editing, self.archiving, self.fact_service, self.preferences)
 
-    def wake(self) -> None:
+    def start_background(self) -> None:
         """Start all background services."""
         self.indexing.start(INDEX_AFTER)
         self.archiving.start(ARCHIVE_AFTER)
-        self.timeout.start(TIMEOUT_AFTER)
-        self.recapping.start()
+        self.session_timeout.start(TIMEOUT_AFTER)
+        self.rolling_summary.start()
         self.trash.start(PURGE_AFTER)
-        self.away.start(AWAY_AFTER)
-        self.tooling.bench.start(ARCHIVE_AFTER)
-        self.mind.reader.start(ARCHIVE_AFTER)
+        self.task_runner.start(AWAY_AFTER)
+        self.tool_registry.working_memory.start(ARCHIVE_AFTER)
+        self.mind.mood_reader.start(ARCHIVE_AFTER)
         self.mind.reminders.start(REMIND_AFTER)
-        self.mind.notekeeping.start(ARCHIVE_AFTER)
-        self.mind.subjects.start(INDEX_AFTER)
+        self.mind.notebook_writer.start(ARCHIVE_AFTER)
+        self.mind.notebook_subjects.start(INDEX_AFTER)
 
     async def close(self) -> None:
         """Close all services in order: background work first, then the model processes, and the database last."""
-        for close in self._closing:
+        for close in self._close_functions:
             await close()

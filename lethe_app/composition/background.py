@@ -17,14 +17,14 @@ from lethe_app.brain.notebooks.subjects import load_subjects as read_matters
 from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import MadeKind
-from lethe_app.services.background.activity_log import WORKS
+from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.plugin_failures import Failing
 from lethe_app.services.background.runner import Away
 from lethe_app.services.background.task_api import Tools
-from lethe_app.services.background.undo import ChangeUndo, Taker
+from lethe_app.services.background.undo import ChangeUndo, ResultUndo
 from lethe_app.services.chat.generation import ReplyGenerator
 from lethe_app.services.chat.prefill import ReadingAhead
 from lethe_app.services.chat.prompt_inspector import Inspecting
@@ -42,7 +42,7 @@ from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.power import on_battery
 from lethe_app.services.tools import plugins
 from lethe_app.services.tools.builtin_memory import MemoryTools
-from lethe_app.services.tools.builtin_small import dice_set, time_set
+from lethe_app.services.tools.builtin_small import build_dice_set, build_time_set
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import BenchTools
 from lethe_app.services.tools.instructions import ToolNote
@@ -60,211 +60,234 @@ from lethe_app.storage.memory.working_memory import BenchRows
 class BackgroundServices:
     """Services on top of the core ones, each built once on first access."""
 
-    def __init__(self, made: CoreServices) -> None:
-        self.made = made
-        self.runs = made.runs
-        self.changes = Changes(made.database)
+    def __init__(self, core: CoreServices) -> None:
+        self.core = core
+        self.runs = core.runs
+        self.changes = Changes(core.database)
         self.idleness = Idleness()
-        made.quiet.broken.add(lambda _none: self.idleness.touch())  # whoever sends something is here
+        core.priority.turn_started.add(lambda _none: self.idleness.record_action())  # whoever sends something is here
 
     @cached_property
     def tasks(self) -> list[AgentTask]:
         """Built-in agent tasks, in the order of display."""
-        inner = [Thoughts(), Journal(self.context), GoalDesigner(), SessionGoals(), CustomGoal(self.wishes.goals_of)]
-        return [*inner, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_desk)]
+        session_tasks = [
+            Thoughts(),
+            Journal(self.context_size),
+            GoalDesigner(),
+            SessionGoals(),
+            CustomGoal(self.goal_requests.load_request),
+        ]
+        return [*session_tasks, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_inputs)]
 
     @cached_property
-    def wishes(self) -> GoalService:
-        return GoalService(self.made.app_state)
+    def goal_requests(self) -> GoalService:
+        return GoalService(self.core.app_state)
 
     @cached_property
-    def takers(self) -> dict[MadeKind, Taker]:
+    def result_undoers(self) -> dict[MadeKind, ResultUndo]:
         """Functions that revert what a task made outside its context, by kind."""
         return {
-            MadeKind.CHANGE: self.dreams.take_back_made,
-            MadeKind.NOTEBOOK: self.unwriting.revert_run,
-            MadeKind.FACT: self.unwriting.unlearn,
-            MadeKind.REPORT: self.researching.revert_run,
+            MadeKind.CHANGE: self.dreams.undo_result,
+            MadeKind.NOTEBOOK: self.notebook_undo.revert_run,
+            MadeKind.FACT: self.notebook_undo.revert_fact,
+            MadeKind.REPORT: self.research_service.revert_run,
         }
 
     @cached_property
-    def tools(self) -> Tools:
-        made = self.made
+    def task_services(self) -> Tools:
+        core = self.core
         return Tools(
-            brain=made.brain,
-            lookup=made.lookup,
-            knowing=made.knowing,
-            chats=made.chats,
-            guidance=made.proactive,
-            library=made.library,
-            clerk=made.clerk,
+            brain=core.brain,
+            lookup=core.lookup,
+            fact_service=core.fact_service,
+            chats=core.chats,
+            proactive=core.proactive,
+            library=core.library,
+            structured_output=core.structured_output,
             changes=self.changes,
-            state=made.app_state,
-            preferences=made.preferences,
-            foreign=made.foreign,
+            app_state=core.app_state,
+            preferences=core.preferences,
+            untrusted_memories=core.untrusted_memories,
         )
 
     @cached_property
     def runtime(self) -> Runtime:
-        registry = Registry(self.tasks, reserved=WORKS)
-        return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides, self.made.budget)
+        registry = Registry(self.tasks, reserved_names=WORK_BY_NAME)
+        return Runtime(registry, self.runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget)
 
     @cached_property
-    def unwriting(self) -> NotebookUndo:
-        return NotebookUndo(self.changes, self.made.notebooks, self.made.knowing, self.runs)
+    def notebook_undo(self) -> NotebookUndo:
+        return NotebookUndo(self.changes, self.core.notebooks, self.core.fact_service, self.runs)
 
     @cached_property
-    def away(self) -> Away:
-        made = self.made
+    def task_runner(self) -> Away:
+        core = self.core
         return Away(
             self.runtime,
-            self.tools,
-            made.casting,
+            self.task_services,
+            core.participant_service,
             self.runs,
             self.idleness,
-            made.timeout,
-            Failing(made.app_state, made.preferences),
-            ChangeUndo(self.tools, self.runs, self.takers),
-            made.doings,
+            core.session_timeout,
+            Failing(core.app_state, core.preferences),
+            ChangeUndo(self.task_services, self.runs, self.result_undoers),
+            core.activity_log,
             on_battery,
         )
 
-    def provides(self, need: Need) -> bool:
+    def is_need_met(self, need: Need) -> bool:
         """Return whether a requirement of a task is met."""
-        verdict = self.made.trust.verdict
+        verdict = self.core.qualification.verdict
         match need:
             case Need.MODEL:
                 return verdict is not None and verdict.may_write_summaries
             case Need.FACTS:
                 return verdict is not None and verdict.may_write_facts
             case Need.WEB:
-                return self.made.preferences.current.web_allowed
+                return self.core.preferences.current.web_allowed
 
     @cached_property
     def feedback(self) -> Feedbacks:
-        return Feedbacks(FeedbackRows(self.made.database), self.made.chats, self.made.app_state)
+        return Feedbacks(FeedbackRows(self.core.database), self.core.chats, self.core.app_state)
 
     @cached_property
     def dreams(self) -> Dreams:
-        made = self.made
-        return Dreams(self.changes, made.holdings, made.knowing, made.errands)
+        core = self.core
+        return Dreams(self.changes, core.memory_cache, core.fact_service, core.task_prompts)
 
     @cached_property
-    def dream_desk(self) -> DreamServices:
-        made = self.made
-        return DreamServices(self.dreams, self.feedback, made.recall, made.calibration, made.foreign, self.has_trusted_model)
+    def dream_inputs(self) -> DreamServices:
+        core = self.core
+        return DreamServices(
+            self.dreams, self.feedback, core.memory_index, core.calibration, core.untrusted_memories, self.has_qualified_model
+        )
 
     @cached_property
-    def surfing(self) -> WebGate:
-        return WebGate(self.made.preferences, self.made.app_state, self.made.counting.count)
+    def web_gate(self) -> WebGate:
+        return WebGate(self.core.preferences, self.core.app_state, self.core.counting.count)
 
     @cached_property
     def gathering(self) -> Gathering:
-        return Gathering(self.surfing, self.made.foreign.quoter)
+        return Gathering(self.web_gate, self.core.untrusted_memories.quoter)
 
     @cached_property
-    def looking_up(self) -> LookingUp:
+    def chat_lookup(self) -> LookingUp:
         """Web search within a turn. Background work yields to it; counting tokens preempts a background request under way."""
-        made = self.made
-        clerk = StructuredOutput(
-            made.client, made.errands, made.loaded, made.formats.renderer, made.counting.count, lambda: False
+        core = self.core
+        structured_output = StructuredOutput(
+            core.client, core.task_prompts, core.loaded_model, core.formats.renderer, core.counting.count, lambda: False
         )
-        messenger = TaskModelAdapter(clerk, lambda: made.client.count(["."]))
-        return LookingUp(made.preferences, made.chats, self.gathering, messenger, self.has_trusted_model)
+        task_model = TaskModelAdapter(structured_output, lambda: core.client.count(["."]))
+        return LookingUp(core.preferences, core.chats, self.gathering, task_model, self.has_qualified_model)
 
     @cached_property
-    def researching(self) -> Researching:
-        made = self.made
-        home = (made.casting, made.brain, made.app_state, made.doings)
-        return Researching(self.surfing, self.gathering, TaskModelAdapter(made.clerk), self.has_trusted_model, *home)
+    def research_service(self) -> Researching:
+        core = self.core
+        storage_services = (core.participant_service, core.brain, core.app_state, core.activity_log)
+        return Researching(
+            self.web_gate, self.gathering, TaskModelAdapter(core.structured_output), self.has_qualified_model, *storage_services
+        )
 
-    def context(self) -> int:
+    def context_size(self) -> int:
         """Return the context size of the loaded model in tokens; 0 without one."""
-        model = self.made.loaded()
+        model = self.core.loaded_model()
         return model.context if model is not None else 0
 
-    def has_trusted_model(self) -> bool:
+    def has_qualified_model(self) -> bool:
         """Return whether the loaded model is qualified to summarise what it reads."""
-        return self.provides(Need.MODEL)
+        return self.is_need_met(Need.MODEL)
 
     @cached_property
     def mind(self) -> MindServices:
-        made = self.made
-        asked = (made.clerk, made.trust, made.quiet, made.app_state)
+        core = self.core
+        model_services = (core.structured_output, core.qualification, core.priority, core.app_state)
         return MindServices(
-            moods=made.moods,
-            reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving, made.doings),
-            reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.app_state),
-            week=Week(made.library),
-            life=InnerLife(made.library, made.holdings, made.preferences),
-            notebooks=made.notebooks,
-            notekeeping=self.notekeeping,
-            subjects=made.subjects,
-            wishes=self.wishes,
+            moods=core.moods,
+            mood_reader=MoodReader(
+                core.moods, core.chats, core.participant_service, *model_services, core.archiving, core.activity_log
+            ),
+            reminders=Reminders(core.brain, core.memory_cache, ReminderRows(core.database), core.app_state),
+            week=Week(core.library),
+            inner_life=InnerLife(core.library, core.memory_cache, core.preferences),
+            notebooks=core.notebooks,
+            notebook_writer=self.notebook_writer,
+            notebook_subjects=core.notebook_subjects,
+            goal_requests=self.goal_requests,
         )
 
     @cached_property
-    def notekeeping(self) -> Notekeeping:
-        made = self.made
+    def notebook_writer(self) -> Notekeeping:
+        core = self.core
         return Notekeeping(
-            made.chats,
-            made.facts,
-            made.casting,
-            made.knowing,
-            ConclusionService(made.knowing, made.facts, made.clerk, made.trust, made.preferences),
-            made.doings,
-            self.unwriting,
-            made.archiving,
-            made.clerk,
-            made.trust,
-            made.quiet,
-            made.notebooks,
-            made.subjects,
-            made.app_state,
-            made.preferences,
-            made.library,
-            made.sessions_changed,
-            read_matters([made.paths.resources / "subjects", made.paths.home / "subjects"]),
+            core.chats,
+            core.facts,
+            core.participant_service,
+            core.fact_service,
+            ConclusionService(core.fact_service, core.facts, core.structured_output, core.qualification, core.preferences),
+            core.activity_log,
+            self.notebook_undo,
+            core.archiving,
+            core.structured_output,
+            core.qualification,
+            core.priority,
+            core.notebooks,
+            core.notebook_subjects,
+            core.app_state,
+            core.preferences,
+            core.library,
+            core.sessions_changed,
+            read_matters([core.paths.resources / "subjects", core.paths.home / "subjects"]),
         )
 
     @cached_property
-    def workbench(self) -> Workbench:
-        return Workbench(BenchRows(self.made.database))
+    def working_memory(self) -> Workbench:
+        return Workbench(BenchRows(self.core.database))
 
     @cached_property
-    def tooling(self) -> Tooling:
-        """Tool service. Its task prompts are answered within the turn, as those of `looking_up` are."""
-        made = self.made
-        plugged, faults = plugins.found()
+    def tool_registry(self) -> Tooling:
+        """Tool service. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
+        core = self.core
+        plugin_sets, faults = plugins.find_plugins()
         mind = (self.mind.reminders, self.mind.week)
-        ours = (
-            MemoryTools(made.brain, made.lookup, made.chats, *mind, made.foreign, self.workbench).tool_set(),
-            time_set(),
-            dice_set(),
-            BenchTools(self.workbench, self.made.foreign.quoter).tool_set(),
-            WebTools(self.surfing, self.workbench, self.made.foreign.quoter).tool_set(),
+        builtin_sets = (
+            MemoryTools(
+                core.brain, core.lookup, core.chats, *mind, core.untrusted_memories, self.working_memory
+            ).build_tool_set(),
+            build_time_set(),
+            build_dice_set(),
+            BenchTools(self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
+            WebTools(self.web_gate, self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
         )
-        note = ToolNote(made.preferences, (made.paths.own_prompts, made.paths.prompts))
-        kept = (self.workbench, made.chats, made.state, made.preferences, made.formats, note)
-        return Tooling([*ours, *plugged], faults, *kept, made.at_once, lambda: self.provides(Need.FACTS))
+        note = ToolNote(core.preferences, (core.paths.own_prompts, core.paths.prompts))
+        stores = (self.working_memory, core.chats, core.session_state, core.preferences, core.formats, note)
+        return Tooling(
+            [*builtin_sets, *plugin_sets], faults, *stores, core.immediate_task_model, lambda: self.is_need_met(Need.FACTS)
+        )
 
     @cached_property
-    def ahead(self) -> ReadingAhead:
-        made = self.made
+    def prefill(self) -> ReadingAhead:
+        core = self.core
         return ReadingAhead(
-            made.loader, made.sessions, made.models, made.client, made.prompting, self.tooling, made.warmth, made.preferences
+            core.turn_loader,
+            core.sessions,
+            core.models,
+            core.client,
+            core.prompting,
+            self.tool_registry,
+            core.cache_state,
+            core.preferences,
         )
 
     @cached_property
     def chat(self) -> Chat:
-        made = self.made
-        step = RecallStep(made.chats, made.recollecting, self.looking_up.of_turn)
-        written = (made.client, self.tooling, made.receipt_service, made.warmth)
-        generator = ReplyGenerator(made.loader, made.frames, made.prompting, *written)
-        return Chat(made.loader, made.sessions, made.models, step, generator, made.group, self.ahead, made.quiet)
+        core = self.core
+        step = RecallStep(core.chats, core.recall_service, self.chat_lookup.look_up_for_turn)
+        generation_services = (core.client, self.tool_registry, core.receipt_service, core.cache_state)
+        generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompting, *generation_services)
+        return Chat(core.turn_loader, core.sessions, core.models, step, generator, core.group, self.prefill, core.priority)
 
     @cached_property
-    def inspecting(self) -> Inspecting:
-        made = self.made
-        kept = (made.chats, made.receipts, made.library, made.preferences, made.counting)
-        return Inspecting(*kept, made.prompting, made.loaded, self.tooling.prompt_of)
+    def prompt_inspector(self) -> Inspecting:
+        core = self.core
+        stores = (core.chats, core.receipts, core.library, core.preferences, core.counting)
+        return Inspecting(*stores, core.prompting, core.loaded_model, self.tool_registry.prompt_of)

@@ -114,49 +114,49 @@ class CoreServices:
         self.preferences = preferences
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
-        self.quiet = BackgroundPriority()
+        self.priority = BackgroundPriority()
         self.chats = Chats(database)
         self.facts = FactStore(database)
         self.memories = Memories(database)
         self.passages = Passages(database)
         self.receipts = Receipts(database)
         self.app_state = AppState(database)
-        self.state = SessionState(database)
+        self.session_state = SessionState(database)
         self.client = ModelClient(engine)
-        self.probe = ModelClient("embed")
+        self.probe_client = ModelClient("embed")
         """Client of the process in which the self-check tries an embedding model."""
         self.backups = BackupService(database.path)
         self._check_window = check_window
-        self.warmth = CacheState(self.client, preferences, paths.states)
-        self.errands = TaskPrompts(paths.prompts, paths.own_prompts)
+        self.cache_state = CacheState(self.client, preferences, paths.states)
+        self.task_prompts = TaskPrompts(paths.prompts, paths.own_prompts)
         self.library = Library(paths, database)
-        self.recall = Recall(self.passages, folder=paths.index)
+        self.memory_index = Recall(self.passages, folder=paths.index)
         self.counting = Counting(self.client, TokenCounts(database))
         self.models = Models(self.client, self.counting, preferences, paths)
-        self.casting = ParticipantService(self.library, preferences)
+        self.participant_service = ParticipantService(self.library, preferences)
         self.formats = ModelFormats(self.library, preferences)
         self.prompts_outdated: Listeners[str] = Listeners()
         """Emits the persona whose prompts have to be made again, because something in them was deleted or edited."""
-        self.holdings = MemoryCache(self.memories)
-        self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
+        self.memory_cache = MemoryCache(self.memories)
+        self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, paths, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
-        self.keeping = LoreKeeping(self.library, preferences, self.state)
-        self.foreign = UntrustedMemories(self.library, paths.prompts)
-        self.turns = TurnMemories(database)
+        self.lore_service = LoreKeeping(self.library, preferences, self.session_state)
+        self.untrusted_memories = UntrustedMemories(self.library, paths.prompts)
+        self.turn_memories = TurnMemories(database)
         self.runs = TaskRuns(database)
-        self.fill = MacroValues(self.chats, self.holdings, self.keeping, self.foreign).fill
+        self.fill_macros = MacroValues(self.chats, self.memory_cache, self.lore_service, self.untrusted_memories).fill
         # A saved KV cache state contains the text of its prompt, so it must not outlive anything that is deleted.
-        self.prompts_outdated.add(self.warmth.forget_persona)
-        self.holdings.forgotten.add(self.warmth.forget_persona)
-        self.library.deleted.add(self.warmth.forget_persona)
-        self.loader = TurnLoader(
+        self.prompts_outdated.add(self.cache_state.forget_persona)
+        self.memory_cache.forgotten.add(self.cache_state.forget_persona)
+        self.library.deleted.add(self.cache_state.forget_persona)
+        self.turn_loader = TurnLoader(
             TurnReader(database),
-            self.casting,
+            self.participant_service,
             self.library,
             preferences,
             lambda persona_id: [(NOTES, persona_id), key_of(persona_id), *mood_keys(persona_id)],
             self.notebooks.read_all,
-            lambda: self.warmth.revision,
+            lambda: self.cache_state.revision,
         )
 
     @cached_property
@@ -168,19 +168,19 @@ class CoreServices:
         return PastSessions(self.chats, self.facts, self.preferences, self.counting)
 
     @cached_property
-    def frames(self) -> StablePrefixes:
-        kept = (self.chats, self.state, self.preferences, self.counting)
-        return StablePrefixes(*kept, self.past_sessions, self.subjects.standing, self.prompts_outdated)
+    def stable_prefixes(self) -> StablePrefixes:
+        stores = (self.chats, self.session_state, self.preferences, self.counting)
+        return StablePrefixes(*stores, self.past_sessions, self.notebook_subjects.build_sections, self.prompts_outdated)
 
     @cached_property
     def prompting(self) -> Prompting:
-        kept = (self.library, self.preferences, self.counting, self.fill)
-        return Prompting(self.chats, self.frames, self.formats, *kept)
+        stores = (self.library, self.preferences, self.counting, self.fill_macros)
+        return Prompting(self.chats, self.stable_prefixes, self.formats, *stores)
 
     @cached_property
-    def subjects(self) -> Subjects:
-        counted = (self.counting, self.embedding, self.calibration)
-        return Subjects(self.notebooks, self.state, self.preferences, *counted, self.quiet)
+    def notebook_subjects(self) -> Subjects:
+        embedding_services = (self.counting, self.embedding, self.calibration)
+        return Subjects(self.notebooks, self.session_state, self.preferences, *embedding_services, self.priority)
 
     @cached_property
     def indexing(self) -> Indexing:
@@ -191,126 +191,140 @@ class CoreServices:
             self.facts,
             self.app_state,
             self.library,
-            self.recall,
+            self.memory_index,
             self.embedding,
             self.calibration,
-            self.quiet,
+            self.priority,
         )
 
     @cached_property
-    def knowing(self) -> FactService:
-        return FactService(self.facts, self.recall, self.indexing, self.calibration, self.prompts_outdated)
+    def fact_service(self) -> FactService:
+        return FactService(self.facts, self.memory_index, self.indexing, self.calibration, self.prompts_outdated)
 
     @cached_property
-    def clerk(self) -> StructuredOutput:
+    def structured_output(self) -> StructuredOutput:
         return StructuredOutput(
             self.client,
-            self.errands,
-            self.loaded,
+            self.task_prompts,
+            self.loaded_model,
             self.formats.renderer,
             self.counting.count,
-            lambda: self.quiet.is_broken,
+            lambda: self.priority.is_turn_active,
         )
 
     @cached_property
-    def trust(self) -> Qualification:
-        return Qualification(self.clerk, self.errands, self.app_state, self.paths.selftest)
+    def qualification(self) -> Qualification:
+        return Qualification(self.structured_output, self.task_prompts, self.app_state, self.paths.selftest)
 
     @cached_property
-    def at_once(self) -> TaskModelAdapter:
+    def immediate_task_model(self) -> TaskModelAdapter:
         """Adapter that answers task prompts within a turn."""
-        clerk = StructuredOutput(
-            self.client, self.errands, self.loaded, self.formats.renderer, self.counting.count, lambda: False
+        structured_output = StructuredOutput(
+            self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.counting.count, lambda: False
         )
-        return TaskModelAdapter(clerk, lambda: self.client.count(["."]))
+        return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
 
     @cached_property
     def archiving(self) -> Archiving:
         archivist = Archivist(
-            self.chats, Parts(self.database), self.knowing, ConversationExtraction(self.clerk), self.trust, self.preferences
+            self.chats,
+            Parts(self.database),
+            self.fact_service,
+            ConversationExtraction(self.structured_output),
+            self.qualification,
+            self.preferences,
         )
         # The echo engine is scripted, so there is nothing to qualify.
-        check = self.trust.check if self.engine != "echo" else None
-        recorded = ArchiveLog(self.doings, self.chats, Parts(self.database)).carry_out
-        work = (self.indexing, self.quiet, self.sessions_changed)
-        return Archiving(self.chats, Parts(self.database), archivist, *work, check, recorded)
+        check = self.qualification.check if self.engine != "echo" else None
+        run_recorded = ArchiveLog(self.activity_log, self.chats, Parts(self.database)).run_recorded
+        queue_services = (self.indexing, self.priority, self.sessions_changed)
+        return Archiving(self.chats, Parts(self.database), archivist, *queue_services, check, run_recorded)
 
     @cached_property
     def budget(self) -> DailyBudget:
         return DailyBudget(self.runs, lambda: self.preferences.current, NOT_COUNTED)
 
     @cached_property
-    def doings(self) -> ActivityLog:
+    def activity_log(self) -> ActivityLog:
         return ActivityLog(self.runs, self.budget)
 
     @cached_property
-    def recapping(self) -> RollingSummary:
-        return RollingSummary(self.frames, ConversationExtraction(self.clerk), self.trust, self.quiet)
+    def rolling_summary(self) -> RollingSummary:
+        return RollingSummary(
+            self.stable_prefixes, ConversationExtraction(self.structured_output), self.qualification, self.priority
+        )
 
     @cached_property
     def sessions(self) -> Sessions:
-        kept = (self.chats, Replies(self.database), self.casting, self.archiving)
-        return Sessions(*kept, self.timeout, self.fill, self.sessions_changed)
+        stores = (self.chats, Replies(self.database), self.participant_service, self.archiving)
+        return Sessions(*stores, self.session_timeout, self.fill_macros, self.sessions_changed)
 
     @cached_property
-    def timeout(self) -> SessionTimeout:
-        return SessionTimeout(self.chats, self.archiving, self.preferences, self.quiet)
+    def session_timeout(self) -> SessionTimeout:
+        return SessionTimeout(self.chats, self.archiving, self.preferences, self.priority)
 
     @cached_property
     def group(self) -> GroupService:
-        return GroupService(self.chats, self.library, self.casting, self.preferences, self.sessions_changed, self.at_once)
+        return GroupService(
+            self.chats,
+            self.library,
+            self.participant_service,
+            self.preferences,
+            self.sessions_changed,
+            self.immediate_task_model,
+        )
 
     @cached_property
-    def chronicle(self) -> SessionEditing:
-        home = (self.database, self.chats, self.casting, self.sessions, self.archiving)
-        return SessionEditing(*home, self.frames, self.warmth)
+    def session_editing(self) -> SessionEditing:
+        session_services = (self.database, self.chats, self.participant_service, self.sessions, self.archiving)
+        return SessionEditing(*session_services, self.stable_prefixes, self.cache_state)
 
     @cached_property
     def bundles(self) -> Bundles:
-        kept = (self.paths, self.database, self.library, self.app_state)
-        return Bundles(*kept, self.indexing, self.preferences, self.sessions_changed)
+        stores = (self.paths, self.database, self.library, self.app_state)
+        return Bundles(*stores, self.indexing, self.preferences, self.sessions_changed)
 
     @cached_property
-    def finding(self) -> SearchService:
-        kept = (self.database, self.chats, self.facts, self.memories)
-        return SearchService(*kept, self.lookup, self.indexing, self.chronicle, self.library)
+    def search_service(self) -> SearchService:
+        stores = (self.database, self.chats, self.facts, self.memories)
+        return SearchService(*stores, self.lookup, self.indexing, self.session_editing, self.library)
 
     @cached_property
-    def searching(self) -> TimeSearch:
-        return TimeSearch(self.recall, self.passages, self.chats, self.facts, self.preferences)
+    def time_search(self) -> TimeSearch:
+        return TimeSearch(self.memory_index, self.passages, self.chats, self.facts, self.preferences)
 
     @cached_property
     def moods(self) -> Moods:
         return made_moods(self.app_state, self.preferences, self.paths)
 
     @cached_property
-    def contexts(self) -> RecallContexts:
-        found = (self.loader, self.holdings, self.recall, self.preferences)
-        return RecallContexts(*found, self.casting, self.keeping, self.chats)
+    def recall_contexts(self) -> RecallContexts:
+        memory_services = (self.turn_loader, self.memory_cache, self.memory_index, self.preferences)
+        return RecallContexts(*memory_services, self.participant_service, self.lore_service, self.chats)
 
     @cached_property
     def selection(self) -> MemorySelection:
         # The order matters: a memory is taken from the first recaller that proposes it, and the semantic one must not recall
         # entries that the World Info one keeps back.
         recallers = (
-            LoreRecaller(self.keeping),
+            LoreRecaller(self.lore_service),
             KeywordRecaller(self.preferences),
-            SemanticRecaller(self.searching, self.preferences),
+            SemanticRecaller(self.time_search, self.preferences),
             ConstantRecaller(),
             StayingRecaller(),
-            NotebookRecaller(self.subjects),
+            NotebookRecaller(self.notebook_subjects),
         )
-        return MemorySelection(recallers, self.objecting, self.preferences)
+        return MemorySelection(recallers, self.objection_service, self.preferences)
 
     @cached_property
     def proactive(self) -> ProactiveMemory:
-        return ProactiveMemory(self.app_state, self.moods, self.foreign)
+        return ProactiveMemory(self.app_state, self.moods, self.untrusted_memories)
 
     @cached_property
-    def recollecting(self) -> RecallService:
-        initiative = InitiativeService(self.proactive, self.recall, self.calibration, self.preferences)
-        kept = (self.turns, self.holdings, self.foreign, self.indexing, self.preferences)
-        return RecallService(self.contexts, self.selection, initiative, *kept)
+    def recall_service(self) -> RecallService:
+        initiative = InitiativeService(self.proactive, self.memory_index, self.calibration, self.preferences)
+        stores = (self.turn_memories, self.memory_cache, self.untrusted_memories, self.indexing, self.preferences)
+        return RecallService(self.recall_contexts, self.selection, initiative, *stores)
 
     @cached_property
     def receipt_service(self) -> ReceiptService:
@@ -318,60 +332,62 @@ class CoreServices:
 
     @cached_property
     def message_editing(self) -> MessageEditing:
-        return MessageEditing(self.chats, self.sessions, self.frames, self.warmth, self.receipt_service)
+        return MessageEditing(self.chats, self.sessions, self.stable_prefixes, self.cache_state, self.receipt_service)
 
     @cached_property
-    def browsing(self) -> Browsing:
+    def memory_lists(self) -> Browsing:
         return Browsing(
             self.database,
             self.memories,
-            self.holdings,
+            self.memory_cache,
             self.chats,
             self.facts,
-            self.recall,
+            self.memory_index,
             self.indexing,
-            self.casting,
+            self.participant_service,
             self.preferences,
             self.counting,
-            self.loaded,
+            self.loaded_model,
         )
 
     @cached_property
-    def withdrawing(self) -> WorldPurge:
+    def world_purge(self) -> WorldPurge:
         return WorldPurge(Awakenings(self.database), self.receipts)
 
     @cached_property
     def worlds(self) -> Worlds:
-        trials = WorldTrials(self.keeping, self.chats, self.casting, self.state, self.models, self.counting)
-        home = (self.paths, self.library, self.casting, self.preferences, self.state)
-        return Worlds(*home, self.counting, self.database, trials, self.withdrawing)
+        trials = WorldTrials(
+            self.lore_service, self.chats, self.participant_service, self.session_state, self.models, self.counting
+        )
+        world_services = (self.paths, self.library, self.participant_service, self.preferences, self.session_state)
+        return Worlds(*world_services, self.counting, self.database, trials, self.world_purge)
 
     @cached_property
     def brain(self) -> Brain:
-        found = (self.recall, self.indexing, self.calibration)
-        return Brain(self.memories, self.holdings, *found, self.prompts_outdated)
+        index_services = (self.memory_index, self.indexing, self.calibration)
+        return Brain(self.memories, self.memory_cache, *index_services, self.prompts_outdated)
 
     @cached_property
     def lookup(self) -> MemoryLookup:
-        found = (self.casting, self.keeping, self.holdings, self.searching, self.indexing)
-        return MemoryLookup(*found, self.contexts, self.recollecting, self.state)
+        memory_services = (self.participant_service, self.lore_service, self.memory_cache, self.time_search, self.indexing)
+        return MemoryLookup(*memory_services, self.recall_contexts, self.recall_service, self.session_state)
 
     @cached_property
-    def objecting(self) -> ObjectionService:
-        return ObjectionService(self.app_state, self.turns, self.chats)
+    def objection_service(self) -> ObjectionService:
+        return ObjectionService(self.app_state, self.turn_memories, self.chats)
 
     @cached_property
-    def reconsidering(self) -> ReplyActions:
-        kept = (self.facts, self.memories, self.state, self.brain, self.knowing)
-        return ReplyActions(*kept, self.sessions, self.objecting)
+    def reply_actions(self) -> ReplyActions:
+        stores = (self.facts, self.memories, self.session_state, self.brain, self.fact_service)
+        return ReplyActions(*stores, self.sessions, self.objection_service)
 
     @cached_property
     def reply_sources(self) -> ReplySourceReader:
-        return ReplySourceReader(self.chats, self.facts, self.memories, self.turns, self.lookup, self.frames)
+        return ReplySourceReader(self.chats, self.facts, self.memories, self.turn_memories, self.lookup, self.stable_prefixes)
 
     @cached_property
     def doctor(self) -> Doctor:
-        return Doctor(self.paths, self.library, self.models, self.probe, self.calibration, self._check_window)
+        return Doctor(self.paths, self.library, self.models, self.probe_client, self.calibration, self._check_window)
 
     @cached_property
     def draft_chat(self) -> DraftChat:
@@ -379,7 +395,7 @@ class CoreServices:
 
     @cached_property
     def model_trial(self) -> ModelTrial:
-        return ModelTrial(self.client, self.loaded, self.formats.renderer)
+        return ModelTrial(self.client, self.loaded_model, self.formats.renderer)
 
     @cached_property
     def downloads(self) -> Downloads:
@@ -392,10 +408,10 @@ class CoreServices:
     @cached_property
     def trash(self) -> Trash:
         files = (self.paths, self.database, self.chats, self.library, self.presets)
-        kept = (self.sessions, self.chronicle, self.brain, self.knowing, self.indexing)
-        return Trash(*files, *kept, self.preferences, self.notebooks)
+        services = (self.sessions, self.session_editing, self.brain, self.fact_service, self.indexing)
+        return Trash(*files, *services, self.preferences, self.notebooks)
 
-    def loaded(self) -> LoadedModel | None:
+    def loaded_model(self) -> LoadedModel | None:
         """Return the loaded model; None if there is none."""
         state: ModelState = self.models.state
         return state.model if isinstance(state, Ready) else None

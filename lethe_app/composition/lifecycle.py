@@ -30,91 +30,102 @@ def build_services(
     """
     core = CoreServices(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
     core.models.changed.add(lambda state: core.archiving.model_changed() if isinstance(state, Ready) else None)
-    core.withdrawing.told.add(core.warmth.forget_persona)
-    return _gathered(core, BackgroundServices(core))
+    core.world_purge.purged.add(core.cache_state.forget_persona)
+    return _collect_services(core, BackgroundServices(core))
 
 
-def _gathered(made: CoreServices, away: BackgroundServices) -> AppServices:
+def _collect_services(core: CoreServices, background: BackgroundServices) -> AppServices:
     return AppServices(
-        paths=made.paths,
-        preferences=made.preferences,
-        library=made.library,
-        sessions=made.sessions,
-        timeout=made.timeout,
-        chat=away.chat,
-        message_editing=made.message_editing,
-        lookup=made.lookup,
-        counting=made.counting,
-        group=made.group,
-        chronicle=made.chronicle,
-        finding=made.finding,
-        trash=made.trash,
-        models=made.models,
-        doctor=made.doctor,
-        brain=made.brain,
-        browsing=made.browsing,
-        bundles=made.bundles,
-        knowing=made.knowing,
-        archiving=made.archiving,
-        indexing=made.indexing,
-        inspecting=away.inspecting,
-        embedding=made.embedding,
-        calibration=made.calibration,
-        recapping=made.recapping,
-        reconsidering=made.reconsidering,
-        reply_sources=made.reply_sources,
-        objecting=made.objecting,
-        rehearsing=made.draft_chat,
-        trust=made.trust,
-        presets=made.presets,
-        downloads=made.downloads,
-        trying=made.model_trial,
-        worlds=made.worlds,
-        surfing=away.surfing,
-        tooling=away.tooling,
-        researching=away.researching,
-        away=away.away,
-        dreams=away.dreams,
-        feedback=away.feedback,
-        idleness=away.idleness,
-        mind=away.mind,
-        warmth=made.warmth,
-        core=made,
-        _client=made.client,
-        _embedder=made.probe,
-        _database=made.database,
-        _ahead=away.ahead,
-        _closing=(*_closing_away(away), *_closing_order(made, away)),
+        paths=core.paths,
+        preferences=core.preferences,
+        library=core.library,
+        sessions=core.sessions,
+        session_timeout=core.session_timeout,
+        chat=background.chat,
+        message_editing=core.message_editing,
+        lookup=core.lookup,
+        counting=core.counting,
+        group=core.group,
+        session_editing=core.session_editing,
+        search_service=core.search_service,
+        trash=core.trash,
+        models=core.models,
+        doctor=core.doctor,
+        brain=core.brain,
+        memory_lists=core.memory_lists,
+        bundles=core.bundles,
+        fact_service=core.fact_service,
+        archiving=core.archiving,
+        indexing=core.indexing,
+        prompt_inspector=background.prompt_inspector,
+        embedding=core.embedding,
+        calibration=core.calibration,
+        rolling_summary=core.rolling_summary,
+        reply_actions=core.reply_actions,
+        reply_sources=core.reply_sources,
+        objection_service=core.objection_service,
+        draft_chat=core.draft_chat,
+        qualification=core.qualification,
+        presets=core.presets,
+        downloads=core.downloads,
+        model_trial=core.model_trial,
+        worlds=core.worlds,
+        web_gate=background.web_gate,
+        tool_registry=background.tool_registry,
+        research_service=background.research_service,
+        task_runner=background.task_runner,
+        dreams=background.dreams,
+        feedback=background.feedback,
+        idleness=background.idleness,
+        mind=background.mind,
+        cache_state=core.cache_state,
+        core=core,
+        _client=core.client,
+        _probe_client=core.probe_client,
+        _database=core.database,
+        _prefill=background.prefill,
+        _close_functions=(*_background_close_functions(background), *_core_close_functions(core, background)),
     )
 
 
-def _closing_away(away: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
+def _background_close_functions(background: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
     """Return the close functions of background services, which come before those of the services they use."""
-    mind = (away.mind.reader.close, away.mind.reminders.close, away.mind.notekeeping.close, away.mind.subjects.close)
-    return (away.workbench.close, *mind, away.away.close, away.researching.close, away.surfing.close)
+    mind = (
+        background.mind.mood_reader.close,
+        background.mind.reminders.close,
+        background.mind.notebook_writer.close,
+        background.mind.notebook_subjects.close,
+    )
+    return (
+        background.working_memory.close,
+        *mind,
+        background.task_runner.close,
+        background.research_service.close,
+        background.web_gate.close,
+    )
 
 
-def _closing_order(made: CoreServices, away: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
+def _core_close_functions(core: CoreServices, background: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
     """Return the close functions of background work, then of the models, and last of the database that all of them write to."""
     return (
-        made.downloads.close,
-        made.trash.close,
-        made.worlds.close,
-        made.backups.close,
+        core.downloads.close,
+        core.trash.close,
+        core.worlds.close,
+        core.backups.close,
         # A service is closed before those it uses: ending sessions needs the timeout and the archive queue.
-        made.recapping.close,
-        made.sessions.close,
-        made.timeout.close,
-        made.archiving.close,
-        made.indexing.close,
-        away.ahead.close,
+        core.rolling_summary.close,
+        core.sessions.close,
+        core.session_timeout.close,
+        core.archiving.close,
+        core.indexing.close,
+        background.prefill.close,
         # After prefill has stopped and while the model process still runs, because it saves the state.
-        made.warmth.close,
-        made.client.close,
-        made.embedding.close,
+        core.cache_state.close,
+        core.client.close,
+        core.embedding.close,
         # After the last count and before the database.
-        made.counting.flush,
-        made.probe.close,
-        made.recall.close,
-        made.database.close,
+        core.counting.flush,
+        core.probe_client.close,
+        core.memory_index.close,
+        core.database.close,
     )

@@ -19,8 +19,8 @@ from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm.engines import worker
-from lethe_app.llm.kv_cache.diff import SHORTEST
-from lethe_app.llm.kv_cache.session_switch import LEAST_NEW
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
+from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -50,38 +50,38 @@ from lethe_app.llm.protocol import (
     WeighReply,
 )
 
-RESTART = "Restart the model to continue."
-FAREWELL_SECONDS = 2.0
+RESTART_ADVICE = "Restart the model to continue."
+TERMINATE_TIMEOUT = 2.0
 """Seconds a worker process may take to terminate by itself before it is killed."""
 
 
-def end(process: BaseProcess, reader: threading.Thread) -> None:
+def terminate_process(process: BaseProcess, reader: threading.Thread) -> None:
     """Terminate a worker process and wait for it and for its reader thread. Nothing in the process needs to be saved."""
     process.terminate()
-    process.join(FAREWELL_SECONDS)
+    process.join(TERMINATE_TIMEOUT)
     if process.is_alive():
         process.kill()
         process.join()
     reader.join()
 
 
-def crash(died: Died) -> ModelCrashed:
+def crash_error(died: Died) -> ModelCrashed:
     """Return the error for a worker process that ended unexpectedly, with its most likely cause."""
     if died.exit_code == -9:  # SIGKILL, which Windows does not know
-        return ModelCrashed("The system stopped the model, most likely because memory ran out.", RESTART)
+        return ModelCrashed("The system stopped the model, most likely because memory ran out.", RESTART_ADVICE)
     code = "" if died.exit_code is None else f" (code {died.exit_code})"
-    return ModelCrashed(f"The model stopped working{code}. The conversation so far is saved.", RESTART)
+    return ModelCrashed(f"The model stopped working{code}. The conversation so far is saved.", RESTART_ADVICE)
 
 
-def translate(refused: JobFailed) -> LetheError:
+def error_from_report(failure: JobFailed) -> LetheError:
     """Return the error that the worker reported, as an instance of the same class in this process."""
-    kind = getattr(errors, refused.kind, ModelError)
-    return kind(refused.message, refused.remedy)
+    error_class = getattr(errors, failure.kind, ModelError)
+    return error_class(failure.message, failure.remedy)
 
 
-PARTING_SECONDS = 2.0
+SAVE_TIMEOUT = 2.0
 """Seconds that closing the program may spend on saving the KV cache."""
-LAST_WORDS = Loaded | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed | Died
+FINAL_REPORTS = Loaded | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed | Died
 """Reports that end a job; none follows them."""
 
 
@@ -95,9 +95,9 @@ class ModelClient:
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._reader: threading.Thread | None = None
-        self._holds_something = False
+        self._may_have_state = False
         """True if a prompt with a state location was evaluated, so that there may be a state to save."""
-        self.on_death: Callable[[ModelCrashed], None] | None = None
+        self.on_crash: Callable[[ModelCrashed], None] | None = None
         """Called when the worker process ended without a request of this client."""
 
     @property
@@ -107,9 +107,9 @@ class ModelClient:
     async def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> LoadedModel:
         """Start a worker process and load `file` into it; a process that runs already is terminated first. Raise ModelError."""
         await self.close()
-        self._start()
+        self._start_process()
         request = Load(next(self._jobs), file.path, options)
-        async with aclosing(self._reports(request)) as reports:
+        async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, LoadProgress):
                     progress(report.fraction)
@@ -128,7 +128,7 @@ class ModelClient:
         lane: RequestPriority = RequestPriority.CHAT,
         *,
         surgery: bool = True,
-        shortest: int = SHORTEST,
+        shortest: int = MIN_RUN_LENGTH,
         kept_at: KeptAt | None = None,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         """Generate a reply to `prompt`; with a `schema`, JSON that conforms to it.
@@ -141,8 +141,8 @@ class ModelClient:
         """
         job, stops = next(self._jobs), tuple(stop)
         request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, lane, surgery, shortest, kept_at)
-        self._holds_something |= kept_at is not None
-        async with aclosing(self._reports(request)) as reports:
+        self._may_have_state |= kept_at is not None
+        async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, PrefillProgress | Chunk | Done):
                     yield report
@@ -152,7 +152,7 @@ class ModelClient:
         prompt: str,
         *,
         surgery: bool = True,
-        shortest: int = SHORTEST,
+        shortest: int = MIN_RUN_LENGTH,
         exact: bool = False,
         kept_at: KeptAt | None = None,
     ) -> Usage:
@@ -163,49 +163,49 @@ class ModelClient:
         stretches not reached keep their old cells.
         """
         request = ReadAhead(next(self._jobs), prompt, surgery, shortest, exact, kept_at)
-        self._holds_something |= kept_at is not None
-        async with aclosing(self._reports(request)) as reports:
+        self._may_have_state |= kept_at is not None
+        async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, Done):
                     return report.usage
         raise ModelError("The engine did not prefill the prompt.")
 
-    async def save_state(self, least: int = LEAST_NEW, *, within: float | None = None) -> None:
-        """Save the KV-cache state of the open session if at least `least` tokens are new since the last save.
+    async def save_state(self, min_new_tokens: int = MIN_NEW_TOKENS, *, time_limit: float | None = None) -> None:
+        """Save the KV-cache state of the open session if at least `min_new_tokens` tokens are new since the last save.
 
-        By default this is background work, and the file is written while other requests run. With `within` (seconds) it
+        By default this is background work, and the file is written while other requests run. With `timeout` (seconds) it
         takes chat priority, and the file is written or the attempt abandoned when this returns. Without a running process or
         a prompt with a state location nothing happens; errors are ignored, because the state only saves time.
         """
-        if self.is_running and self._holds_something:
-            request = Keep(next(self._jobs), least, parting=within is not None)
+        if self.is_running and self._may_have_state:
+            request = Keep(next(self._jobs), min_new_tokens, parting=time_limit is not None)
             with suppress(TimeoutError, LetheError):
-                await asyncio.wait_for(self._answer(request), within)
+                await asyncio.wait_for(self._send_and_wait(request), time_limit)
 
-    async def delete_states(self, folder: Path, part: str, number: int | None = None) -> None:
-        """Delete the saved states in `folder` whose names contain `part`, and keep the worker from writing queued ones
+    async def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
+        """Delete the saved states in `folder` whose names contain `name_part`, and keep the worker from writing queued ones
         later.
         """
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
-                await self._answer(Forget(next(self._jobs), folder, part, number))
+                await self._send_and_wait(Forget(next(self._jobs), folder, name_part, deletion_number))
 
-    async def rest(self) -> None:
+    async def free_background_context(self) -> None:
         """Free the context of background jobs after those that are queued; does nothing if no model is loaded."""
         if self.is_running:
-            await self._answer(Rest(next(self._jobs)))
+            await self._send_and_wait(Rest(next(self._jobs)))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
-        async with aclosing(self._reports(Tokenize(next(self._jobs), tuple(texts)))) as reports:
+        async with aclosing(self._stream_reports(Tokenize(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, Counted):
                     return list(report.counts)
         raise ModelError("The engine did not count the tokens.")
 
-    async def weigh(self, prompt: str, most: int) -> NextWords:
-        """Return the most likely next tokens after `prompt`, `most` of them one by one; empty if the job was preempted."""
-        async with aclosing(self._reports(Weigh(next(self._jobs), prompt, most))) as reports:
+    async def predict_next_tokens(self, prompt: str, limit: int) -> NextWords:
+        """Return the most likely next tokens after `prompt`, `limit` of them one by one; empty if the job was preempted."""
+        async with aclosing(self._stream_reports(Weigh(next(self._jobs), prompt, limit))) as reports:
             async for report in reports:
                 if isinstance(report, WeighReply):
                     return report.words
@@ -213,7 +213,7 @@ class ModelClient:
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """Return one unit vector (float32) per text; only for a client of the kind `embed`."""
-        async with aclosing(self._reports(Embed(next(self._jobs), tuple(texts)))) as reports:
+        async with aclosing(self._stream_reports(Embed(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, Embedded):
                     return [array("f", vector) for vector in report.vectors]
@@ -223,7 +223,7 @@ class ModelClient:
         """Return the embedding of each text, the same vector as from `embed`, and of each of its tokens, from one pass of
         the model.
         """
-        async with aclosing(self._reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
+        async with aclosing(self._stream_reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, TokensEmbedded):
                     return list(report.meanings)
@@ -235,25 +235,25 @@ class ModelClient:
         """
         process, pipe, reader = self._process, self._pipe, self._reader
         self._process = self._pipe = self._reader = None
-        self._holds_something = False
+        self._may_have_state = False
         if process is None or pipe is None or reader is None:
             return
-        ending = asyncio.ensure_future(asyncio.to_thread(end, process, reader))
+        termination = asyncio.ensure_future(asyncio.to_thread(terminate_process, process, reader))
         # The reader thread may still be in recv, so the pipe is closed after both have ended. The shield lets that finish
         # even if this coroutine is cancelled; otherwise a process with gigabytes of weights would be left behind.
-        ending.add_done_callback(lambda _ended: pipe.close())
+        termination.add_done_callback(lambda _ended: pipe.close())
         try:
-            await asyncio.shield(ending)
+            await asyncio.shield(termination)
         finally:
-            self._tell_all(Died())
+            self._notify_all(Died())
 
-    async def _answer(self, request: Request) -> None:
+    async def _send_and_wait(self, request: Request) -> None:
         """Send a request and wait for its last report."""
-        async with aclosing(self._reports(request)) as reports:
+        async with aclosing(self._stream_reports(request)) as reports:
             async for _report in reports:
                 pass
 
-    async def _reports(self, request: Request) -> AsyncGenerator[Report]:
+    async def _stream_reports(self, request: Request) -> AsyncGenerator[Report]:
         """Send a request and yield its reports, up to and including the last. Raise ModelCrashed or the error the worker
         reported.
         """
@@ -264,22 +264,22 @@ class ModelClient:
             self._send(request)
             while not ended:
                 report = await inbox.get()
-                ended = isinstance(report, LAST_WORDS)
+                ended = isinstance(report, FINAL_REPORTS)
                 if isinstance(report, Died):
-                    raise crash(report)
+                    raise crash_error(report)
                 if isinstance(report, JobFailed):
-                    raise translate(report)
+                    raise error_from_report(report)
                 yield report
         finally:
             if not ended:
-                await self._stop(request.job, inbox)
+                await self._stop_job(request.job, inbox)
             del self._inboxes[request.job]
 
-    async def _stop(self, job: int, inbox: asyncio.Queue[Report | Died]) -> None:
+    async def _stop_job(self, job: int, inbox: asyncio.Queue[Report | Died]) -> None:
         """Stop a job and wait for its last report, so that the next request finds an idle engine."""
         with suppress(LetheError):
             self._send(StopRequest(job))
-            while not isinstance(await inbox.get(), LAST_WORDS):
+            while not isinstance(await inbox.get(), FINAL_REPORTS):
                 pass
 
     def _send(self, request: Request) -> None:
@@ -288,47 +288,49 @@ class ModelClient:
         try:
             self._pipe.send(request)
         except OSError as error:
-            raise crash(Died()) from error
+            raise crash_error(Died()) from error
 
-    def _start(self) -> None:
+    def _start_process(self) -> None:
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        self._process = context.Process(target=worker.run, args=(theirs, self._kind), daemon=True, name="lethe-model")
+        parent_end, child_end = context.Pipe()
+        self._process = context.Process(target=worker.run, args=(child_end, self._kind), daemon=True, name="lethe-model")
         self._process.start()
         # The worker has its own copy. With this one open, recv would never report the end of the pipe after a crash.
-        theirs.close()
-        self._pipe = ours
+        child_end.close()
+        self._pipe = parent_end
         loop = asyncio.get_running_loop()
-        self._reader = threading.Thread(target=self._read, args=(ours, self._process, loop), daemon=True, name="model-reports")
+        self._reader = threading.Thread(
+            target=self._read_reports, args=(parent_end, self._process, loop), daemon=True, name="model-reports"
+        )
         self._reader.start()
 
-    def _read(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
+    def _read_reports(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
         """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
         try:
             while True:
                 loop.call_soon_threadsafe(self._deliver, pipe.recv())
         except (EOFError, OSError):
-            process.join(FAREWELL_SECONDS)
+            process.join(TERMINATE_TIMEOUT)
             # The exit code is known only after the join above: the pipe ends slightly before the process does.
             with suppress(RuntimeError):  # the loop is closed: nobody waits for the news
-                loop.call_soon_threadsafe(self._bury, pipe, process.exitcode)
+                loop.call_soon_threadsafe(self._handle_exit, pipe, process.exitcode)
 
     def _deliver(self, report: Report) -> None:
         if inbox := self._inboxes.get(report.job):
             inbox.put_nowait(report)
 
-    def _bury(self, pipe: Connection, exit_code: int | None) -> None:
-        """Handle the end of the process: unless this client closed it, all pending requests and `on_death` are notified."""
+    def _handle_exit(self, pipe: Connection, exit_code: int | None) -> None:
+        """Handle the end of the process: unless this client closed it, all pending requests and `on_crash` are notified."""
         # A process that was replaced or closed by this client also ends its pipe; only the current one counts as a crash.
         if pipe is not self._pipe:
             return
         self._process = self._pipe = self._reader = None
         pipe.close()
         died = Died(exit_code)
-        self._tell_all(died)
-        if self.on_death is not None:
-            self.on_death(crash(died))
+        self._notify_all(died)
+        if self.on_crash is not None:
+            self.on_crash(crash_error(died))
 
-    def _tell_all(self, died: Died) -> None:
+    def _notify_all(self, died: Died) -> None:
         for inbox in self._inboxes.values():
             inbox.put_nowait(died)

@@ -9,7 +9,7 @@ from pathlib import Path
 from lethe_app.domain.model import LoadOptions, NextWords, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.kv_cache.diff import SHORTEST
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 
 # To the worker
 
@@ -65,7 +65,7 @@ class Generate:
     """Reuse cached stretches behind text that was removed from or inserted into the prompt; if False, only the common prefix
     is reused.
     """
-    shortest: int = SHORTEST
+    shortest: int = MIN_RUN_LENGTH
     """Minimum length, in tokens, of a stretch reused behind an edit; shorter ones are recomputed, which is exact."""
     kept_at: KeptAt | None = None
     """Where the KV-cache state is saved; None if neither this prompt nor anything cached with it may be saved."""
@@ -78,7 +78,7 @@ class ReadAhead:
     job: int
     prompt: str
     surgery: bool = True
-    shortest: int = SHORTEST
+    shortest: int = MIN_RUN_LENGTH
     exact: bool = False
     """Recompute everything behind the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
     was.

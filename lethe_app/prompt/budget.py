@@ -41,7 +41,7 @@ often.
 """
 MESSAGE_SHARE = 1 / 12
 """Share of the context that the new message is expected to need; only a longer one takes space from the system prompt."""
-_TAKE_BACK = 0.5
+_MIN_USED_SHARE = 0.5
 """A cut is recomputed if less than this share of the target is in use, for example after a change to a larger context."""
 
 
@@ -77,61 +77,61 @@ class BudgetPlan:
     """Number of oldest messages that are cut; pass it as `previous_cut` next time."""
 
 
-def plan(demand: Demand) -> BudgetPlan:
+def plan_budget(demand: Demand) -> BudgetPlan:
     """Return the largest prompt that fits the limit. If the fixed part alone does not fit, everything else is dropped."""
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
-    kept = {part: _within(demand.items.get(part, ()), cap) for part, cap in caps.items()}
-    over = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
+    kept = {part: _select_fitting(demand.items.get(part, ()), cap) for part, cap in caps.items()}
+    over_cap = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
     floor = int(HISTORY_FLOOR * demand.context)
     expected = max(demand.message, int(MESSAGE_SHARE * demand.context))
-    head = [part for part in CAPS if part is not PromptPart.MEMORIES]
-    for part in head:
-        others = _used(demand, kept, (other for other in head if other is not part))
-        room = demand.limit - demand.fixed - expected - floor - others
-        kept[part] = _within(demand.items.get(part, ()), min(room, caps[part]))
-    free = demand.limit - demand.fixed - demand.message - _used(demand, kept, head)
-    told = min(free - min(sum(demand.history), floor), caps[PromptPart.MEMORIES])
-    kept[PromptPart.MEMORIES] = _within(demand.items.get(PromptPart.MEMORIES, ()), told)
-    room = free - _used(demand, kept, [PromptPart.MEMORIES])
-    capped = {part: len(places.difference(kept[part])) for part, places in over.items()}
-    return BudgetPlan(kept, capped, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
+    stable_parts = [part for part in CAPS if part is not PromptPart.MEMORIES]
+    for part in stable_parts:
+        others = _count_used(demand, kept, (other for other in stable_parts if other is not part))
+        available = demand.limit - demand.fixed - expected - floor - others
+        kept[part] = _select_fitting(demand.items.get(part, ()), min(available, caps[part]))
+    free = demand.limit - demand.fixed - demand.message - _count_used(demand, kept, stable_parts)
+    memories_limit = min(free - min(sum(demand.history), floor), caps[PromptPart.MEMORIES])
+    kept[PromptPart.MEMORIES] = _select_fitting(demand.items.get(PromptPart.MEMORIES, ()), memories_limit)
+    available = free - _count_used(demand, kept, [PromptPart.MEMORIES])
+    capped = {part: len(places.difference(kept[part])) for part, places in over_cap.items()}
+    return BudgetPlan(kept, capped, cut_history(demand.history, available, demand.previous_cut, demand.history_target))
 
 
-def cut_history(history: Sequence[int], room: int, previous_cut: int, part: float = HISTORY_TARGET) -> int:
-    """Return how many of the oldest messages are cut so that the others fit into `room` tokens.
+def cut_history(history: Sequence[int], available: int, previous_cut: int, target_share: float = HISTORY_TARGET) -> int:
+    """Return how many of the oldest messages are cut so that the others fit into `available` tokens.
 
     The previous cut is kept as long as possible: until the history overflows, or so much space is free that messages can
     return.
     """
     cut = min(max(previous_cut, 0), len(history))
     kept = sum(history[cut:])
-    target = int(max(room, 0) * part)
-    if kept > room or (cut > 0 and kept < target * _TAKE_BACK):
-        return _cut_to(history, target)
+    target = int(max(available, 0) * target_share)
+    if kept > available or (cut > 0 and kept < target * _MIN_USED_SHARE):
+        return _find_cut(history, target)
     return cut
 
 
-def _cut_to(history: Sequence[int], target: int) -> int:
+def _find_cut(history: Sequence[int], target: int) -> int:
     """Return the start of the longest tail that fits."""
     kept = 0
-    for place in range(len(history) - 1, -1, -1):
-        kept += history[place]
+    for index in range(len(history) - 1, -1, -1):
+        kept += history[index]
         if kept > target:
-            return place + 1
+            return index + 1
     return 0
 
 
-def _within(pieces: Sequence[int], room: int) -> tuple[int, ...]:
+def _select_fitting(pieces: Sequence[int], available: int) -> tuple[int, ...]:
     """Return the indices of the pieces that fit, tried in order of importance; a piece that is too large does not block
     smaller ones.
     """
-    places: list[int] = []
-    for place, tokens in enumerate(pieces):
-        if tokens <= room:
-            places.append(place)
-            room -= tokens
-    return tuple(places)
+    indices: list[int] = []
+    for index, tokens in enumerate(pieces):
+        if tokens <= available:
+            indices.append(index)
+            available -= tokens
+    return tuple(indices)
 
 
-def _used(demand: Demand, kept: Mapping[PromptPart, Sequence[int]], parts: Iterable[PromptPart]) -> int:
+def _count_used(demand: Demand, kept: Mapping[PromptPart, Sequence[int]], parts: Iterable[PromptPart]) -> int:
     return sum(demand.items[part][place] for part in parts if part in demand.items for place in kept[part])

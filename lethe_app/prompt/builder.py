@@ -15,30 +15,30 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn, Receipt, Share
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, BudgetPlan, Demand, plan
+from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, BudgetPlan, Demand, plan_budget
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import opens_thought
-from lethe_app.prompt.group import SPEAKS, compile_group
-from lethe_app.prompt.layout import Pieces, PlacedTurn, arrange
+from lethe_app.prompt.group import SPEAKER_LINE, compile_group
+from lethe_app.prompt.layout import Pieces, PlacedTurn, arrange_turns
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.prompt.receipt import explain, history_cuts, left_out, write_receipt
+from lethe_app.prompt.receipt import describe_cuts, describe_history_cuts, explain_overflow, write_receipt
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
-from lethe_app.prompt.spans import label, rewritten
+from lethe_app.prompt.spans import label_spans, rewrite_spans
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
 """Function that returns the exact token count of each text. It should cache, because the same texts are counted repeatedly."""
-_ROUNDS = 6
+_MAX_ATTEMPTS = 6
 _TITLE_TOKENS = 12
 """Estimated tokens of a section title; the rendered text is counted anyway."""
 _PROBE = "x"
-_LATELY = 3
+_MAX_LATER_TURNS = 3
 """Number of turns after the newest user message from which on that message counts as history."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Input of one prompt. Moment and seed in `scene` are the session's, so that the head stays the same."""
+    """Input of one prompt. Moment and seed in `macro_context` are the session's, so that the head stays the same."""
 
     renderer: Renderer
     template_source: str
@@ -46,7 +46,7 @@ class Request:
     """Next speaker."""
     user: Persona | None
     system: SystemPreset
-    scene: MacroContext
+    macro_context: MacroContext
     history: Sequence[PromptTurn]
     """Turns, oldest first. It ends with the new message, or with a reply after which the persona replies again."""
     context: int
@@ -80,7 +80,7 @@ class _Draft:
     """Heading of the notes."""
     speaker: str
     """In a group, the line that names the next speaker."""
-    old: tuple[PromptTurn, ...]
+    cuttable_history: tuple[PromptTurn, ...]
     """History that may be cut."""
     tail: tuple[PromptTurn, ...]
     """Turns from the newest user message on."""
@@ -93,56 +93,60 @@ class _Draft:
         found = {section.part: section.items for section in self.compiled.titled if section.items}
         return found | {PromptPart.MEMORIES: tuple(note.text for note in self.volatile)}
 
-    def fixed(self) -> list[tuple[PromptPart, str]]:
+    def fixed_parts(self) -> list[tuple[PromptPart, str]]:
         sections = (*self.compiled.running, *self.compiled.titled)
         speaker = [(PromptPart.SPEAKER, self.speaker)] if self.speaker else []
         return [*((section.part, section.text) for section in sections if section.text), *speaker]
 
-    def placed(self, kept: BudgetPlan) -> list[PlacedTurn]:
+    def place_turns(self, budget_plan: BudgetPlan) -> list[PlacedTurn]:
         pieces = Pieces(
-            head=rewritten(self.compiled.spans(kept.kept), self.request.disarm),
-            old=self.old[kept.cut :],
+            head=rewrite_spans(self.compiled.spans(budget_plan.kept), self.request.disarm),
+            history=self.cuttable_history[budget_plan.cut :],
             tail=self.tail,
-            notes=[self.volatile[place] for place in kept.kept.get(PromptPart.MEMORIES, ())],
+            notes=[self.volatile[place] for place in budget_plan.kept.get(PromptPart.MEMORIES, ())],
             title=self.title,
             continue_last=self.request.continue_last,
             speaker=self.speaker,
         )
-        return arrange(self.request.layout, pieces)
+        return arrange_turns(self.request.layout, pieces)
 
-    def spell(self, turns: list[PromptTurn]) -> str:
+    def render(self, turns: list[PromptTurn]) -> str:
         request = self.request
         text = request.renderer.render(turns, continue_last=request.continue_last, thinking=request.thinking)
-        if _names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
-            return f"{text}{request.disarm(request.scene.char)}:"
+        if _has_names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
+            return f"{text}{request.disarm(request.macro_context.char)}:"
         return text
 
-    def text(self, kept: BudgetPlan) -> str:
-        return self.spell([one.turn for one in self.placed(kept)])
+    def render_text(self, budget_plan: BudgetPlan) -> str:
+        return self.render([one.to_turn for one in self.place_turns(budget_plan)])
 
 
-async def build(request: Request, count: Counter) -> Prompt:
+async def build_prompt(request: Request, count: Counter) -> Prompt:
     """Build the prompt for the next reply.
 
     Raise PromptTooLong if the parts that are never shortened do not fit, and TemplateUnusable if the model's template
     refuses the conversation.
     """
-    draft = _draft(request)
-    counts = await _count(draft, count)
+    draft = _build_draft(request)
+    counts = await _count_tokens(draft, count)
     slack = 0
-    for attempt in range(_ROUNDS):
+    for attempt in range(_MAX_ATTEMPTS):
         # The last attempt drops everything optional, so that the loop ends with a prompt or with PromptTooLong.
-        chosen = plan(_demand(draft, counts, slack)) if attempt < _ROUNDS - 1 else BudgetPlan(cut=len(draft.old))
-        text = draft.text(chosen)
+        budget_plan = (
+            plan_budget(_build_demand(draft, counts, slack))
+            if attempt < _MAX_ATTEMPTS - 1
+            else BudgetPlan(cut=len(draft.cuttable_history))
+        )
+        text = draft.render_text(budget_plan)
         tokens = (await count([text]))[0]
         if tokens <= draft.limit:
             break
-        if chosen.cut == len(draft.old) and not any(chosen.kept.values()):
-            raise PromptTooLong(*explain(_fixed_sizes(draft, counts), tokens, draft.limit, request))
+        if budget_plan.cut == len(draft.cuttable_history) and not any(budget_plan.kept.values()):
+            raise PromptTooLong(*explain_overflow(_fixed_sizes(draft, counts), tokens, draft.limit, request))
         # The budget is an estimate (titles, tokens of the format, texts tokenised one by one): the next attempt plans with
         # the excess.
         slack += tokens - draft.limit + 8
-    return _prompt(draft, counts, chosen, text, tokens)
+    return _assemble_prompt(draft, counts, budget_plan, text, tokens)
 
 
 def stop_strings(request: Request) -> tuple[str, ...]:
@@ -151,52 +155,56 @@ def stop_strings(request: Request) -> tuple[str, ...]:
     Names are left out for thinking models, which may write them in a thought.
     """
     others = [member.name.strip() for member in request.group if member.name != request.persona.name]
-    names = [name for name in (request.scene.user.strip(), *others) if name and not request.renderer.thinking_end]
+    names = [name for name in (request.macro_context.user.strip(), *others) if name and not request.renderer.thinking_end]
     return tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in names))))
 
 
-def _names(request: Request) -> bool:
+def _has_names(request: Request) -> bool:
     return request.add_names or request.renderer.add_names or bool(request.group)
 
 
-def _draft(request: Request) -> _Draft:
-    turns = [_spoken(turn, request) for turn in request.history]
+def _build_draft(request: Request) -> _Draft:
+    turns = [_format_turn(turn, request) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
-    start = _newest_question(turns)
-    hers = replace(request.scene, char=request.group[0].name) if request.group else request.scene  # whose memory it is
-    notes = (replace(note, text=request.disarm(expand(note.text, hers)).strip()) for note in request.volatile)
+    tail_start = _newest_user_index(turns)
+    memory_context = (
+        replace(request.macro_context, char=request.group[0].name) if request.group else request.macro_context
+    )  # whose memory it is
+    notes = (replace(note, text=request.disarm(expand(note.text, memory_context)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
-    title = request.disarm(expand(request.system.memories_title, hers)).strip()
+    title = request.disarm(expand(request.system.memories_title, memory_context)).strip()
     heading = f"{request.system.category_separator} {title}".strip() if title else ""
-    speaker = request.disarm(expand(SPEAKS, request.scene)) if request.group else ""
-    return _Draft(request, _compiled(request), volatile, heading, speaker, tuple(turns[:start]), tuple(turns[start:]))
+    speaker = request.disarm(expand(SPEAKER_LINE, request.macro_context)) if request.group else ""
+    return _Draft(
+        request, _compile_system(request), volatile, heading, speaker, tuple(turns[:tail_start]), tuple(turns[tail_start:])
+    )
 
 
-def _newest_question(turns: Sequence[PromptTurn]) -> int:
-    """Return the index of the newest user message unless `_LATELY` turns followed it, else of the last turn. Tool turns do
+def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
+    """Return the index of the newest user message unless `_MAX_LATER_TURNS` turns followed it, else of the last turn. Tool turns do
     not count.
     """
-    said = 0
-    for place in range(len(turns) - 1, -1, -1):
-        if turns[place].role == "user":
-            return place
-        said += turns[place].role not in {"calls", "tool"}
-        if said == _LATELY:
+    later_turns = 0
+    for index in range(len(turns) - 1, -1, -1):
+        if turns[index].role == "user":
+            return index
+        later_turns += turns[index].role not in {"calls", "tool"}
+        if later_turns == _MAX_LATER_TURNS:
             break
     return max(len(turns) - 1, 0)
 
 
-def _compiled(request: Request) -> Compiled:
+def _compile_system(request: Request) -> Compiled:
     if request.group:
-        return compile_group(request.system, request.group, request.user, request.scene, request.extras)
-    return compile_system(request.system, request.persona, request.user, request.scene, request.extras)
+        return compile_group(request.system, request.group, request.user, request.macro_context, request.extras)
+    return compile_system(request.system, request.persona, request.user, request.macro_context, request.extras)
 
 
-def _spoken(turn: PromptTurn, request: Request) -> PromptTurn:
+def _format_turn(turn: PromptTurn, request: Request) -> PromptTurn:
     content = request.disarm(turn.content)
-    if _names(request) and turn.role in {"user", "assistant"}:
-        name = turn.name or (request.scene.user if turn.role == "user" else request.scene.char)
+    if _has_names(request) and turn.role in {"user", "assistant"}:
+        name = turn.name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
         content = f"{request.disarm(name)}: {content}"
     return replace(turn, content=content)
 
@@ -217,34 +225,34 @@ class Counts:
     """Tokens that the format adds once."""
 
 
-async def _count(draft: _Draft, count: Counter) -> Counts:
+async def _count_tokens(draft: _Draft, count: Counter) -> Counts:
     """Count all texts in one call."""
     renderer, thinking = draft.request.renderer, draft.request.thinking
     user, reply = PromptTurn("user", _PROBE), PromptTurn("assistant", _PROBE)
     probes = [_PROBE, renderer.render([user], thinking=thinking), renderer.render([user, reply, user], thinking=thinking)]
-    fixed, items = draft.fixed(), draft.items()
+    fixed, items = draft.fixed_parts(), draft.items()
     texts = [text for _, text in fixed]
     texts += [text for part in items for text in items[part]]
-    texts += [draft.title, *(turn.content for turn in (*draft.old, *draft.tail))]
+    texts += [draft.title, *(turn.content for turn in (*draft.cuttable_history, *draft.tail))]
     answers = iter(await count([*probes, *texts]))
-    one, short, long = next(answers), next(answers), next(answers)
+    probe_tokens, short_tokens, long_tokens = next(answers), next(answers), next(answers)
     return Counts(
         fixed=[(part, next(answers)) for part, _ in fixed],
         items={part: [next(answers) for _ in texts] for part, texts in items.items()},
         title=next(answers),
-        history=[next(answers) for _ in draft.old],
+        history=[next(answers) for _ in draft.cuttable_history],
         tail=[next(answers) for _ in draft.tail],
         # Rounded up, so that the estimate does not fall short; the rendered text is counted anyway.
-        per_turn=max((long - short - 2 * one + 1) // 2, 0),
-        base=max(short - one, 0),
+        per_turn=max((long_tokens - short_tokens - 2 * probe_tokens + 1) // 2, 0),
+        base=max(short_tokens - probe_tokens, 0),
     )
 
 
-def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
+def _build_demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
     """Return the budget's input. `slack`, the excess of an earlier attempt, is added to this turn's own tokens, which may
     vary without changing the head.
     """
-    own = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
+    turn_tokens = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
     return Demand(
         limit=draft.limit,
@@ -254,7 +262,7 @@ def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
         history=[tokens + counts.per_turn for tokens in counts.history],
         previous_cut=draft.request.previous_cut,
         history_target=draft.request.history_target,
-        message=own + slack,
+        message=turn_tokens + slack,
     )
 
 
@@ -262,35 +270,35 @@ def _fixed_sizes(draft: _Draft, counts: Counts) -> list[tuple[PromptPart, int]]:
     return [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
 
 
-def _prompt(draft: _Draft, counts: Counts, chosen: BudgetPlan, text: str, tokens: int) -> Prompt:
+def _assemble_prompt(draft: _Draft, counts: Counts, budget_plan: BudgetPlan, text: str, tokens: int) -> Prompt:
     request = draft.request
-    receipt: Receipt = write_receipt(_shares(draft, counts, chosen), tokens, chosen.cut, request)
+    receipt: Receipt = write_receipt(_compute_shares(draft, counts, budget_plan), tokens, budget_plan.cut, request)
     return Prompt(
         text=text,
         receipt=receipt,
-        label=lambda: label(text, draft.placed(chosen), draft.spell),
+        label=lambda: label_spans(text, draft.place_turns(budget_plan), draft.render),
         stop_strings=stop_strings(request),
-        background=_background(draft, chosen),
+        background=_background_texts(draft, budget_plan),
         thinking_start=request.renderer.thinking_start.strip(),
         thinking_end=request.renderer.thinking_end.strip(),
         starts_in_thought=not request.continue_last and opens_thought(text, request.renderer.thinking_start),
     )
 
 
-def _background(draft: _Draft, chosen: BudgetPlan) -> tuple[str, ...]:
-    notes = [draft.volatile[place] for place in chosen.kept.get(PromptPart.MEMORIES, ())]
-    told = [note.text for note in notes if note.role == "system"]
-    return (draft.title, *told) if told else ()
+def _background_texts(draft: _Draft, budget_plan: BudgetPlan) -> tuple[str, ...]:
+    notes = [draft.volatile[place] for place in budget_plan.kept.get(PromptPart.MEMORIES, ())]
+    texts = [note.text for note in notes if note.role == "system"]
+    return (draft.title, *texts) if texts else ()
 
 
-def _shares(draft: _Draft, counts: Counts, chosen: BudgetPlan) -> list[Share]:
+def _compute_shares(draft: _Draft, counts: Counts, budget_plan: BudgetPlan) -> list[Share]:
     """Return what each part has and what was cut of it, unordered and not summed."""
     shares = [Share(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
-        kept = sum(sizes[place] for place in chosen.kept.get(part, ()))
-        shares.append(Share(part, kept, sum(sizes) - kept, left_out(part, len(sizes), chosen)))
-    cut = chosen.cut
-    note = history_cuts(cut, len(draft.old), draft.request.earlier)
+        kept = sum(sizes[place] for place in budget_plan.kept.get(part, ()))
+        shares.append(Share(part, kept, sum(sizes) - kept, describe_cuts(part, len(sizes), budget_plan)))
+    cut = budget_plan.cut
+    note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.earlier)
     shares.append(Share(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
     shares.append(Share(PromptPart.MESSAGE, sum(counts.tail)))
     return shares

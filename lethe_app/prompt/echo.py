@@ -24,12 +24,12 @@ _DATE_BEGINS = r"(?:\([^()\n]{0,60})?"
 _MAY_BE_DATED = re.compile(
     rf"^\s*(?:\*|\*\*[^*\n(]{{0,100}}(?:\*|\*\* ?{_DATE_BEGINS})?|#{{1,6}}(?: [^\n(]{{0,100}}{_DATE_BEGINS})?)$"
 )
-_ENDS = tuple('.!?…*"”')
+_LINE_ENDINGS = tuple('.!?…*"”')
 """Characters that end a complete line."""
-SAID = ("said", "asked", "wrote")
-LEAST_WORDS = 4
+SPEECH_VERBS = ("said", "asked", "wrote")
+MIN_WORDS = 4
 """Minimum words of a line to count as a copy by itself; a shorter one is a copy only below a copied line."""
-NEARLY = 0.6
+MIN_COPIED_SHARE = 0.6
 """Share of a bullet's words, from its start, that makes a line a copy although it ends differently."""
 
 
@@ -38,9 +38,9 @@ class _Known:
     """Words of one line of the block, with the rule when a reply line is a copy of it."""
 
     words: tuple[str, ...]
-    least: int
+    min_words: int
     """Number of matching words, from the first, that make a copy."""
-    title: int = 0
+    title_words: int = 0
     """Number of leading words that are title and date, after which a reply may continue in its own words."""
     is_marked: bool = True
     """True if the line has the block's own form (title, bullet, heading). Other lines are copies only below a copied line."""
@@ -49,12 +49,12 @@ class _Known:
     below a copied line.
     """
 
-    def begins_with(self, words: tuple[str, ...]) -> bool:
+    def can_begin_with(self, words: tuple[str, ...]) -> bool:
         """Return whether `words` may be the beginning of this line; the last of them may be incomplete."""
         last = len(words) - 1
         return last < len(self.words) and self.words[:last] == words[:-1] and self.words[last].startswith(words[-1])
 
-    def shared(self, words: tuple[str, ...]) -> int:
+    def count_shared_words(self, words: tuple[str, ...]) -> int:
         """Return how many leading words they have in common."""
         pairs = zip(self.words, words, strict=False)
         return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(self.words), len(words)))
@@ -65,118 +65,132 @@ class EchoFilter:
 
     def __init__(self, block: Sequence[str], *, at_line_start: bool = True) -> None:
         """Prepare the filter. `block` contains the texts of the memory block, its heading first."""
-        self._known = [known for place, text in enumerate(block) for known in _lines(text, is_heading=place == 0)]
+        self._known_lines = [known for place, text in enumerate(block) for known in _parse_lines(text, is_heading=place == 0)]
         names = {match["name"].strip("- ") for text in block[1:] for match in _SPEAKER.finditer(text)}
-        self._known += [_Known((*_words(name), verb), len(_words(name)) + 1, is_speech=True) for name in names for verb in SAID]
+        self._known_lines += [
+            _Known((*_split_words(name), verb), len(_split_words(name)) + 1, is_speech=True)
+            for name in names
+            for verb in SPEECH_VERBS
+        ]
         self.dropped = ""
         self._line = ""
         """Beginning of the current line, held back because it may be a copy."""
-        self._passes = not at_line_start or not self._known
-        self._drops = False
+        self._is_passing = not at_line_start or not self._known_lines
+        self._is_dropping = False
         self._is_cut = False
         """True if the current line so far consists only of a removed title."""
-        self._below = False
+        self._is_below_dropped = False
         """True if the previous line was removed."""
 
     def feed(self, text: str) -> str:
         """Return the text that is certainly no copy."""
-        if not self._known:
+        if not self._known_lines:
             return text
         parts = text.split("\n")
-        shown = [self._part(part) + self._end_line() for part in parts[:-1]]
-        return "".join(shown) + self._part(parts[-1])
+        shown = [self._process_part(part) + self._end_line() for part in parts[:-1]]
+        return "".join(shown) + self._process_part(parts[-1])
 
     def finish(self) -> str:
         """Return the held text unless it is a copy. Below a removed line, an unfinished line is a copy if it begins like
         one.
         """
-        words = _words(self._line)
-        is_cut_off = self._below and len(words) > 1 and not self._line.rstrip().endswith(_ENDS)
-        if is_cut_off and any(known.begins_with(words) for known in self._known):
+        words = _split_words(self._line)
+        is_cut_off = self._is_below_dropped and len(words) > 1 and not self._line.rstrip().endswith(_LINE_ENDINGS)
+        if is_cut_off and any(known.can_begin_with(words) for known in self._known_lines):
             self.dropped, self._line = self.dropped + self._line, ""
-        shown, self._line = self._settled("") if self._line else "", ""
+        shown, self._line = self._finish_line("") if self._line else "", ""
         return shown
 
-    def _part(self, text: str) -> str:
+    def _process_part(self, text: str) -> str:
         """Process more text of the current line."""
-        if self._drops:
+        if self._is_dropping:
             self.dropped += text
             return ""
-        if self._passes:
+        if self._is_passing:
             text = text.lstrip(" :") if self._is_cut else text
             self._is_cut = self._is_cut and not text
             return text
         self._line += text
-        words = _words(self._line)
-        is_open = not words or any(known.begins_with(words) for known in self._candidates())
-        return "" if is_open or _MAY_BE_DATED.match(self._line) else self._decided(words)
+        words = _split_words(self._line)
+        is_open = not words or any(known.can_begin_with(words) for known in self._candidates())
+        return "" if is_open or _MAY_BE_DATED.match(self._line) else self._decide_line(words)
 
     def _candidates(self) -> list[_Known]:
         """Return the block lines that the current line may be a copy of."""
         is_bullet = _BULLET.match(self._line) is not None
-        return [known for known in self._known if self._below or (known.is_marked and (is_bullet or not known.is_speech))]
+        return [
+            known
+            for known in self._known_lines
+            if self._is_below_dropped or (known.is_marked and (is_bullet or not known.is_speech))
+        ]
 
-    def _decided(self, words: tuple[str, ...]) -> str:
+    def _decide_line(self, words: tuple[str, ...]) -> str:
         """Decide about a line that differs from the block from here on: show it, or drop what was copied so far."""
-        copied = [known for known in self._candidates() if known.shared(words) >= known.least]
+        copied = [known for known in self._candidates() if known.count_shared_words(words) >= known.min_words]
         line, self._line = self._line, ""
-        shared = max((known.shared(words) for known in copied), default=0)
-        is_own = any(shared == known.title or (shared == len(known.words) and not known.is_speech) for known in copied)
+        shared = max((known.count_shared_words(words) for known in copied), default=0)
+        is_own = any(shared == known.title_words or (shared == len(known.words) and not known.is_speech) for known in copied)
         if is_own:
-            own = _after(line, shared)
+            own = _text_after(line, shared)
         elif dated := _DATED.match(line):
             own, is_own = line[dated.end() :].lstrip(), True
         else:
             own = "" if copied else line
         self.dropped += line.removesuffix(own) if own else line
-        self._passes, self._drops = is_own or not copied, bool(copied) and not is_own
+        self._is_passing, self._is_dropping = is_own or not copied, bool(copied) and not is_own
         self._is_cut = is_own and not own
         return own
 
     def _end_line(self) -> str:
-        if self._drops:
+        if self._is_dropping:
             self.dropped += "\n"
-            shown, self._below = "", True
-        elif self._passes:
-            shown, self._below = "" if self._is_cut else "\n", self._is_cut
+            shown, self._is_below_dropped = "", True
+        elif self._is_passing:
+            shown, self._is_below_dropped = "" if self._is_cut else "\n", self._is_cut
         else:
-            shown = self._settled("\n")
-        self._line, self._passes, self._drops, self._is_cut = "", False, False, False
+            shown = self._finish_line("\n")
+        self._line, self._is_passing, self._is_dropping, self._is_cut = "", False, False, False
         return shown
 
-    def _settled(self, end: str) -> str:
+    def _finish_line(self, end: str) -> str:
         """Decide about a complete held line: show all of it, or nothing."""
-        words = _words(self._line)
-        is_copy = any(known.shared(words) >= known.least for known in self._candidates()) if words else self._below
-        is_copy = is_copy or _DATED.match(self._line) is not None or (self._below and self._line.lstrip().startswith("#"))
-        self._below = is_copy
+        words = _split_words(self._line)
+        is_copy = (
+            any(known.count_shared_words(words) >= known.min_words for known in self._candidates())
+            if words
+            else self._is_below_dropped
+        )
+        is_copy = (
+            is_copy or _DATED.match(self._line) is not None or (self._is_below_dropped and self._line.lstrip().startswith("#"))
+        )
+        self._is_below_dropped = is_copy
         if is_copy:
             self.dropped += self._line + end
             return ""
         return self._line + end
 
 
-def _lines(text: str, *, is_heading: bool) -> list[_Known]:
+def _parse_lines(text: str, *, is_heading: bool) -> list[_Known]:
     """Return the comparable lines of one text of the block."""
-    found: list[_Known] = []
+    known_lines: list[_Known] = []
     for line in filter(str.strip, text.splitlines()):
-        words = _words(line)
+        words = _split_words(line)
         title = _TITLE.match(line)
         if title is not None and (title["date"] or is_heading):
-            named = len(_words(title[0]))
-            found.append(_Known(words, named, title=named))
-        elif _BULLET.match(line) and len(words) >= LEAST_WORDS:
-            found.append(_Known(words, max(LEAST_WORDS, round(NEARLY * len(words)))))
+            title_length = len(_split_words(title[0]))
+            known_lines.append(_Known(words, title_length, title_words=title_length))
+        elif _BULLET.match(line) and len(words) >= MIN_WORDS:
+            known_lines.append(_Known(words, max(MIN_WORDS, round(MIN_COPIED_SHARE * len(words)))))
         elif words:
-            found.append(_Known(words, len(words), is_marked=is_heading and len(words) >= LEAST_WORDS))
-    return found
+            known_lines.append(_Known(words, len(words), is_marked=is_heading and len(words) >= MIN_WORDS))
+    return known_lines
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-def _after(text: str, count: int) -> str:
+def _text_after(text: str, count: int) -> str:
     """Return the text behind the first `count` words and the punctuation that follows them."""
     ends = [match.end() for match in _WORD.finditer(text)]
     return text[ends[count - 1] :].lstrip(' .,:;*"”)')

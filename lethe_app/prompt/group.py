@@ -14,39 +14,43 @@ from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 
-SPEAKS = "{{char}} speaks now, and nobody else."
+SPEAKER_LINE = "{{char}} speaks now, and nobody else."
 """Line that names the next speaker. It is short, because it is evaluated every turn."""
-_OWN = ("charbio", "examples", "selfedit")
+_PERSONAL_MACROS = ("charbio", "examples", "selfedit")
 """Macro texts that belong to one participant and must not be taken from the speaker's context."""
 
 
 def compile_group(
-    preset: SystemPreset, members: Sequence[Persona], user: Persona | None, scene: MacroContext, extras: Extras
+    preset: SystemPreset, members: Sequence[Persona], user: Persona | None, macro_context: MacroContext, extras: Extras
 ) -> Compiled:
     """Compile the system prompt, which is the same whoever speaks. System prompt and scenario are the first persona's,
     unless the scene overrides the scenario.
     """
-    first, names = members[0], in_a_row([member.name for member in members])
+    first, names = members[0], join_names([member.name for member in members])
     lines = [f"{member.name}: {line}" for member in members for line in member.example_dialogs if line.strip()]
-    everyone = first.model_copy(
+    combined = first.model_copy(
         update={
             "name": names,
-            "bio": "\n\n".join(_introduced(preset, member, scene) for member in members),
+            "bio": "\n\n".join(_introduce(preset, member, macro_context) for member in members),
             "example_dialogs": lines,
             "self_edit_field": "",
         }
     )
-    texts = {name: names if name == "group" else text for name, text in scene.texts.items() if name not in _OWN}
-    return compile_system(preset, everyone, user, replace(scene, char=names, texts=texts), extras)
+    texts = {
+        name: names if name == "group" else text for name, text in macro_context.texts.items() if name not in _PERSONAL_MACROS
+    }
+    return compile_system(preset, combined, user, replace(macro_context, char=names, texts=texts), extras)
 
 
-def in_a_row(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Return the names as a list in words: `Ada, Bo and Cleo`."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def _introduced(preset: SystemPreset, member: Persona, scene: MacroContext) -> str:
+def _introduce(preset: SystemPreset, member: Persona, macro_context: MacroContext) -> str:
     """Return a persona's name and bio; its macros refer to that persona."""
-    own = replace(scene, char=member.name, texts={**scene.texts, **dict.fromkeys(_OWN, "")})
-    text = expand(member.mini_bio.strip() or member.bio, own).strip()
+    member_context = replace(
+        macro_context, char=member.name, texts={**macro_context.texts, **dict.fromkeys(_PERSONAL_MACROS, "")}
+    )
+    text = expand(member.mini_bio.strip() or member.bio, member_context).strip()
     return f"{preset.sub_category_separator} {member.name}\n{text}".strip()

@@ -24,7 +24,7 @@ class PlacedTurn:
     name: str = ""
 
     @property
-    def turn(self) -> PromptTurn:
+    def to_turn(self) -> PromptTurn:
         """Return the turn without the division into spans."""
         return PromptTurn(self.role, "".join(span.text for span in self.spans), self.name)
 
@@ -35,7 +35,7 @@ class Pieces:
 
     head: Sequence[PromptSpan]
     """System prompt."""
-    old: Sequence[PromptTurn]
+    history: Sequence[PromptTurn]
     """History that is kept, without the newest user message."""
     tail: Sequence[PromptTurn]
     """Turns from the newest user message on."""
@@ -48,60 +48,60 @@ class Pieces:
     """In a group, the line that names the next speaker."""
 
 
-def arrange(layout: PromptLayout, pieces: Pieces) -> list[PlacedTurn]:
+def arrange_turns(layout: PromptLayout, pieces: Pieces) -> list[PlacedTurn]:
     """Return all turns in prompt order."""
     system = [PlacedTurn("system", tuple(pieces.head))] if pieces.head else []
-    old, tail = placed(pieces.old, PromptPart.HISTORY), placed(pieces.tail, PromptPart.MESSAGE)
+    old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
     if layout is PromptLayout.SYSTEM:
-        told = _told(pieces.notes, pieces.title)
-        gap = [PromptSpan(PromptPart.MEMORIES, "\n\n")] if pieces.head and told else []
-        head = (*pieces.head, *gap, *told)
-        return [*([PlacedTurn("system", head)] if head else []), *old, *_spoken(pieces.notes), *speaker, *tail]
+        note_spans = _system_note_spans(pieces.notes, pieces.title)
+        gap = [PromptSpan(PromptPart.MEMORIES, "\n\n")] if pieces.head and note_spans else []
+        head = (*pieces.head, *gap, *note_spans)
+        return [*([PlacedTurn("system", head)] if head else []), *old, *_place_other_notes(pieces.notes), *speaker, *tail]
     if layout is PromptLayout.DEPTH and pieces.tail and pieces.tail[0].role == "user":
-        return [*system, *_at_depth(pieces, old), *speaker, *tail]
-    notes = [*turns_of(pieces.notes, pieces.title), *speaker]
+        return [*system, *_insert_at_depth(pieces, old), *speaker, *tail]
+    notes = [*place_notes(pieces.notes, pieces.title), *speaker]
     if pieces.tail and pieces.tail[0].role == "user":
         return [*system, *old, *notes, *tail]
     closing = tail if pieces.continue_last else []
     return [*system, *old, *([] if closing else tail), *notes, *closing]
 
 
-def placed(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:
+def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:
     """Return turns whose whole content belongs to one part."""
     return [PlacedTurn(turn.role, (PromptSpan(part, turn.content),), turn.name) for turn in turns]
 
 
-def turns_of(notes: Sequence[Note], title: str) -> list[PlacedTurn]:
+def place_notes(notes: Sequence[Note], title: str) -> list[PlacedTurn]:
     """Return the system notes as one turn, then each note of another role as its own turn, in ascending `order`."""
-    told = _told(notes, title)
-    return [*([PlacedTurn("system", tuple(told))] if told else []), *_spoken(notes)]
+    note_spans = _system_note_spans(notes, title)
+    return [*([PlacedTurn("system", tuple(note_spans))] if note_spans else []), *_place_other_notes(notes)]
 
 
-def _at_depth(pieces: Pieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
+def _insert_at_depth(pieces: Pieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
     """Insert each note `depth` messages above the newest one; above the whole history if that is shorter."""
-    old = list(history)
+    turns = list(history)
     depths = {min(note.depth, len(history)) for note in pieces.notes}
     for depth in sorted(depths):  # the nearest first, so that places above are not moved
-        there = [note for note in pieces.notes if min(note.depth, len(history)) == depth]
-        place = len(history) - depth
-        old[place:place] = turns_of(there, pieces.title)
-    return old
+        notes = [note for note in pieces.notes if min(note.depth, len(history)) == depth]
+        index = len(history) - depth
+        turns[index:index] = place_notes(notes, pieces.title)
+    return turns
 
 
-def _told(notes: Sequence[Note], title: str) -> list[PromptSpan]:
-    told = [note.text for note in _in_order(notes) if note.role == "system"]
-    lines = [line for line in (title, *told) if line] if told else []
+def _system_note_spans(notes: Sequence[Note], title: str) -> list[PromptSpan]:
+    texts = [note.text for note in _sort_notes(notes) if note.role == "system"]
+    lines = [line for line in (title, *texts) if line] if texts else []
     return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if place else line) for place, line in enumerate(lines)]
 
 
-def _spoken(notes: Sequence[Note]) -> list[PlacedTurn]:
+def _place_other_notes(notes: Sequence[Note]) -> list[PlacedTurn]:
     return [
         PlacedTurn(note.role, (PromptSpan(PromptPart.MEMORIES, note.text),))
-        for note in _in_order(notes)
+        for note in _sort_notes(notes)
         if note.role != "system"
     ]
 
 
-def _in_order(notes: Sequence[Note]) -> list[Note]:
+def _sort_notes(notes: Sequence[Note]) -> list[Note]:
     return sorted(notes, key=lambda note: (-note.depth, note.order))

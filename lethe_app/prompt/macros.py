@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"\{\{\s*(?://|comment:|hidden_key:)(?:[^}]|\}(?!\}))*\}\}
 _TRIM = re.compile(r"\s*\{\{\s*trim\s*\}\}\s*", re.IGNORECASE)
 _TAG = re.compile(r"<(user|bot|char)>", re.IGNORECASE)
 _ROLL = re.compile(r"(\d{0,3})d?(\d{1,6})(?:([+-])(\d{1,6}))?")
-_SAME = {
+_ALIASES = {
     "bot": "char",
     "currentchar": "char",
     "mchar": "char",
@@ -66,11 +66,11 @@ class MacroContext:
     """Function that returns the text of the memory whose title contains the argument, or None."""
 
 
-def expand(text: str, scene: MacroContext) -> str:
+def expand(text: str, macro_context: MacroContext) -> str:
     """Return `text` with every known macro expanded; unknown ones stay as they are. Recursion and total size are limited."""
     if "{{" not in text and "<" not in text:
         return text
-    return _Expansion(scene).run(text)
+    return _Expansion(macro_context).run(text)
 
 
 def unknown_macros(text: str) -> list[str]:
@@ -87,86 +87,86 @@ _TEXTS = ("charbio", "userbio", "scenario", "examples", "selfedit", "original")
 class _Expansion:
     """State of one call of `expand`: the texts being expanded, and the numbers of macros and characters so far."""
 
-    def __init__(self, scene: MacroContext) -> None:
-        self.scene = scene
+    def __init__(self, macro_context: MacroContext) -> None:
+        self.macro_context = macro_context
         self.unknown: list[str] = []
-        self._inside: list[str] = []
-        self._macros = 0
+        self._open_texts: list[str] = []
+        self._macro_count = 0
         self._length = 0
 
     def run(self, text: str) -> str:
-        return self._fill(text).replace(_OPEN, "{").replace(_CLOSE, "}")
+        return self._expand(text).replace(_OPEN, "{").replace(_CLOSE, "}")
 
-    def _fill(self, text: str) -> str:
+    def _expand(self, text: str) -> str:
         text = _COMMENT.sub("", text)
         for _ in range(MAX_DEPTH):
             if "{{" not in text:
                 break
             text = _MACRO.sub(self._replace, _TRIM.sub("", text))
-        return _TAG.sub(lambda match: self.scene.user if match[1].lower() == "user" else self.scene.char, text)
+        return _TAG.sub(lambda match: self.macro_context.user if match[1].lower() == "user" else self.macro_context.char, text)
 
     def _replace(self, match: re.Match[str]) -> str:
-        self._macros += 1
-        value = None if self._macros > MAX_MACROS else self._value(match[1].strip())
+        self._macro_count += 1
+        value = None if self._macro_count > MAX_MACROS else self._resolve(match[1].strip())
         if value is None or self._length + len(value) > MAX_TEXT:
             self.unknown.append(match[1].strip())
             value = match[0]
         self._length += len(value)
         return value.replace("{", _OPEN).replace("}", _CLOSE)
 
-    def _value(self, macro: str) -> str | None:
+    def _resolve(self, macro: str) -> str | None:
         name = macro.lower()
-        name = name if name in self.scene.texts else _SAME.get(name, name)
-        if name in self.scene.texts:
-            return self._text(name, self.scene.texts[name])
-        if name in _PLAIN:
-            return _PLAIN[name](self.scene)
-        verb, separator, rest = _parted(macro)
-        if verb == "memory" and separator:
-            found = self.scene.memory(rest.strip())
-            return None if found is None else self._text(f"memory:{rest.lower()}", found)
-        return self._chance(verb, separator, rest)
+        name = name if name in self.macro_context.texts else _ALIASES.get(name, name)
+        if name in self.macro_context.texts:
+            return self._expand_text(name, self.macro_context.texts[name])
+        if name in _SIMPLE_MACROS:
+            return _SIMPLE_MACROS[name](self.macro_context)
+        function_name, separator, argument = _split_macro(macro)
+        if function_name == "memory" and separator:
+            found = self.macro_context.memory(argument.strip())
+            return None if found is None else self._expand_text(f"memory:{argument.lower()}", found)
+        return self._expand_random(function_name, separator, argument)
 
-    def _text(self, name: str, text: str) -> str:
+    def _expand_text(self, name: str, text: str) -> str:
         """Return the expansion of a text that may contain macros; empty if it refers to itself, directly or not."""
-        if name in self._inside or len(self._inside) >= MAX_DEPTH:
+        if name in self._open_texts or len(self._open_texts) >= MAX_DEPTH:
             return ""
-        self._inside.append(name)
+        self._open_texts.append(name)
         try:
-            return self._fill(text)
+            return self._expand(text)
         finally:
-            self._inside.pop()
+            self._open_texts.pop()
 
-    def _chance(self, verb: str, separator: str, rest: str) -> str | None:
-        if verb == "reverse" and separator:
-            return rest[::-1]
-        if verb == "roll" and separator:
-            return _roll(rest, self._random(rest, self._macros))
-        if verb in {"random", "pick"} and separator:
-            options = _options(separator, rest)
+    def _expand_random(self, function_name: str, separator: str, argument: str) -> str | None:
+        if function_name == "reverse" and separator:
+            return argument[::-1]
+        if function_name == "roll" and separator:
+            return _roll_dice(argument, self._seeded_random(argument, self._macro_count))
+        if function_name in {"random", "pick"} and separator:
+            options = _split_options(separator, argument)
             # `pick` chooses the same option wherever the text occurs; `random` depends on the position as well.
-            return self._random(rest, self._macros if verb == "random" else 0).choice(options)
+            return self._seeded_random(argument, self._macro_count if function_name == "random" else 0).choice(options)
         return None
 
-    def _random(self, text: str, place: int) -> Random:
+    def _seeded_random(self, text: str, position: int) -> Random:
         """Return a generator seeded by session, text and position, so that rebuilding a prompt gives the same result."""
-        digest = hashlib.sha256(f"{self.scene.seed}\0{place}\0{text}".encode()).digest()
+        digest = hashlib.sha256(f"{self.macro_context.seed}\0{position}\0{text}".encode()).digest()
         return Random(digest)  # noqa: S311 - dice of a game, no secret
 
 
-def _parted(macro: str) -> tuple[str, str, str]:
+def _split_macro(macro: str) -> tuple[str, str, str]:
     """Split a macro into name, separator and argument: `random::a::b` → random, ::, a::b; `roll d6` → roll, blank, d6."""
     match = re.match(r"(\w+)\s*(::|:|\s)\s*(.*)", macro, re.DOTALL)
     return (match[1].lower(), match[2], match[3]) if match else (macro.lower(), "", "")
 
 
-def _options(separator: str, rest: str) -> list[str]:
+def _split_options(separator: str, argument: str) -> list[str]:
     if separator == "::":
-        return [option.strip() for option in rest.split("::")]
-    return [option.replace(r"\,", ",").strip() for option in re.split(r"(?<!\\),", rest)]
+        return [option.strip() for option in argument.split("::")]
+    return [option.replace(r"\,", ",").strip() for option in re.split(r"(?<!\\),", argument)]
 
 
-def _roll(dice: str, random: Random) -> str | None:
+def _roll_dice(dice: str, random: Random) -> str | None:
     """Roll dice written as `20`, `d20`, `2d6` or `2d6+3`; None if malformed."""
     dice = dice.strip().lower()
     match = _ROLL.fullmatch(dice if "d" in dice else f"1d{dice}")
@@ -176,8 +176,8 @@ def _roll(dice: str, random: Random) -> str | None:
     return str(total + int(f"{match[3]}{match[4]}" if match[3] else 0))
 
 
-def _idle(scene: MacroContext) -> str:
-    minutes = int(scene.idle.total_seconds() // 60)
+def _format_idle(macro_context: MacroContext) -> str:
+    minutes = int(macro_context.idle.total_seconds() // 60)
     for unit, size in (("day", 1440), ("hour", 60), ("minute", 1)):
         if minutes >= size:
             count = minutes // size
@@ -185,7 +185,7 @@ def _idle(scene: MacroContext) -> str:
     return "a moment"
 
 
-_PLAIN: dict[str, Callable[[MacroContext], str]] = {
+_SIMPLE_MACROS: dict[str, Callable[[MacroContext], str]] = {
     "user": lambda scene: scene.user,
     "char": lambda scene: scene.char,
     "date": lambda scene: spell_date(scene.moment),
@@ -193,7 +193,7 @@ _PLAIN: dict[str, Callable[[MacroContext], str]] = {
     "day": lambda scene: WEEKDAYS[scene.moment.weekday()],
     "isodate": lambda scene: scene.moment.strftime("%Y-%m-%d"),
     "isotime": lambda scene: scene.moment.strftime("%H:%M"),
-    "idle_duration": _idle,
+    "idle_duration": _format_idle,
     "newline": lambda _: "\n",
     "noop": lambda _: "",
 }

@@ -23,61 +23,61 @@ class Room(Protocol):
     def layout(self) -> PromptLayout: ...
 
 
-def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, room: Room) -> Receipt:
+def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, request: Room) -> Receipt:
     """Return a receipt with one share per part, in layout order; tokens that no part accounts for belong to the template."""
     summed: dict[PromptPart, Share] = {}
     for share in shares:
         old = summed.get(share.part, Share(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
         summed[share.part] = Share(share.part, tokens, cut, share.cuts or old.cuts)
-    lines = [summed[part] for part in PromptPart if part in summed and _is_worth_a_line(summed[part])]
-    rest = prompt_tokens - sum(line.tokens for line in lines)
+    lines = [summed[part] for part in PromptPart if part in summed and _has_content(summed[part])]
+    unassigned = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
-        shares=(*_balanced(lines, rest), Share(PromptPart.TEMPLATE, max(rest, 0))),
+        shares=(*_balance_shares(lines, unassigned), Share(PromptPart.TEMPLATE, max(unassigned, 0))),
         prompt_tokens=prompt_tokens,
-        context=room.context,
-        reply_reserve=room.reply_reserve,
-        template_source=room.template_source,
+        context=request.context,
+        reply_reserve=request.reply_reserve,
+        template_source=request.template_source,
         dropped_messages=dropped_messages,
-        layout=room.layout,
+        layout=request.layout,
     )
 
 
-def _is_worth_a_line(share: Share) -> bool:
+def _has_content(share: Share) -> bool:
     return bool(share.tokens or share.cut_tokens or share.cuts)
 
 
-def left_out(part: PromptPart, pieces: int, chosen: BudgetPlan) -> tuple[PromptCut, ...]:
+def describe_cuts(part: PromptPart, total: int, budget_plan: BudgetPlan) -> tuple[PromptCut, ...]:
     """Return what was cut from an optional part and why; empty if nothing was."""
-    lost = pieces - len(chosen.kept.get(part, ()))
-    if not lost:
+    dropped = total - len(budget_plan.kept.get(part, ()))
+    if not dropped:
         return ()
-    over = min(chosen.capped.get(part, 0), lost)
-    if not over:
-        return (PromptCut(CutKind.NO_SPACE, lost, pieces),)
-    return (PromptCut(CutKind.CAPPED, lost, pieces, CAPS[part], lost - over),)
+    over_cap = min(budget_plan.capped.get(part, 0), dropped)
+    if not over_cap:
+        return (PromptCut(CutKind.NO_SPACE, dropped, total),)
+    return (PromptCut(CutKind.CAPPED, dropped, total, CAPS[part], dropped - over_cap),)
 
 
-def history_cuts(cut: int, messages: int, earlier: int) -> tuple[PromptCut, ...]:
+def describe_history_cuts(cut: int, messages: int, summarised_messages: int) -> tuple[PromptCut, ...]:
     """Return which messages are not in the prompt verbatim, and why."""
     oldest = (PromptCut(CutKind.OLDEST, cut, messages),) if cut else ()
-    return (*oldest, PromptCut(CutKind.SUMMARISED, earlier)) if earlier else oldest
+    return (*oldest, PromptCut(CutKind.SUMMARISED, summarised_messages)) if summarised_messages else oldest
 
 
-def _balanced(lines: Sequence[Share], rest: int) -> list[Share]:
+def _balance_shares(lines: Sequence[Share], unassigned: int) -> list[Share]:
     """Return the shares with a negative rest subtracted from the largest one.
 
     Texts tokenised one by one can have a token more than together; without the correction the sum would be wrong.
     """
     lines = list(lines)
-    if rest < 0 and lines:
-        place = max(range(len(lines)), key=lambda index: lines[index].tokens)
-        largest = lines[place]
-        lines[place] = Share(largest.part, largest.tokens + rest, largest.cut_tokens, largest.cuts)
+    if unassigned < 0 and lines:
+        largest_index = max(range(len(lines)), key=lambda index: lines[index].tokens)
+        largest = lines[largest_index]
+        lines[largest_index] = Share(largest.part, largest.tokens + unassigned, largest.cut_tokens, largest.cuts)
     return lines
 
 
-def explain(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, room: Room) -> tuple[str, str]:
+def explain_overflow(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, request: Room) -> tuple[str, str]:
     """Return message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
     summed: dict[PromptPart, int] = {}
     for part, size in sizes:
@@ -86,7 +86,7 @@ def explain(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, ro
     listed = ", ".join(f"{part} {size}" for size, part in ordered)
     message = (
         f"The prompt needs {tokens} tokens even without history and memories, but only {max(limit, 0)} of the context's "
-        f"{room.context} are free beside the {room.reply_reserve} kept for the reply ({listed})."
+        f"{request.context} are free beside the {request.reply_reserve} kept for the reply ({listed})."
     )
     largest = ordered[0][1] if ordered else PromptPart.TEMPLATE
     return message, f"Shorten the {largest}, or choose a larger context size in the settings."

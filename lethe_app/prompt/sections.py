@@ -10,9 +10,9 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import PromptPart, PromptSpan
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.prompt.spans import cut_out
+from lethe_app.prompt.spans import slice_spans
 
-_BODIES = {
+_PART_BY_MACRO = {
     "charbio": PromptPart.PERSONA,
     "userbio": PromptPart.USER,
     "scenario": PromptPart.SCENARIO,
@@ -20,8 +20,10 @@ _BODIES = {
     "selfedit": PromptPart.THOUGHTS,
 }
 """Macros whose texts count as a prompt part of their own, wherever the system prompt inserts them."""
-_BODY = re.compile(r"\{\{\s*(charbio|userbio|scenario|examples|selfedit|description|persona|mesexamples)\s*\}\}", re.IGNORECASE)
-_OTHER_NAMES = {"description": "charbio", "persona": "userbio", "mesexamples": "examples"}
+_BODY_MACRO = re.compile(
+    r"\{\{\s*(charbio|userbio|scenario|examples|selfedit|description|persona|mesexamples)\s*\}\}", re.IGNORECASE
+)
+_ALIASES = {"description": "charbio", "persona": "userbio", "mesexamples": "examples"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class PromptSection:
     newest_first: bool = False
     """True if items are given newest first and written oldest first."""
 
-    def spell(self, kept: Sequence[int]) -> str:
+    def render(self, kept: Sequence[int]) -> str:
         """Return the text of the section with only the items at the indices `kept`."""
         texts = [self.items[place] for place in sorted(kept, reverse=self.newest_first)]
         if not texts:
@@ -67,7 +69,7 @@ class Compiled:
     running: tuple[PromptSection, ...]
     titled: tuple[PromptSection, ...]
 
-    def spell(self, kept: Mapping[PromptPart, Sequence[int]]) -> str:
+    def render(self, kept: Mapping[PromptPart, Sequence[int]]) -> str:
         """Return the whole text."""
         return "".join(span.text for span in self.spans(kept))
 
@@ -75,37 +77,37 @@ class Compiled:
         """Return the text as spans with their parts; a separator belongs to the section after it."""
         running = [PromptSpan(section.part, section.text) for section in self.running]
         text = "".join(span.text for span in running)
-        spans = cut_out(running, len(text) - len(text.lstrip()), len(text.rstrip()))
+        spans = slice_spans(running, len(text) - len(text.lstrip()), len(text.rstrip()))
         for section in self.titled:
-            spelled = section.spell(kept.get(section.part, ()))
+            spelled = section.render(kept.get(section.part, ()))
             if spelled.strip():
                 spans.append(PromptSpan(section.part, f"\n\n{spelled}" if spans else spelled))
         return spans
 
 
 def compile_system(
-    preset: SystemPreset, persona: Persona, user: Persona | None, scene: MacroContext, extras: Extras
+    preset: SystemPreset, persona: Persona, user: Persona | None, macro_context: MacroContext, extras: Extras
 ) -> Compiled:
-    """Compile the system prompt. `scene` provides names, moment and, in its texts, a scenario that overrides the persona's.
+    """Compile the system prompt. `macro_context` provides names, moment and, in its texts, a scenario that overrides the persona's.
 
     A persona's own system prompt replaces the preset's and may include it as {{original}}. A bio that the prompt does not
     include is appended, so that nothing written about either side is lost.
     """
-    scene = with_texts(scene, preset, persona, user)
+    macro_context = with_texts(macro_context, preset, persona, user)
     prompt = persona.system_prompt or preset.prompt
     if persona.system_prompt:
         # A function as replacement, because backslashes in a replacement string would be interpreted.
         prompt = re.sub(r"\{\{\s*original\s*\}\}", lambda _: preset.prompt, prompt, flags=re.IGNORECASE)
-    named = {_OTHER_NAMES.get(name.lower(), name.lower()) for name in _BODY.findall(prompt)}
-    running = _running(prompt, scene)
-    unnamed = [name for name in ("charbio", "userbio") if name not in named]
-    bios = [PromptSection(_BODIES[name], text) for name in unnamed if (text := _full(name, scene))]
-    tools = [PromptSection(PromptPart.SYSTEM, text)] if (text := expand(extras.tools, scene).strip()) else []
-    return Compiled(tuple(running), (*bios, *tools, *_titled(preset, persona, scene, extras, named)))
+    included_macros = {_ALIASES.get(name.lower(), name.lower()) for name in _BODY_MACRO.findall(prompt)}
+    running = _running_sections(prompt, macro_context)
+    unnamed = [name for name in ("charbio", "userbio") if name not in included_macros]
+    bios = [PromptSection(_PART_BY_MACRO[name], text) for name in unnamed if (text := _expand_macro(name, macro_context))]
+    tools = [PromptSection(PromptPart.SYSTEM, text)] if (text := expand(extras.tools, macro_context).strip()) else []
+    return Compiled(tuple(running), (*bios, *tools, *_titled_sections(preset, persona, macro_context, extras, included_macros)))
 
 
-def with_texts(scene: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
-    """Return the macro context with the long texts that macros may include. Non-blank texts of `scene` take precedence."""
+def with_texts(macro_context: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
+    """Return the macro context with the long texts that macros may include. Non-blank texts of `macro_context` take precedence."""
     texts = {
         "charbio": persona.bio,
         "userbio": user.bio if user else "",
@@ -114,44 +116,44 @@ def with_texts(scene: MacroContext, preset: SystemPreset, persona: Persona, user
         "selfedit": persona.self_edit_field,
         "original": preset.prompt,
     }
-    return replace(scene, texts=texts | {name: text for name, text in scene.texts.items() if text.strip()})
+    return replace(macro_context, texts=texts | {name: text for name, text in macro_context.texts.items() if text.strip()})
 
 
-def _running(prompt: str, scene: MacroContext) -> list[PromptSection]:
+def _running_sections(prompt: str, macro_context: MacroContext) -> list[PromptSection]:
     """Split the prompt at macros that insert another part's text, and expand each piece by itself."""
     sections: list[PromptSection] = []
     end = 0
-    for match in _BODY.finditer(prompt):
+    for match in _BODY_MACRO.finditer(prompt):
         name = match[1].lower()
-        name = _OTHER_NAMES.get(name, name)
-        sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end : match.start()], scene)))
-        sections.append(PromptSection(_BODIES[name], _full(name, scene)))
+        name = _ALIASES.get(name, name)
+        sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end : match.start()], macro_context)))
+        sections.append(PromptSection(_PART_BY_MACRO[name], _expand_macro(name, macro_context)))
         end = match.end()
-    sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end:], scene)))
+    sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end:], macro_context)))
     return [section for section in sections if section.text]
 
 
-def _full(name: str, scene: MacroContext) -> str:
-    return expand(f"{{{{{name}}}}}", scene).strip()
+def _expand_macro(name: str, macro_context: MacroContext) -> str:
+    return expand(f"{{{{{name}}}}}", macro_context).strip()
 
 
-def _titled(
-    preset: SystemPreset, persona: Persona, scene: MacroContext, extras: Extras, named: set[str]
+def _titled_sections(
+    preset: SystemPreset, persona: Persona, macro_context: MacroContext, extras: Extras, included_macros: set[str]
 ) -> list[PromptSection]:
     def section(
         part: PromptPart, title: str, items: Sequence[str], *, bullets: bool = False, fixed: bool = False
     ) -> PromptSection | None:
-        texts = tuple(text for item in items if (text := expand(item, scene).strip()))
+        texts = tuple(text for item in items if (text := expand(item, macro_context).strip()))
         if not title or not texts:
             return None
-        heading = f"{preset.category_separator} {expand(title, scene)}".strip()
+        heading = f"{preset.category_separator} {expand(title, macro_context)}".strip()
         if fixed:
             return PromptSection(part, text=f"{heading}\n{texts[0]}")
         return PromptSection(part, "", heading, texts, bullets=bullets, newest_first=part is PromptPart.SUMMARIES)
 
-    scenario = [] if "scenario" in named else [scene.texts["scenario"]]
-    examples = [] if "examples" in named else persona.example_dialogs
-    thoughts = [] if "selfedit" in named else [persona.self_edit_field]
+    scenario = [] if "scenario" in included_macros else [macro_context.texts["scenario"]]
+    examples = [] if "examples" in included_macros else persona.example_dialogs
+    thoughts = [] if "selfedit" in included_macros else [persona.self_edit_field]
     found = [
         section(PromptPart.SCENARIO, preset.scenario_title, scenario, fixed=True),
         section(PromptPart.STYLE, preset.dialogs_title, examples, bullets=True),

@@ -17,11 +17,11 @@ from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import FileError
 
 LOG = logging.getLogger(__name__)
-SHORT = "one or two paragraphs"
-LONG = "two to four paragraphs"
+SHORT_LENGTH = "one or two paragraphs"
+LONG_LENGTH = "two to four paragraphs"
 """Values of the placeholder `{length}`."""
 _HEADING = re.compile(r"^# (Material|Example|Answer)[ \t]*$", re.MULTILINE)
-_GAP = re.compile(r"\{([a-z_]+)\}")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 class TaskKind(StrEnum):
@@ -57,92 +57,92 @@ class TaskPrompt:
     """Material and answer of each example."""
 
     @property
-    def gaps(self) -> set[str]:
+    def placeholders(self) -> set[str]:
         """Return the names of the placeholders."""
-        return set(_GAP.findall(self.instructions + self.frame))
+        return set(_PLACEHOLDER.findall(self.instructions + self.frame))
 
-    def turns(self, material: Mapping[str, str]) -> list[PromptTurn]:
+    def build_turns(self, material: Mapping[str, str]) -> list[PromptTurn]:
         """Return the conversation whose next reply is the answer. `material` must fill every placeholder; braces in it are
         left alone.
         """
-        missing = self.gaps - material.keys()
+        missing = self.placeholders - material.keys()
         assert not missing, f"the errand “{self.name}” lacks {missing}"
-        turns = [PromptTurn("system", _fill(self.instructions, material))]
+        turns = [PromptTurn("system", _fill_placeholders(self.instructions, material))]
         for question, answer in self.examples:
             turns += [PromptTurn("user", question), PromptTurn("assistant", answer)]
-        return [*turns, PromptTurn("user", _fill(self.frame, material))]
+        return [*turns, PromptTurn("user", _fill_placeholders(self.frame, material))]
 
 
 class TaskPrompts:
     """Task prompts of a folder, loaded when needed. A file in the user's folder takes precedence.
 
-    An unusable user file is ignored and its error is stored in `broken` by task name. User files are read again when they
+    An unusable user file is ignored and its error is stored in `errors` by task name. User files are read again when they
     change.
     """
 
-    def __init__(self, folder: Path, own: Path | None = None) -> None:
-        """Set the folders; `own` is the user's and need not exist."""
-        self.broken: dict[str, FileError] = {}
+    def __init__(self, folder: Path, user_folder: Path | None = None) -> None:
+        """Set the folders; `user_folder` is the user's and need not exist."""
+        self.errors: dict[str, FileError] = {}
         self._folder = folder
-        self._own = own
-        self._known: dict[str, TaskPrompt] = {}
-        self._own_known: dict[str, tuple[int, TaskPrompt | None]] = {}
+        self._user_folder = user_folder
+        self._shipped_prompts: dict[str, TaskPrompt] = {}
+        self._user_prompts: dict[str, tuple[int, TaskPrompt | None]] = {}
         """User prompt by task, with the modification time of its file in nanoseconds; None for an unusable file."""
 
-    def prompt_of(self, task: str) -> TaskPrompt:
+    def load_prompt(self, task: str) -> TaskPrompt:
         """Return the prompt of a task, which is the name of its file. Raise FileError if the shipped file is missing or
         malformed.
         """
-        if task not in self._known:
-            self._known[task] = _read(task, self._folder / f"{task}.md")
-        return self._users(task, self._known[task]) or self._known[task]
+        if task not in self._shipped_prompts:
+            self._shipped_prompts[task] = _read_prompt(task, self._folder / f"{task}.md")
+        return self._load_user_prompt(task, self._shipped_prompts[task]) or self._shipped_prompts[task]
 
-    def _users(self, task: str, ours: TaskPrompt) -> TaskPrompt | None:
-        path = self._own / f"{task}.md" if self._own is not None else None
+    def _load_user_prompt(self, task: str, shipped: TaskPrompt) -> TaskPrompt | None:
+        path = self._user_folder / f"{task}.md" if self._user_folder is not None else None
         try:
-            written = path.stat().st_mtime_ns if path is not None else 0
+            modified_at = path.stat().st_mtime_ns if path is not None else 0
         except OSError:
-            written = 0
-        if path is None or not written:
-            self.broken.pop(task, None)
+            modified_at = 0
+        if path is None or not modified_at:
+            self.errors.pop(task, None)
             return None
-        if self._own_known.get(task, (0, None))[0] != written:
-            self._own_known[task] = (written, self._fitting(task, path, ours))
-        return self._own_known[task][1]
+        if self._user_prompts.get(task, (0, None))[0] != modified_at:
+            self._user_prompts[task] = (modified_at, self._read_user_prompt(task, path, shipped))
+        return self._user_prompts[task][1]
 
-    def _fitting(self, task: str, path: Path, ours: TaskPrompt) -> TaskPrompt | None:
+    def _read_user_prompt(self, task: str, path: Path, shipped: TaskPrompt) -> TaskPrompt | None:
         """Return the user's prompt if it is valid and uses no placeholder that the shipped one lacks."""
-        self.broken.pop(task, None)
+        self.errors.pop(task, None)
         try:
-            errand = _read(task, path)
+            prompt = _read_prompt(task, path)
         except FileError as error:
-            self.broken[task] = error
+            self.errors[task] = error
         else:
-            unknown = errand.gaps - ours.gaps
+            unknown = prompt.placeholders - shipped.placeholders
             if not unknown:
-                return errand
-            there = _listed(ours.gaps)
-            self.broken[task] = FileError(
-                path, f"the placeholder {{{min(unknown)}}} in “# Material” is unknown; available: {there}"
+                return prompt
+            available = _format_placeholders(shipped.placeholders)
+            self.errors[task] = FileError(
+                path, f"the placeholder {{{min(unknown)}}} in “# Material” is unknown; available: {available}"
             )
-        LOG.info("the errand %s of the user cannot be used: %s", task, self.broken[task])
+        LOG.info("the errand %s of the user cannot be used: %s", task, self.errors[task])
         return None
 
 
-def _listed(gaps: Iterable[str]) -> str:
+def _format_placeholders(gaps: Iterable[str]) -> str:
     return ", ".join(f"{{{gap}}}" for gap in sorted(gaps)) or "none"
 
 
-def _read(task: str, path: Path) -> TaskPrompt:
+def _read_prompt(task: str, path: Path) -> TaskPrompt:
     try:
-        return parse(task, path.read_text(encoding="utf-8"))
+        return parse_prompt(task, path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(path, f"it cannot be read: {error}") from error
     except ValueError as error:
         raise FileError(path, str(error)) from error
 
 
-def parse(name: str, text: str) -> TaskPrompt:
+def parse_prompt(name: str, text: str) -> TaskPrompt:
     """Parse a task prompt file. Raise ValueError if a heading is missing or misplaced."""
     instructions, *rest = _HEADING.split(text)
     sections = list(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))
@@ -156,5 +156,5 @@ def parse(name: str, text: str) -> TaskPrompt:
     return TaskPrompt(name, instructions.strip(), sections[0][1], tuple((asked[1], answered[1]) for asked, answered in pairs))
 
 
-def _fill(text: str, material: Mapping[str, str]) -> str:
-    return _GAP.sub(lambda gap: material[gap[1]], text)
+def _fill_placeholders(text: str, material: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda gap: material[gap[1]], text)

@@ -19,19 +19,19 @@ from lethe_app.domain.web import PageText
 from lethe_app.errors import FileError
 from lethe_app.prompt.control_tokens import JOINER, Disarmer
 
-QUOTED = "> "
-LONGEST_SITE, LONGEST_TITLE, LONGEST_ADDRESS = 80, 200, 300
-_GAP = re.compile(r"\{(site|mark|quote)\}")
+QUOTE_PREFIX = "> "
+MAX_SITE_LENGTH, MAX_TITLE_LENGTH, MAX_ADDRESS_LENGTH = 80, 200, 300
+_PLACEHOLDER = re.compile(r"\{(site|mark|quote)\}")
 _TOKEN = re.compile(r"<<?/?[^<>\s]{1,60}>>?|\[/?\w{1,40}\]")
 """Pattern of control tokens in all formats."""
 _FENCE = re.compile(r"^\[quote ([0-9a-f]+)\]\n", re.MULTILINE)
 _HEADERS = ("system", "user", "human", "assistant", "model", "developer", "tool", "instruction", "response", "input", "ai")
 """Role headers of formats that have no control tokens."""
-_NO_SITE = "an unknown page"
-_OURS = ("{{", "}}", "<SystemEvent")
+_UNKNOWN_SITE = "an unknown page"
+_OWN_MARKUP = ("{{", "}}", "<SystemEvent")
 """Macro braces, and the start of a system event line, which a quotation inside a conversation must not contain either."""
-MOST_SITES = 3
-MOST_ADDRESSES = 5
+MAX_SITES = 3
+MAX_ADDRESSES = 5
 """Addresses named for a text that was taken from several pages."""
 
 
@@ -40,54 +40,56 @@ class Quoter:
     it once.
     """
 
-    def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw: Callable[[], str] | None = None) -> None:
-        """Read the frame. `draw` returns the number of a fence. Raise FileError if the frame is unreadable or lacks a
+    def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw_mark: Callable[[], str] | None = None) -> None:
+        """Read the frame. `draw_mark` returns the number of a fence. Raise FileError if the frame is unreadable or lacks a
         placeholder.
         """
         try:
             self._frame = frame.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise FileError(frame, f"it cannot be read: {error}") from error
-        if set(_GAP.findall(self._frame)) != {"site", "mark", "quote"}:
+        if set(_PLACEHOLDER.findall(self._frame)) != {"site", "mark", "quote"}:
             raise FileError(frame, "{site}, {mark} and {quote} must all occur in it")
-        self._disarm = Disarmer({*spellings(formats), *_OURS})
-        self._draw = draw or (lambda: secrets.token_hex(4))
+        self._disarm = Disarmer({*turn_markers(formats), *_OWN_MARKUP})
+        self._draw_mark = draw_mark or (lambda: secrets.token_hex(4))
 
-    def quoted(self, page: PageText) -> str:
+    def quote_page(self, page: PageText) -> str:
         """Return the page between fences, with its source. It also accepts a search engine's snippet."""
-        title, address = _one_line(page.title, LONGEST_TITLE), _one_line(page.address, LONGEST_ADDRESS)
+        title, address = _to_one_line(page.title, MAX_TITLE_LENGTH), _to_one_line(page.address, MAX_ADDRESS_LENGTH)
         body = cleaned(page.text) + ("\n…" if page.is_cut else "")
         # Title and address are written by the page's author, too, and therefore stay inside the fence.
-        quote = self._lines([f"Title: {title}", f"Address: {address}", *body.split("\n")])
-        return self._framed(site_of(page.address), self._unused(quote), quote)
+        quote = self._prefix_lines([f"Title: {title}", f"Address: {address}", *body.split("\n")])
+        return self._fill_frame(site_of(page.address), self._draw_unused_mark(quote), quote)
 
-    def kept(self, text: str, addresses: Sequence[str], key: str) -> str:
+    def quote_stored(self, text: str, addresses: Sequence[str], key: str) -> str:
         """Return stored text from web pages between fences that stay the same as long as the text does.
 
         A newly drawn number would change the start of prompts from turn to turn, so it is derived from the text and `key`.
         The key must be something random that was created after the pages were written, such as the id of the memory;
         otherwise a page could predict the number.
         """
-        named = list(dict.fromkeys(_one_line(one, LONGEST_ADDRESS) for one in addresses))
-        quote = self._lines([*(f"Address: {one}" for one in named[:MOST_ADDRESSES]), *cleaned(text).split("\n")])
-        return self._framed(sites_of(addresses), _lasting_mark(quote, key), quote)
+        unique_addresses = list(dict.fromkeys(_to_one_line(one, MAX_ADDRESS_LENGTH) for one in addresses))
+        quote = self._prefix_lines(
+            [*(f"Address: {one}" for one in unique_addresses[:MAX_ADDRESSES]), *cleaned(text).split("\n")]
+        )
+        return self._fill_frame(sites_of(addresses), _stable_mark(quote, key), quote)
 
-    def _lines(self, lines: Iterable[str]) -> str:
-        return "\n".join(f"{QUOTED}{self._disarm(line)}".rstrip() for line in lines)
+    def _prefix_lines(self, lines: Iterable[str]) -> str:
+        return "\n".join(f"{QUOTE_PREFIX}{self._disarm(line)}".rstrip() for line in lines)
 
-    def _framed(self, site: str, mark: str, quote: str) -> str:
+    def _fill_frame(self, site: str, mark: str, quote: str) -> str:
         gaps = {"site": site, "mark": mark, "quote": quote}
-        return _GAP.sub(lambda gap: gaps[gap[1]], self._frame)
+        return _PLACEHOLDER.sub(lambda gap: gaps[gap[1]], self._frame)
 
-    def quoted_all(self, pages: Iterable[PageText]) -> str:
+    def quote_pages(self, pages: Iterable[PageText]) -> str:
         """Return all pages, each between its own fences."""
-        return "\n\n".join(map(self.quoted, pages))
+        return "\n\n".join(map(self.quote_page, pages))
 
-    def _unused(self, quote: str) -> str:
+    def _draw_unused_mark(self, quote: str) -> str:
         """Draw a number that does not occur in the quotation."""
-        mark = self._draw()
+        mark = self._draw_mark()
         while mark in quote:
-            mark = self._draw()
+            mark = self._draw_mark()
         return mark
 
 
@@ -96,15 +98,15 @@ def site_of(address: str) -> str:
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
-        return _NO_SITE
-    return host[:LONGEST_SITE] if re.fullmatch(r"[a-z0-9.:-]+", host) else _NO_SITE
+        return _UNKNOWN_SITE
+    return host[:MAX_SITE_LENGTH] if re.fullmatch(r"[a-z0-9.:-]+", host) else _UNKNOWN_SITE
 
 
 def sites_of(addresses: Iterable[str]) -> str:
     """Return the distinct host names of several addresses as a list in words."""
-    names = list(dict.fromkeys(site_of(one) for one in addresses)) or [_NO_SITE]
-    if len(names) > MOST_SITES:
-        names = [*names[:MOST_SITES], "other sites"]
+    names = list(dict.fromkeys(site_of(one) for one in addresses)) or [_UNKNOWN_SITE]
+    if len(names) > MAX_SITES:
+        names = [*names[:MAX_SITES], "other sites"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
@@ -113,18 +115,18 @@ def is_quoted(text: str) -> bool:
     return _FENCE.search(text) is not None
 
 
-def unquoted(text: str) -> str:
+def strip_quotes(text: str) -> str:
     """Return the quoted text without fences and prefixes, for display; other text is returned unchanged."""
     begin = _FENCE.search(text)
     if begin is None:
         return text
-    inside = text[begin.end() :].partition(f"\n[end of quote {begin[1]}]")
-    told = [line.removeprefix(QUOTED.strip()).strip() for line in inside[0].split("\n")]
-    words = "\n".join(line for line in told if not line.startswith("Address: ")).strip()
+    quoted_part = text[begin.end() :].partition(f"\n[end of quote {begin[1]}]")
+    lines = [line.removeprefix(QUOTE_PREFIX.strip()).strip() for line in quoted_part[0].split("\n")]
+    words = "\n".join(line for line in lines if not line.startswith("Address: ")).strip()
     return words.replace(JOINER, "")
 
 
-def spellings(formats: Iterable[InstructPreset]) -> set[str]:
+def turn_markers(formats: Iterable[InstructPreset]) -> set[str]:
     """Return every string by which a format opens or closes a turn."""
     found = {f"{written}:" for header in _HEADERS for written in (header, header.upper(), header.title())}
     for preset in formats:
@@ -136,7 +138,7 @@ def spellings(formats: Iterable[InstructPreset]) -> set[str]:
     return {spelling for spelling in found if len(spelling) > 2}
 
 
-def _lasting_mark(quote: str, key: str) -> str:
+def _stable_mark(quote: str, key: str) -> str:
     """Return a number that does not occur in the quotation and is the same for the same text."""
     mark = ""
     while not mark or mark in quote:
@@ -144,6 +146,6 @@ def _lasting_mark(quote: str, key: str) -> str:
     return mark
 
 
-def _one_line(text: str, most: int) -> str:
+def _to_one_line(text: str, max_length: int) -> str:
     line = " ".join(cleaned(text).split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"

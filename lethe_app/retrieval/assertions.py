@@ -11,12 +11,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.retrieval.query_terms import EVERYDAY, question
+from lethe_app.retrieval.query_terms import EVERYDAY, parse_query
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
 QUOTED = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
 """Text of a message passage, as `passage_builder.message` writes it."""
-CACHED = 20_000
+CACHE_SIZE = 20_000
 """Lines whose result is cached; each entry is a text and a few flags."""
 
 _BEFORE = (
@@ -71,32 +71,32 @@ _COURTESY = re.compile(
 class LineAssertions:
     """What one chat line states and asks."""
 
-    states: bool
+    has_statement: bool
     """True if at least one sentence is neither question nor greeting nor small talk."""
-    states_of_itself: bool
+    has_unaddressed_statement: bool
     """True if at least one of those sentences does not mention the addressee."""
-    asks_of_itself: bool
+    is_about_speaker: bool
     """True if it asks about its speaker: “What is my dog called?”."""
-    asks_of_others: bool
+    is_about_others: bool
     """True if it asks about something else in distinctive words: “How was the concert in Paris?”."""
 
 
-@lru_cache(CACHED)
-def read_line(text: str) -> LineAssertions:
+@lru_cache(CACHE_SIZE)
+def classify_line(text: str) -> LineAssertions:
     """Classify a line. `text` is a message or the text of a message passage."""
     quoted = QUOTED.match(text)
     sentences = [found for found in SENTENCE.findall(quoted[1] if quoted else text) if found.strip()]
-    stating = [sentence for sentence in sentences if states(sentence)]
-    asking = [sentence for sentence in sentences if asks(sentence)]
+    stating = [sentence for sentence in sentences if is_statement(sentence)]
+    asking = [sentence for sentence in sentences if is_question(sentence)]
     return LineAssertions(
-        states=bool(stating),
-        states_of_itself=any(not SECOND_PERSON.search(sentence) for sentence in stating),
-        asks_of_itself=any(FIRST_PERSON.search(sentence) for sentence in asking),
-        asks_of_others=any(not FIRST_PERSON.search(one) and not EVERYDAY.issuperset(question(one).words) for one in asking),
+        has_statement=bool(stating),
+        has_unaddressed_statement=any(not SECOND_PERSON.search(sentence) for sentence in stating),
+        is_about_speaker=any(FIRST_PERSON.search(sentence) for sentence in asking),
+        is_about_others=any(not FIRST_PERSON.search(one) and not EVERYDAY.issuperset(parse_query(one).words) for one in asking),
     )
 
 
-def asks(sentence: str) -> bool:
+def is_question(sentence: str) -> bool:
     """Return whether a sentence is a question or a request for information or a reminder."""
     if REQUESTING.match(sentence):
         return True
@@ -105,73 +105,75 @@ def asks(sentence: str) -> bool:
     return bool(ASKING.match(sentence))
 
 
-def states(sentence: str, present: Collection[str] = ()) -> bool:
+def is_statement(sentence: str, participants: Collection[str] = ()) -> bool:
     """Return whether a sentence states something: it is no question, and more than courtesy in everyday words."""
-    if asks(sentence):
+    if is_question(sentence):
         return False
-    words = question(sentence, present).words
-    telling = sum(word not in EVERYDAY for word in words)
+    words = parse_query(sentence, participants).words
+    distinctive_count = sum(word not in EVERYDAY for word in words)
     if _COURTESY.match(sentence):
-        return telling > 1 or (telling == 1 and bool(POSSESSIVE.search(sentence)))
-    return telling > 0 or (bool(words) and bool(FIRST_PERSON.search(sentence)))
+        return distinctive_count > 1 or (distinctive_count == 1 and bool(POSSESSIVE.search(sentence)))
+    return distinctive_count > 0 or (bool(words) and bool(FIRST_PERSON.search(sentence)))
 
 
-def is_evidence(text: str, speaker: str, personas: Collection[str], before: str = "") -> bool:
+def is_evidence(text: str, speaker: str, personas: Collection[str], previous_line: str = "") -> bool:
     """Return whether a message may count as evidence for its session.
 
     A persona's line must state something that is not about the user, and must not answer a question that the user asks about
-    themselves (`before` is the line above it): what a persona says about the user is either known from the user or invented.
+    themselves (`previous_line` is the line above it): what a persona says about the user is either known from the user or invented.
     If `personas` is empty, people talk to people, and what somebody asks another about is something they know of.
     """
-    line = read_line(text)
+    line = classify_line(text)
     if not personas:
-        return line.states or (line.asks_of_others and not line.asks_of_itself)
+        return line.has_statement or (line.is_about_others and not line.is_about_speaker)
     if speaker not in personas:
-        return line.states
-    return line.states_of_itself and not (before and read_line(before).asks_of_itself)
+        return line.has_statement
+    return line.has_unaddressed_statement and not (previous_line and classify_line(previous_line).is_about_speaker)
 
 
-def substance(text: str, present: Collection[str] = ()) -> str:
+def strip_small_talk(text: str, participants: Collection[str] = ()) -> str:
     """Return a message without its greetings, thanks and empty questions, or unchanged if nothing else is in it.
 
-    The names of participants in `present` do not count as distinctive words.
+    The names of participants in `participants` do not count as distinctive words.
     """
     sentences = SENTENCE.findall(text)
-    kept = [sentence for sentence in sentences if _has_substance(sentence, present)]
+    kept = [sentence for sentence in sentences if _has_substance(sentence, participants)]
     return " ".join(sentence.strip() for sentence in kept) if 0 < len(kept) < len(sentences) else text
 
 
-def _has_substance(sentence: str, present: Collection[str]) -> bool:
+def _has_substance(sentence: str, participants: Collection[str]) -> bool:
     """Return whether a sentence states something, or asks with a distinctive word or about its speaker."""
-    if not asks(sentence):
-        return states(sentence, present)
-    return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY.issuperset(question(sentence, present).words)
+    if not is_question(sentence):
+        return is_statement(sentence, participants)
+    return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY.issuperset(parse_query(sentence, participants).words)
 
 
 def is_request(text: str) -> bool:
     """Return whether a message asks for something remembered: it consists of questions, or asks about its speaker."""
     sentences = [sentence for sentence in SENTENCE.findall(text) if _has_substance(sentence, ())]
-    asking = [sentence for sentence in sentences if asks(sentence)]
+    asking = [sentence for sentence in sentences if is_question(sentence)]
     return bool(asking) and (len(asking) == len(sentences) or any(map(FIRST_PERSON.search, asking)))
 
 
-LONG = 60
+MAX_WORDS = 60
 """Words above which a message is searched in parts: the single vector of a long text is near to nothing."""
-MOST_PARTS = 6
+MAX_PARTS = 6
 """Maximum number of parts besides the first."""
 
 
-def parts_of(text: str, present: Collection[str] = ()) -> list[str]:
+def split_query(text: str, participants: Collection[str] = ()) -> list[str]:
     """Return the parts of a long message that are searched separately: its last question, or the whole text if it has none,
     then its other sentences in order.
 
     A short message is one part; of a very long one several sentences share a part.
     """
-    if len(text.split()) <= LONG:
+    if len(text.split()) <= MAX_WORDS:
         return [text]
-    sentences = [sentence.strip() for sentence in SENTENCE.findall(text) if _has_substance(sentence, present)]
-    last = next((sentence for sentence in reversed(sentences) if asks(sentence)), None)
+    sentences = [sentence.strip() for sentence in SENTENCE.findall(text) if _has_substance(sentence, participants)]
+    last = next((sentence for sentence in reversed(sentences) if is_question(sentence)), None)
     others = [sentence for sentence in sentences if sentence != last]
-    together = -(-len(others) // MOST_PARTS)
-    groups = [" ".join(others[place : place + together]) for place in range(0, len(others), max(1, together))]
+    sentences_per_part = -(-len(others) // MAX_PARTS)
+    groups = [
+        " ".join(others[place : place + sentences_per_part]) for place in range(0, len(others), max(1, sentences_per_part))
+    ]
     return [*([last] if last else [text]), *groups]

@@ -15,18 +15,18 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from lethe_app.domain.clock import now
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.calibration_threshold import FARTHEST, DistanceSample
-from lethe_app.retrieval.contradictions import contrast
+from lethe_app.retrieval.contradictions import compare_sentences
 from lethe_app.storage.files.json_files import read_model
 
 BATCH = 16
 """Texts embedded per call; a calibration can be cancelled between two batches."""
-NEAR_IDENTITY = 0.02
+MAX_IDENTITY_DISTANCE = 0.02
 """Cosine distance below which only repetitions lie, whatever the embedder."""
-PRECISE = 0.95
+DUPLICATE_PRECISION = 0.95
 """Target precision of the duplicate thresholds."""
-SAFE = 0.90
+REPLACEMENT_PRECISION = 0.90
 """Target precision of `same_memory`: share of pairs below it that are duplicates or updates."""
-WORTHLESS = 0.75
+MIN_PRECISION = 0.75
 """Minimum precision of the best available threshold where the target precision is not reached."""
 
 
@@ -132,23 +132,23 @@ def load_pairs(path: Path) -> list[Pair]:
     return read_model(path, PairFile).pairs
 
 
-def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -> Thresholds:
+def fit_thresholds(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -> Thresholds:
     """Fit the thresholds to the distances that an embedder gives the pairs. Every kind weighs alike, however many pairs it
     has.
 
-    - `duplicate`: the largest threshold with a precision of at least `PRECISE` for duplicates; else the most precise one,
-      unless its precision is below `WORTHLESS`. `same_words`: the same among pairs whose words do not contradict it.
+    - `duplicate`: the largest threshold with a precision of at least `DUPLICATE_PRECISION` for duplicates; else the most precise one,
+      unless its precision is below `MIN_PRECISION`. `same_words`: the same among pairs whose words do not contradict it.
     - `update`: the threshold that best separates duplicates and updates from related and unrelated pairs: just below it a
       pair is still more likely one of the former.
-    - `same_memory`: the largest threshold with a precision of at least `SAFE` for duplicates and updates, but never above
+    - `same_memory`: the largest threshold with a precision of at least `REPLACEMENT_PRECISION` for duplicates and updates, but never above
       `same_words`: the replaced memory is lost, and in a real memory far more near neighbours are merely related than among
       the pairs.
     - `rag_limit`, `natural`: the largest threshold that meets `AIMS`.
 
     duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
 
-    If the wanted pairs are not nearer by `calibration_threshold.SURE` standard errors (an uninformative embedder, or too few
-    pairs), a threshold falls back to near identity: `NEAR_IDENTITY`, or half the distance of the nearest pair that is no
+    If the wanted pairs are not nearer by `calibration_threshold.MIN_STANDARD_ERRORS` standard errors (an uninformative embedder, or too few
+    pairs), a threshold falls back to near identity: `MAX_IDENTITY_DISTANCE`, or half the distance of the nearest pair that is no
     duplicate, whichever is smaller.
 
     Raise ValueError if the numbers of pairs and distances differ. A distance that is not finite counts as the farthest.
@@ -156,20 +156,23 @@ def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -
     if len(pairs) != len(distances):
         raise ValueError(f"{len(pairs)} pairs, but {len(distances)} distances")
     distances = [min(max(far, 0.0), FARTHEST) if math.isfinite(far) else FARTHEST for far in distances]
-    near = near_identity(pairs, distances)
-    facts = facts_fitted(pairs, distances)
-    meant = messages_fitted(pairs, distances)
-    limits = {name: min(limit, FARTHEST) if limit is not None else near for name, (limit, _sample) in (facts | meant).items()}
+    identity_limit = identity_distance(pairs, distances)
+    facts = fit_facts(pairs, distances)
+    messages = fit_messages(pairs, distances)
+    limits = {
+        name: min(limit, FARTHEST) if limit is not None else identity_limit
+        for name, (limit, _sample) in (facts | messages).items()
+    }
     # The thresholds were fitted independently; the order that callers rely on is restored here.
-    widest = limits["update"]
-    limits["duplicate"] = least = min(limits["duplicate"], widest)
+    upper_limit = limits["update"]
+    limits["duplicate"] = lower_limit = min(limits["duplicate"], upper_limit)
     for name in ("same_words", "same_memory"):
-        limits[name] = min(max(limits[name], least), widest)
+        limits[name] = min(max(limits[name], lower_limit), upper_limit)
     limits["same_memory"] = min(limits["same_memory"], limits["same_words"])
     limits["natural"] = min(limits["natural"], limits["rag_limit"])
     quality: dict[str, float] = {}
-    for name, (_limit, sample) in (facts | meant).items():
-        quality[f"{name} precision"], quality[f"{name} recall"] = sample.judge(limits[name])
+    for name, (_limit, sample) in (facts | messages).items():
+        quality[f"{name} precision"], quality[f"{name} recall"] = sample.precision_and_recall(limits[name])
     return Thresholds(**limits, embedder=embedder, fitted=now(), quality=quality)
 
 
@@ -177,59 +180,67 @@ Fitted = dict[str, tuple[float | None, DistanceSample]]
 """Name of a threshold → its value, or None if there is none, and the pairs it was fitted on."""
 
 
-def near_identity(pairs: Sequence[Pair], distances: Sequence[float]) -> float:
+def identity_distance(pairs: Sequence[Pair], distances: Sequence[float]) -> float:
     """Return the distance below which only repetitions lie; 0, so that nothing passes, for an embedder that sees no
     difference at all.
     """
     others = [
         far for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS and pair.kind is not PairKind.DUPLICATE
     ]
-    return min(NEAR_IDENTITY, max(0.0, min(others, default=FARTHEST) / 2))
+    return min(MAX_IDENTITY_DISTANCE, max(0.0, min(others, default=FARTHEST) / 2))
 
 
-def facts_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
+def fit_facts(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
     """Fit the thresholds between facts."""
     rows = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS]
-    agreeing = [contrast(pair.first, pair.second).agrees for pair, _far in rows]
+    agreeing = [compare_sentences(pair.first, pair.second).is_agreeing for pair, _far in rows]
     kinds, far = [pair.kind for pair, _far in rows], [far for _pair, far in rows]
-    same = DistanceSample.of(far, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
-    worded = [distance if agrees else np.inf for distance, agrees in zip(far, agreeing, strict=True)]
-    same_words = DistanceSample.of(worded, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
-    matter = DistanceSample.of(far, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds)
-    told, parted = same.is_parted(), matter.is_parted()
+    duplicates = DistanceSample.from_distances(far, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
+    agreeing_distances = [distance if agrees else np.inf for distance, agrees in zip(far, agreeing, strict=True)]
+    same_words = DistanceSample.from_distances(agreeing_distances, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
+    duplicates_and_updates = DistanceSample.from_distances(
+        far, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds
+    )
+    has_duplicate_limit, has_update_limit = duplicates.is_separable(), duplicates_and_updates.is_separable()
     return {
-        "duplicate": (same.precise(PRECISE, WORTHLESS) if told else None, same),
-        "same_words": (same_words.precise(PRECISE, WORTHLESS) if told else None, same_words),
-        "same_memory": (matter.precise(SAFE, WORTHLESS) if parted else None, matter),
-        "update": (matter.parting() if parted else None, matter),
+        "duplicate": (duplicates.find_precise(DUPLICATE_PRECISION, MIN_PRECISION) if has_duplicate_limit else None, duplicates),
+        "same_words": (
+            same_words.find_precise(DUPLICATE_PRECISION, MIN_PRECISION) if has_duplicate_limit else None,
+            same_words,
+        ),
+        "same_memory": (
+            duplicates_and_updates.find_precise(REPLACEMENT_PRECISION, MIN_PRECISION) if has_update_limit else None,
+            duplicates_and_updates,
+        ),
+        "update": (duplicates_and_updates.find_separating() if has_update_limit else None, duplicates_and_updates),
     }
 
 
-def messages_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
+def fit_messages(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
     """Fit the thresholds between messages and memories. Without pairs of other topics, only precision is required."""
     rows = [(pair.kind, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
     strangers = np.sort(np.array([far for kind, far in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
     near = [(kind, far) for kind, far in rows if kind is not PairKind.QUESTION_STRANGER]
     kinds = [kind for kind, _far in near]
-    sample = DistanceSample.of([far for _kind, far in near], [kind is PairKind.QUESTION for kind in kinds], kinds)
-    found: Fitted = {}
+    sample = DistanceSample.from_distances([far for _kind, far in near], [kind is PairKind.QUESTION for kind in kinds], kinds)
+    fitted: Fitted = {}
     for name, aim in AIMS.items():
-        limit = sample.precise(aim.precision, aim.precision) if sample.is_parted() else None
+        limit = sample.find_precise(aim.precision, aim.precision) if sample.is_separable() else None
         if limit is not None and len(strangers):
             # The quantile of the strangers' distances is the largest threshold with the allowed share of them below it.
             limit = min(limit, float(strangers[int(aim.strangers * len(strangers))]))
-        found[name] = (limit, sample)
-    return found
+        fitted[name] = (limit, sample)
+    return fitted
 
 
-def with_strangers(pairs: Sequence[Pair]) -> list[Pair]:
+def add_strangers(pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs plus every message paired with the memories of all other topics, as QUESTION_STRANGER."""
-    asked = list({pair.first: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
-    kept = list({pair.second: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
+    messages = list({pair.first: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
+    memories = list({pair.second: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     return [*pairs] + [
         Pair(kind=PairKind.QUESTION_STRANGER, topic=message.topic, first=message.first, second=memory.second)
-        for message in asked
-        for memory in kept
+        for message in messages
+        for memory in memories
         if memory.topic != message.topic
     ]
 
@@ -244,11 +255,11 @@ async def calibrate(
 
     Cancellation between two batches has no side effect. Errors of `embed` propagate.
     """
-    every = with_strangers(pairs)
-    return fit(every, await measure(embed, every, progress), embedder)
+    all_pairs = add_strangers(pairs)
+    return fit_thresholds(all_pairs, await measure_distances(embed, all_pairs, progress), embedder)
 
 
-async def measure(
+async def measure_distances(
     embed: Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]],
     pairs: Sequence[Pair],
     progress: Callable[[float], None] = lambda _fraction: None,
@@ -256,13 +267,13 @@ async def measure(
     """Return the cosine distance of each pair of texts; every distinct text is embedded once."""
     if not pairs:
         return []
-    wanted = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
+    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
     vectors: list[bytes] = []
-    for start in range(0, len(wanted), BATCH):
-        vectors += [meaning.vector for meaning in await embed(wanted[start : start + BATCH])]
-        progress(len(vectors) / len(wanted))
-    rows = np.frombuffer(b"".join(vectors), np.float32).reshape(len(wanted), -1)
-    place = {text: number for number, text in enumerate(wanted)}
-    first, second = rows[[place[pair.first] for pair in pairs]], rows[[place[pair.second] for pair in pairs]]
+    for start in range(0, len(texts), BATCH):
+        vectors += [meaning.vector for meaning in await embed(texts[start : start + BATCH])]
+        progress(len(vectors) / len(texts))
+    rows = np.frombuffer(b"".join(vectors), np.float32).reshape(len(texts), -1)
+    row_by_text = {text: number for number, text in enumerate(texts)}
+    first, second = rows[[row_by_text[pair.first] for pair in pairs]], rows[[row_by_text[pair.second] for pair in pairs]]
     distances: list[float] = (1 - np.einsum("ij,ij->i", first, second)).tolist()
     return distances

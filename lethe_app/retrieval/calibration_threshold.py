@@ -13,9 +13,9 @@ Chosen = npt.NDArray[np.bool_]
 
 FARTHEST = 2.0
 """Cosine distance of opposite unit vectors."""
-SURE = 3.0
+MIN_STANDARD_ERRORS = 3.0
 """Standard errors by which wanted pairs must be nearer than others for the difference to count as real."""
-FEWEST, SMALLEST_SHARE = 5, 0.05
+MIN_WANTED, MIN_WANTED_SHARE = 5, 0.05
 """Minimum number of wanted pairs, and minimum share of all wanted pairs, that a threshold must let through."""
 
 
@@ -28,15 +28,17 @@ class DistanceSample:
     weight: Numbers
 
     @classmethod
-    def of(cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]) -> DistanceSample:
+    def from_distances(
+        cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]
+    ) -> DistanceSample:
         """Create a sample in which every kind has a total weight of 1, however many pairs it has."""
         count = {kind: kinds.count(kind) for kind in set(kinds)}
         weight = np.array([1 / count[kind] for kind in kinds], np.float64)
-        far = np.clip(np.nan_to_num(np.asarray(distances, np.float64), nan=np.inf, posinf=np.inf), 0, np.inf)
-        order = np.argsort(far, kind="stable")
-        return cls(far[order], np.asarray(wanted, bool)[order], weight[order])
+        clipped = np.clip(np.nan_to_num(np.asarray(distances, np.float64), nan=np.inf, posinf=np.inf), 0, np.inf)
+        order = np.argsort(clipped, kind="stable")
+        return cls(clipped[order], np.asarray(wanted, bool)[order], weight[order])
 
-    def cuts(self) -> tuple[Numbers, Numbers, Numbers, Chosen]:
+    def candidate_thresholds(self) -> tuple[Numbers, Numbers, Numbers, Chosen]:
         """Return all candidate thresholds, ascending, halfway between neighbouring distances, with three arrays for each.
 
         The arrays are the wanted weight below it, the total weight below it, and whether enough wanted pairs are below it.
@@ -44,14 +46,14 @@ class DistanceSample:
         if not len(self.distances):
             return np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, bool)
         after = np.append(self.distances[1:], np.inf)
-        here = np.isfinite(self.distances) & (self.distances < after)
-        limits = np.where(np.isfinite(after), (self.distances + after) / 2, self.distances + NEXT)
+        is_cut = np.isfinite(self.distances) & (self.distances < after)
+        limits = np.where(np.isfinite(after), (self.distances + after) / 2, self.distances + MARGIN)
         number = np.cumsum(self.wanted)
-        enough = number >= max(FEWEST, SMALLEST_SHARE * number[-1])
-        good = np.cumsum(self.weight * self.wanted)
-        return limits[here], good[here], np.cumsum(self.weight)[here], enough[here]
+        enough = number >= max(MIN_WANTED, MIN_WANTED_SHARE * number[-1])
+        wanted_weight = np.cumsum(self.weight * self.wanted)
+        return limits[is_cut], wanted_weight[is_cut], np.cumsum(self.weight)[is_cut], enough[is_cut]
 
-    def is_parted(self) -> bool:
+    def is_separable(self) -> bool:
         """Return whether the wanted pairs are significantly nearer, by the rank-sum test of Mann and Whitney (1947), with
         ties counted half.
         """
@@ -59,42 +61,42 @@ class DistanceSample:
         if not len(wanted) or not len(others):
             return False
         below = np.searchsorted(others, wanted, "left")
-        upto = np.searchsorted(others, wanted, "right")
-        nearer = 1 - float((below + upto).mean()) / 2 / len(others)
+        not_above = np.searchsorted(others, wanted, "right")
+        nearer = 1 - float((below + not_above).mean()) / 2 / len(others)
         error = float(np.sqrt((len(wanted) + len(others) + 1) / (12 * len(wanted) * len(others))))
-        return nearer - 0.5 >= SURE * error
+        return nearer - 0.5 >= MIN_STANDARD_ERRORS * error
 
-    def precise(self, target: float, worthless: float) -> float | None:
+    def find_precise(self, target: float, min_precision: float) -> float | None:
         """Return the largest threshold with a precision of at least `target`.
 
-        If none reaches it, return the most precise one, or None if its precision is below `worthless`.
+        If none reaches it, return the most precise one, or None if its precision is below `min_precision`.
         """
-        limits, good, every, enough = self.cuts()
+        limits, wanted_weight, total_weight, enough = self.candidate_thresholds()
         if not enough.any():
             return None
-        precision = np.where(enough, good / every, 0)
+        precision = np.where(enough, wanted_weight / total_weight, 0)
         reached = min(target, float(precision.max()))
-        if reached < worthless:
+        if reached < min_precision:
             return None
         return float(limits[np.flatnonzero(precision >= reached)[-1]])
 
-    def parting(self) -> float | None:
+    def find_separating(self) -> float | None:
         """Return the threshold that maximises wanted minus unwanted weight below it, where both are equally dense; None if
         none gains.
         """
-        limits, good, every, enough = self.cuts()
+        limits, wanted_weight, total_weight, enough = self.candidate_thresholds()
         if not enough.any():
             return None
-        gain = np.where(enough, 2 * good - every, -np.inf)
+        gain = np.where(enough, 2 * wanted_weight - total_weight, -np.inf)
         return float(limits[int(gain.argmax())]) if gain.max() > 0 else None
 
-    def judge(self, limit: float) -> tuple[float, float]:
+    def precision_and_recall(self, limit: float) -> tuple[float, float]:
         """Return precision and recall below a threshold. The precision is 1 if nothing passes."""
         passed = self.distances < limit
-        good = float(self.weight[passed & self.wanted].sum())
-        every, wanted = float(self.weight[passed].sum()), float(self.weight[self.wanted].sum())
-        return (good / every if every else 1.0), (good / wanted if wanted else 0.0)
+        passed_wanted = float(self.weight[passed & self.wanted].sum())
+        passed_weight, wanted = float(self.weight[passed].sum()), float(self.weight[self.wanted].sum())
+        return (passed_wanted / passed_weight if passed_weight else 1.0), (passed_wanted / wanted if wanted else 0.0)
 
 
-NEXT = 1e-6
+MARGIN = 1e-6
 """Margin by which a threshold exceeds the farthest pair that it lets through."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, cut, fold
+from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold, split_words
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
 COUNTS = (
@@ -29,7 +29,7 @@ and “at some time”.
 """
 NUMBER = re.compile(rf"\d+(?:[.,:]\d+)*(?:th)?|\b(?:{'|'.join(SPELLED)})\b")
 
-DENIAL = re.compile(
+NEGATION = re.compile(
     r"n['’]t\b|\b(?:no|not|cannot|never|nobody|none|nothing|nowhere|neither|nor|without|hardly|refuses?|lacks?|forbid(?:s|den)?)\b"
 )
 CHANGE = re.compile(
@@ -64,19 +64,21 @@ SUBJECTS = (RELATIVES, ANIMALS)
 """The same kind of groups for words that say whom or what a sentence is about."""
 RELATED = frozenset(word for line in RELATIVES for word in line.split())
 
-TURNED = re.compile(r"\bby (?=(?:the )?[A-Z])|\b(?:where|who|whose|whom|which|that)\b")
+CLAUSE_MARKER = re.compile(r"\bby (?=(?:the )?[A-Z])|\b(?:where|who|whose|whom|which|that)\b")
 """Marker of a passive or a relative clause, after which the names may come in another order."""
 COMPARING = re.compile(r"\b(?:than|prefers?|rather|instead of)\b")
 """Comparison, whose two sides cannot be swapped without changing the meaning."""
-OPENERS = frozenset({"every", "everybody", "everyone", "whenever", "today", "yesterday", "last", "next", "nobody", "being"})
+SENTENCE_STARTERS = frozenset(
+    {"every", "everybody", "everyone", "whenever", "today", "yesterday", "last", "next", "nobody", "being"}
+)
 """Words that begin a sentence with a capital but are no names; words in -ing are treated alike."""
-PLACING = frozenset({"in", "at", "on", "from", "near", "under"})
+PLACE_PREPOSITIONS = frozenset({"in", "at", "on", "from", "near", "under"})
 """Prepositions after which a name is a place and not an actor."""
-DETAIL = 0.5
+MIN_LENGTH_RATIO = 0.5
 """Share of the other sentence's words below which a sentence counts as leaving something out."""
-ALIKE = 0.35
+MIN_SHARED_WORDS = 0.35
 """Minimum share of common words for a sentence to replace another one."""
-OWN_WORDS = 3
+MAX_OWN_WORDS = 3
 """Maximum number of words that only one sentence has. With more, it states something else as well, although long sentences
 have a small distance all the same.
 """
@@ -84,7 +86,7 @@ have a small distance all the same.
 
 @dataclass(frozen=True)
 class Contrast:
-    """Lexical differences between two sentences. All fields but `change` are symmetric."""
+    """Lexical differences between two sentences. All fields but `is_second_changed` are symmetric."""
 
     numbers: bool
     """The sequences of numbers differ."""
@@ -94,7 +96,7 @@ class Contrast:
     """One sentence names somebody or something that the other does not."""
     roles: bool
     """The same names occur in another order, and the grammar does not explain it."""
-    denial: bool
+    negation: bool
     """One sentence is negated and the other is not."""
     values: bool
     """Each has its own word of a group of mutually exclusive words: weekdays, colours, likings."""
@@ -102,65 +104,71 @@ class Contrast:
     """Each is about another relative or animal, or only one is about a relative."""
     detail: bool
     """One sentence is much longer than the other."""
-    exchanged: bool
+    has_one_exchange: bool
     """They differ in exactly one word in the same place. Such a word is more often something else than a synonym."""
-    loose: bool
-    """One has more than `OWN_WORDS` words that the other lacks."""
-    change: bool
+    has_extra_words: bool
+    """One has more than `MAX_OWN_WORDS` words that the other lacks."""
+    is_second_changed: bool
     """The second sentence, and not the first, says that something has changed."""
-    changes: bool
+    is_one_changed: bool
     """Exactly one of them says that something has changed."""
-    theirs: bool
+    has_same_subject: bool
     """The first name in both is the same; in a sentence without a name, its first content word is compared."""
-    shared: float
+    word_overlap: float
     """Share of content words that they have in common (Dice coefficient), 0 to 1."""
 
     @property
-    def agrees(self) -> bool:
+    def is_agreeing(self) -> bool:
         """Return whether no difference speaks against both saying the same."""
-        differ = self.numbers or self.names or self.roles or self.denial or self.values or self.subjects
-        return not (differ or self.exchanged or self.detail or self.loose or self.changes)
+        differ = self.numbers or self.names or self.roles or self.negation or self.values or self.subjects
+        return not (differ or self.has_one_exchange or self.detail or self.has_extra_words or self.is_one_changed)
 
     @property
-    def replaces(self) -> bool:
+    def is_replacing(self) -> bool:
         """Return whether the second sentence is about the same matter as the first and makes it untrue."""
-        same_matter = self.theirs and self.shared >= ALIKE and not (self.roles or self.subjects or self.loose)
-        return same_matter and (self.change or self.other_numbers or self.values or self.denial)
+        same_matter = (
+            self.has_same_subject
+            and self.word_overlap >= MIN_SHARED_WORDS
+            and not (self.roles or self.subjects or self.has_extra_words)
+        )
+        return same_matter and (self.is_second_changed or self.other_numbers or self.values or self.negation)
 
 
-def contrast(first: str, second: str) -> Contrast:
+def compare_sentences(first: str, second: str) -> Contrast:
     """Compare two sentences by their words. Only English is understood; in other languages only digits and names count."""
-    low, lower = first.lower(), second.lower()
-    line, other_line = stems(first), stems(second)
-    words, others = set(line), set(other_line)
-    counted, recounted = numbers(low), numbers(lower)
-    became, becomes = bool(CHANGE.search(low)), bool(CHANGE.search(lower))
+    first_lower, second_lower = first.lower(), second.lower()
+    first_stems, second_stems = extract_stems(first), extract_stems(second)
+    first_words, second_words = set(first_stems), set(second_stems)
+    first_numbers, second_numbers = extract_numbers(first_lower), extract_numbers(second_lower)
+    has_first_changed, has_second_changed = bool(CHANGE.search(first_lower)), bool(CHANGE.search(second_lower))
     return Contrast(
-        numbers=counted != recounted,
-        other_numbers=counted != recounted and bool(counted) and bool(recounted),
-        names=others_named(first, second),
-        roles=roles_changed(first, second),
-        denial=bool(DENIAL.search(low)) != bool(DENIAL.search(lower)),
-        values=excluded(low, lower, VALUES),
-        subjects=excluded(low, lower, SUBJECTS) or has_relative(low) != has_relative(lower),
-        detail=min(len(words), len(others)) < DETAIL * max(len(words), len(others)),
-        exchanged=len(line) == len(other_line) and sum(one != other for one, other in zip(line, other_line, strict=True)) == 1,
-        loose=max(len(words - others), len(others - words)) > OWN_WORDS,
-        change=becomes and not became,
-        changes=becomes != became,
-        theirs=(named(first) or line)[:1] == (named(second) or other_line)[:1] != [],
-        shared=2 * len(words & others) / max(1, len(words) + len(others)),
+        numbers=first_numbers != second_numbers,
+        other_numbers=first_numbers != second_numbers and bool(first_numbers) and bool(second_numbers),
+        names=has_other_names(first, second),
+        roles=has_role_change(first, second),
+        negation=bool(NEGATION.search(first_lower)) != bool(NEGATION.search(second_lower)),
+        values=has_exclusive_values(first_lower, second_lower, VALUES),
+        subjects=has_exclusive_values(first_lower, second_lower, SUBJECTS)
+        or has_relative(first_lower) != has_relative(second_lower),
+        detail=min(len(first_words), len(second_words)) < MIN_LENGTH_RATIO * max(len(first_words), len(second_words)),
+        has_one_exchange=len(first_stems) == len(second_stems)
+        and sum(one != other for one, other in zip(first_stems, second_stems, strict=True)) == 1,
+        has_extra_words=max(len(first_words - second_words), len(second_words - first_words)) > MAX_OWN_WORDS,
+        is_second_changed=has_second_changed and not has_first_changed,
+        is_one_changed=has_second_changed != has_first_changed,
+        has_same_subject=(extract_names(first) or first_stems)[:1] == (extract_names(second) or second_stems)[:1] != [],
+        word_overlap=2 * len(first_words & second_words) / max(1, len(first_words) + len(second_words)),
     )
 
 
-def numbers(text: str) -> list[str]:
+def extract_numbers(text: str) -> list[str]:
     """Return the numbers of a text as digits, in order."""
     return [SPELLED.get(number, number) for number in NUMBER.findall(text)]
 
 
-def stems(text: str) -> list[str]:
+def extract_stems(text: str) -> list[str]:
     """Return the stems of the content words in order."""
-    folded = (fold(word) for word in cut(text))
+    folded = (fold(word) for word in split_words(text))
     return [SPELLED.get(word) or stem(word) for word in folded if word not in STOP_WORDS]
 
 
@@ -172,58 +180,58 @@ def stem(word: str) -> str:
     return word
 
 
-def named(text: str) -> list[str]:
+def extract_names(text: str) -> list[str]:
     """Return the distinct capitalised words that are no stop words, folded, in order. The first may not be a name but a
     sentence start.
     """
-    return list(dict.fromkeys(fold(word) for word in cut(text) if word[:1].isupper() and fold(word) not in STOP_WORDS))
+    return list(dict.fromkeys(fold(word) for word in split_words(text) if word[:1].isupper() and fold(word) not in STOP_WORDS))
 
 
-def others_named(first: str, second: str) -> bool:
+def has_other_names(first: str, second: str) -> bool:
     """Return whether either sentence names somebody whom the other does not. The first word counts as a name unless it can
     hardly be one.
     """
-    return bool(unknown(first, second) or unknown(second, first))
+    return bool(find_unknown_names(first, second) or find_unknown_names(second, first))
 
 
-def unknown(first: str, second: str) -> list[str]:
+def find_unknown_names(first: str, second: str) -> list[str]:
     """Return the names in the first sentence that the second does not contain in any form."""
-    words, known = cut(first), {stem(fold(word)) for word in cut(second)}
-    opening = fold(words[0]) if words else ""
-    hardly = {opening} if opening in OPENERS or opening.endswith("ing") else set()
-    return [name for name in named(first) if stem(name) not in known and name not in hardly]
+    words, known = split_words(first), {stem(fold(word)) for word in split_words(second)}
+    first_word = fold(words[0]) if words else ""
+    not_names = {first_word} if first_word in SENTENCE_STARTERS or first_word.endswith("ing") else set()
+    return [name for name in extract_names(first) if stem(name) not in known and name not in not_names]
 
 
-def roles_changed(first: str, second: str) -> bool:
+def has_role_change(first: str, second: str) -> bool:
     """Return whether the names changed roles: “Lena lent Omar money” and “Omar lent Lena money”.
 
     “Omar was lent money by Lena” says the same as the first sentence and is recognised as passive.
     """
-    if COMPARING.search(first) and COMPARING.search(second) and stems(first) != stems(second):
-        return sorted(stems(first)) == sorted(stems(second))
-    if bool(TURNED.search(first)) != bool(TURNED.search(second)):
+    if COMPARING.search(first) and COMPARING.search(second) and extract_stems(first) != extract_stems(second):
+        return sorted(extract_stems(first)) == sorted(extract_stems(second))
+    if bool(CLAUSE_MARKER.search(first)) != bool(CLAUSE_MARKER.search(second)):
         return False
-    one, other = acting(first), acting(second)
-    return [name for name in one if name in other] != [name for name in other if name in one]
+    first_names, second_names = extract_actors(first), extract_actors(second)
+    return [name for name in first_names if name in second_names] != [name for name in second_names if name in first_names]
 
 
-def acting(text: str) -> list[str]:
+def extract_actors(text: str) -> list[str]:
     """Return the names in order, without those of places."""
-    placed = {fold(word) for before, word in pairwise(cut(text)) if before.lower() in PLACING}
-    return [name for name in named(text) if name not in placed]
+    place_names = {fold(word) for before, word in pairwise(split_words(text)) if before.lower() in PLACE_PREPOSITIONS}
+    return [name for name in extract_names(text) if name not in place_names]
 
 
 def has_relative(text: str) -> bool:
     """Return whether the text mentions a relative, partner, boss or the like."""
-    return not RELATED.isdisjoint(cut(text))
+    return not RELATED.isdisjoint(split_words(text))
 
 
-def excluded(first: str, second: str, groups: Sequence[Sequence[str]]) -> bool:
+def has_exclusive_values(first: str, second: str, groups: Sequence[Sequence[str]]) -> bool:
     """Return whether each text has its own member of one of the groups."""
-    words, others = set(cut(first)), set(cut(second))
+    first_words, second_words = set(split_words(first)), set(split_words(second))
     for group in groups:
-        mine = {member for member in group if not words.isdisjoint(member.split())}
-        theirs = {member for member in group if not others.isdisjoint(member.split())}
-        if mine - theirs and theirs - mine:
+        first_members = {member for member in group if not first_words.isdisjoint(member.split())}
+        second_members = {member for member in group if not second_words.isdisjoint(member.split())}
+        if first_members - second_members and second_members - first_members:
             return True
     return False

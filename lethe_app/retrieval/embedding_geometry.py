@@ -20,7 +20,7 @@ from lethe_app.retrieval import late_interaction
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
-QUESTIONS = (
+SAMPLE_QUERIES = (
     "Where did I leave the spare key?",
     "What did the doctor say about my knee?",
     "I finally booked the train to Vienna for the concert.",
@@ -31,7 +31,7 @@ QUESTIONS = (
     "We planted three apple trees behind the shed.",
 )
 """Everyday messages used as queries of the measurement."""
-PASSAGES = (
+SAMPLE_PASSAGES = (
     '(4 March, 2021) Ana said, "The printer at work is broken again and nobody wants to order a new one."',
     '(19 July, 2022) Tom said, "I passed the driving test on the second try!"',
     "(2 May, 2023) Ana is allergic to peanuts.",
@@ -57,45 +57,46 @@ class Geometry:
     tokens: float
     """Mean cosine of a query token and the nearest token of an unrelated passage."""
 
-    def scaled(self, cosines: Floats) -> Floats:
+    def scale_texts(self, cosines: Floats) -> Floats:
         """Return text cosines in the scale of the starter embedder."""
-        return _scaled(cosines, self.texts, STARTER.texts)
+        return _rescale(cosines, self.texts, STARTER.texts)
 
-    def scaled_tokens(self, cosines: Floats) -> Floats:
+    def scale_tokens(self, cosines: Floats) -> Floats:
         """Return token cosines in the scale of the starter embedder."""
-        return _scaled(cosines, self.tokens, STARTER.tokens)
+        return _rescale(cosines, self.tokens, STARTER.tokens)
 
 
-def _scaled(cosines: Floats, background: float, wanted: float) -> Floats:
+def _rescale(cosines: Floats, background: float, target: float) -> Floats:
     """Map the background linearly to the wanted one; the cosine of a text and itself stays 1."""
-    scaled: Floats = 1 - (1 - cosines) * np.float32((1 - wanted) / (1 - background))
+    scaled: Floats = 1 - (1 - cosines) * np.float32((1 - target) / (1 - background))
     return scaled
 
 
 STARTER = Geometry(texts=0.067, tokens=0.139)
-"""Background of all-MiniLM-L6-v2, the bundled embedder, as `measured` returns it."""
-HIGHEST = 0.98
+"""Background of all-MiniLM-L6-v2, the bundled embedder, as `measure_geometry` returns it."""
+MAX_BACKGROUND = 0.98
 """Maximum background. An embedder above it is uninformative, and its cosines must not be stretched without limit."""
 
 
-async def measured(ask: Embed, embed: Embed) -> Geometry:
+async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> Geometry:
     """Measure the background of an embedder by embedding twenty short texts; that of the starter embedder if it fails.
 
-    `ask` embeds queries and `embed` passages.
+    `embed_queries` embeds queries and `embed_passages` passages.
     """
     try:
-        asked, known = await ask(QUESTIONS), await embed(PASSAGES)
+        queries, passages = await embed_queries(SAMPLE_QUERIES), await embed_passages(SAMPLE_PASSAGES)
     except LetheError:
         return STARTER
-    cosines = _matrix(asked) @ _matrix(known).T
-    blobs = [late_interaction.packed(meaning) for meaning in known]
-    every = [
-        late_interaction.asked(meaning, dict.fromkeys(late_interaction.words_of(meaning.pieces), 1.0))[0] for meaning in asked
+    cosines = _stack_vectors(queries) @ _stack_vectors(passages).T
+    blobs = [late_interaction.pack_tokens(meaning) for meaning in passages]
+    query_rows = [
+        late_interaction.query_tokens(meaning, dict.fromkeys(late_interaction.words_of(meaning.pieces), 1.0))[0]
+        for meaning in queries
     ]
-    nearest = np.concatenate([late_interaction.nearest(rows, blobs).ravel() for rows in every])
+    nearest = np.concatenate([late_interaction.nearest_cosines(rows, blobs).ravel() for rows in query_rows])
     tokens = float(nearest.mean()) if len(nearest) else STARTER.tokens
-    return Geometry(min(float(cosines.mean()), HIGHEST), min(tokens, HIGHEST))
+    return Geometry(min(float(cosines.mean()), MAX_BACKGROUND), min(tokens, MAX_BACKGROUND))
 
 
-def _matrix(meanings: Sequence[TextEmbedding]) -> Floats:
+def _stack_vectors(meanings: Sequence[TextEmbedding]) -> Floats:
     return np.stack([np.frombuffer(meaning.vector, np.float32) for meaning in meanings])

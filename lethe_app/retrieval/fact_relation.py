@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from lethe_app.retrieval.calibration import Thresholds
-from lethe_app.retrieval.contradictions import contrast
+from lethe_app.retrieval.contradictions import compare_sentences
 
 
 class SentenceRelation(StrEnum):
@@ -16,20 +16,20 @@ class SentenceRelation(StrEnum):
     NEW = "new"
 
 
-def relation(a: str, b: str, distance: float, thresholds: Thresholds) -> SentenceRelation:
-    """Return the relation of the later sentence `b` to the known `a`, given the cosine distance of the plain texts; NEW if
+def classify_relation(known: str, new: str, distance: float, thresholds: Thresholds) -> SentenceRelation:
+    """Return the relation of the later sentence `new` to the known `known`, given the cosine distance of the plain texts; NEW if
     unsure.
 
     SAME needs a small distance and no lexical difference (`Contrast.agrees`), and is symmetric. UPDATE needs a distance at
-    which the pair may be about the same thing, and a lexical sign that `b` makes `a` untrue (`Contrast.replaces`): distance
+    which the pair may be about the same thing, and a lexical sign that `new` makes `known` untrue (`Contrast.is_replacing`): distance
     alone cannot separate “lives in Porto” from “likes Porto”. A wrong NEW costs a line, a wrong SAME loses a statement, and
     a wrong UPDATE hides what is still true; hence NEW in case of doubt.
     """
-    if a.strip() == b.strip():
+    if known.strip() == new.strip():
         return SentenceRelation.SAME
-    found = contrast(a, b)
-    if distance < thresholds.same_words and found.agrees:
+    comparison = compare_sentences(known, new)
+    if distance < thresholds.same_words and comparison.is_agreeing:
         return SentenceRelation.SAME
-    if distance < thresholds.update and found.replaces:
+    if distance < thresholds.update and comparison.is_replacing:
         return SentenceRelation.UPDATE
     return SentenceRelation.NEW

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from lethe_app.retrieval.term_statistics import Spread
 from lethe_app.retrieval.vectors.columns import Columns, Rows
-from lethe_app.retrieval.vectors.top_k import begins, highest_first
+from lethe_app.retrieval.vectors.top_k import highest_first, mark_first
 from lethe_app.storage.index.term_positions import Occurrences
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
-LATE = (100, 100, 60, 100)
+MAX_COMPARED = (100, 100, 60, 100)
 """Passages of each group (messages, facts, summaries, standalone) that are compared token by token."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """k1 and b of BM25."""
@@ -51,7 +51,7 @@ class PassageFeatures:
     silent: Flags
     """True for a passage that states nothing (see `assertions`) and therefore does not count."""
 
-    def without(self, silent: Flags) -> PassageFeatures:
+    def silence(self, silent: Flags) -> PassageFeatures:
         """Return the features with those of `silent` passages neutralised."""
         return replace(
             self,
@@ -62,32 +62,32 @@ class PassageFeatures:
         )
 
     @property
-    def stands(self) -> Flags:
+    def words_by_source(self) -> Flags:
         """Whether each word (row) occurs anywhere in each candidate source (column)."""
-        return highest(self.shares.astype(np.float32), self.source, len(self.sources)) > 0
+        return max_by_owner(self.shares.astype(np.float32), self.source, len(self.sources)) > 0
 
 
-def gather(
+def gather_features(
     columns: Columns,
     rows: Rows,
-    places: Places,
+    occurrences: Places,
     spread: Spread,
-    near: tuple[Rows, Floats],
+    nearest: tuple[Rows, Floats],
 ) -> PassageFeatures:
     """Combine cosines (`near`: passage numbers and cosines) and word occurrences into features of these rows, which must
     ascend.
     """
     sources, source = np.unique(columns.source[rows], return_inverse=True)
-    word, place = _known(columns.number[rows], places)
+    word, index = _locate_occurrences(columns.number[rows], occurrences)
     words = len(spread.rarity)
-    counts = np.bincount(word * len(rows) + place, minlength=words * len(rows)).reshape(words, len(rows)).astype(np.float32)
+    counts = np.bincount(word * len(rows) + index, minlength=words * len(rows)).reshape(words, len(rows)).astype(np.float32)
     return PassageFeatures(
         rows=rows,
         group=columns.group[rows],
         source=source,
         # A passage whose cosine was not measured is not among the nearest, so the lowest measured cosine is its upper bound.
-        cosine=cosines_of(columns.number[rows], *near, otherwise=float(near[1].min()) if len(near[1]) else 0.0),
-        bm25=_bm25(counts, columns.length[rows] / columns.mean_length, spread.rarity),
+        cosine=lookup_cosines(columns.number[rows], *nearest, default=float(nearest[1].min()) if len(nearest[1]) else 0.0),
+        bm25=_bm25_scores(counts, columns.length[rows] / columns.mean_length, spread.rarity),
         shares=counts > 0,
         rarity_in_passages=spread.rarity_in_passages,
         sources=sources,
@@ -95,71 +95,71 @@ def gather(
     )
 
 
-def standard(values: Floats) -> Floats:
+def standardise(values: Floats) -> Floats:
     """Return the z-scores of the values; zeros if all are alike."""
     if len(values) == 0:
         return np.zeros(0, np.float32)
-    apart = values - values.mean()
-    spread = float(np.sqrt((apart * apart).mean()))
-    return (apart / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
+    deviations = values - values.mean()
+    spread = float(np.sqrt((deviations * deviations).mean()))
+    return (deviations / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
 
 
-def places_of(occurrences: Occurrences) -> Places:
+def to_places(occurrences: Occurrences) -> Places:
     """Return the occurrences as columns."""
     return Places(np.array(occurrences.word, np.int64), np.array(occurrences.passage, np.int64))
 
 
-def to_compare(group: NDArray[np.int8], cosine: Floats, worth: Floats) -> Rows:
+def select_compared(group: NDArray[np.int8], cosine: Floats, word_scores: Floats) -> Rows:
     """Return the passages to compare token by token, chosen within each group by cosine and word score."""
     chosen = []
-    for number, most in enumerate(LATE):
+    for number, limit in enumerate(MAX_COMPARED):
         members = np.flatnonzero(group == number)
-        promise = standard(cosine[members]) + standard(worth[members])
-        chosen.append(members[highest_first(promise, most)])
+        promise = standardise(cosine[members]) + standardise(word_scores[members])
+        chosen.append(members[highest_first(promise, limit)])
     return np.concatenate(chosen)
 
 
-def highest(values: Floats, owner: Rows, owners: int) -> Floats:
+def max_by_owner(values: Floats, owner: Rows, owners: int) -> Floats:
     """Return the highest value of each owner along the last axis; 0 for owners without values."""
     if values.ndim == 1:
         best = np.full(owners, -np.inf, np.float32)
         np.maximum.at(best, owner, values)
         best[best == -np.inf] = 0
         return best
-    found = np.zeros((*values.shape[:-1], owners), np.float32)
+    result = np.zeros((*values.shape[:-1], owners), np.float32)
     if values.shape[-1]:
         order = np.argsort(owner, kind="stable")
         ordered = owner[order]
-        starts = np.flatnonzero(begins(ordered))
-        found[..., ordered[starts]] = np.maximum.reduceat(values[..., order], starts, axis=-1)
-    return found
+        starts = np.flatnonzero(mark_first(ordered))
+        result[..., ordered[starts]] = np.maximum.reduceat(values[..., order], starts, axis=-1)
+    return result
 
 
-def _known(numbers: Rows, places: Places) -> tuple[Rows, Rows]:
+def _locate_occurrences(numbers: Rows, occurrences: Places) -> tuple[Rows, Rows]:
     """Return the occurrences in these passages, with passage numbers replaced by indices."""
-    position = np.minimum(np.searchsorted(numbers, places.passage), max(0, len(numbers) - 1))
-    known = numbers[position] == places.passage if len(numbers) else np.zeros(len(position), bool)
-    return places.word[known], position[known]
+    position = np.minimum(np.searchsorted(numbers, occurrences.passage), max(0, len(numbers) - 1))
+    known = numbers[position] == occurrences.passage if len(numbers) else np.zeros(len(position), bool)
+    return occurrences.word[known], position[known]
 
 
-def cosines_of(numbers: Rows, near: Rows, cosines: Floats, otherwise: float = 0.0) -> Floats:
-    """Return the cosine of each passage, or `otherwise` where it was not measured."""
-    found = np.full(len(numbers), otherwise, np.float32)
+def lookup_cosines(numbers: Rows, measured_numbers: Rows, cosines: Floats, default: float = 0.0) -> Floats:
+    """Return the cosine of each passage, or `default` where it was not measured."""
+    result = np.full(len(numbers), default, np.float32)
     if len(numbers):
-        place = np.minimum(np.searchsorted(numbers, near), len(numbers) - 1)
-        known = numbers[place] == near
-        found[place[known]] = cosines[known]
-    return found
+        index = np.minimum(np.searchsorted(numbers, measured_numbers), len(numbers) - 1)
+        known = numbers[index] == measured_numbers
+        result[index[known]] = cosines[known]
+    return result
 
 
-def slowed(length: NDArray[np.float64]) -> NDArray[np.float64]:
+def length_term(length: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the length-dependent term of BM25's denominator; `length` is relative to the mean."""
-    slow: NDArray[np.float64] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
-    return slow
+    term: NDArray[np.float64] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+    return term
 
 
-def _bm25(counts: Floats, length: NDArray[np.float64], rarity: Floats) -> Floats:
+def _bm25_scores(counts: Floats, length: NDArray[np.float64], rarity: Floats) -> Floats:
     """Return the BM25 score (Robertson) of each passage. Length is measured in characters, which serves as well as words."""
-    slow = slowed(length)
-    score: Floats = (rarity[:, None] * counts * (SATURATION + 1) / (counts + slow)).sum(0).astype(np.float32)
+    term = length_term(length)
+    score: Floats = (rarity[:, None] * counts * (SATURATION + 1) / (counts + term)).sum(0).astype(np.float32)
     return score

@@ -11,66 +11,66 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.retrieval.query_terms import STOP_WORDS, cut, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
 
 Matrix = NDArray[np.float32]
 
-STEPS = 127
+QUANTISATION_STEPS = 127
 """Quantisation of a unit vector's component to a signed byte; the loss is not measurable."""
-AT_ONCE = 128
+ROWS_PER_PRODUCT = 128
 """Token rows compared per matrix product: as floats they fit into a core's cache, which is four times as fast."""
 SHARPNESS = 3
 """Exponent applied to cosines, so that one exact match outweighs several vague ones."""
 WORD_START = "\u2581"
 
 
-def packed(meaning: TextEmbedding) -> bytes:
+def pack_tokens(embedding: TextEmbedding) -> bytes:
     """Return the token vectors of a passage as stored: unit length, one byte per component, word tokens only."""
-    rows = _unit_rows(meaning)[[bool(cut(piece)) and not _is_control(piece) for piece in meaning.pieces]]
-    return bytes(np.round(rows * STEPS).astype(np.int8).tobytes())
+    rows = _unit_rows(embedding)[[bool(split_words(piece)) and not _is_control(piece) for piece in embedding.pieces]]
+    return bytes(np.round(rows * QUANTISATION_STEPS).astype(np.int8).tobytes())
 
 
-def asked(meaning: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
+def query_tokens(embedding: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
     """Return the token vectors of a query that have a weight, their weights, and the word each token belongs to.
 
     `weights` is by folded word; words it does not contain have weight 0.
     """
-    words = words_of(meaning.pieces)
+    words = words_of(embedding.pieces)
     weight = np.array([weights.get(word, 0.0) for word in words], np.float32)
     kept = weight > 0
-    return _unit_rows(meaning)[kept], weight[kept], [word for word, keep in zip(words, kept, strict=True) if keep]
+    return _unit_rows(embedding)[kept], weight[kept], [word for word, keep in zip(words, kept, strict=True) if keep]
 
 
-def sharpened(cosines: Matrix) -> Matrix:
+def sharpen(cosines: Matrix) -> Matrix:
     """Return cosines as similarities, 0 to 1."""
-    near: Matrix = np.clip(cosines, 0.0, 1.0) ** SHARPNESS
-    return near
+    similarities: Matrix = np.clip(cosines, 0.0, 1.0) ** SHARPNESS
+    return similarities
 
 
-def nearest(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
+def nearest_cosines(query: Matrix, blobs: Sequence[bytes]) -> Matrix:
     """Return the cosine of each query token (rows) with its nearest token in each passage (columns); 0 for a passage without
     tokens.
     """
-    size = question.shape[1]
+    size = query.shape[1]
     counts = np.array([len(blob) // max(1, size) for blob in blobs], np.int64)
-    found = np.zeros((len(question), len(blobs)), np.float32)
+    result = np.zeros((len(query), len(blobs)), np.float32)
     filled = np.flatnonzero(counts)
-    if question.size == 0 or len(filled) == 0:
-        return found
+    if query.size == 0 or len(filled) == 0:
+        return result
     rows = np.frombuffer(b"".join(blobs), np.int8).reshape(-1, size)
-    cosines = np.empty((len(question), len(rows)), np.float32)
-    for start in range(0, len(rows), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
-        np.matmul(question, rows[some].astype(np.float32).T, out=cosines[:, some])
+    cosines = np.empty((len(query), len(rows)), np.float32)
+    for start in range(0, len(rows), ROWS_PER_PRODUCT):
+        chunk = slice(start, start + ROWS_PER_PRODUCT)
+        np.matmul(query, rows[chunk].astype(np.float32).T, out=cosines[:, chunk])
     starts = (np.cumsum(counts) - counts)[filled]
-    found[:, filled] = np.maximum.reduceat(cosines, starts, axis=1) / STEPS
-    return found
+    result[:, filled] = np.maximum.reduceat(cosines, starts, axis=1) / QUANTISATION_STEPS
+    return result
 
 
-def _unit_rows(meaning: TextEmbedding) -> Matrix:
-    if not meaning.pieces:  # numpy cannot tell from nothing how long its rows would be
-        return np.zeros((0, len(meaning.vector) // np.float32().nbytes), np.float32)
-    rows = np.frombuffer(meaning.tokens, np.float32).reshape(len(meaning.pieces), -1)
+def _unit_rows(embedding: TextEmbedding) -> Matrix:
+    if not embedding.pieces:  # numpy cannot tell from nothing how long its rows would be
+        return np.zeros((0, len(embedding.vector) // np.float32().nbytes), np.float32)
+    rows = np.frombuffer(embedding.tokens, np.float32).reshape(len(embedding.pieces), -1)
     unit: Matrix = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     return unit
 
@@ -85,7 +85,7 @@ def words_of(pieces: Sequence[str]) -> list[str]:
     for group in groups:
         spelled = "".join(pieces[number] for number in group)
         word = fold(spelled.replace(WORD_START, ""))
-        if cut(word) and not _is_control(spelled) and word not in STOP_WORDS:
+        if split_words(word) and not _is_control(spelled) and word not in STOP_WORDS:
             for number in group:
                 words[number] = word
     return words

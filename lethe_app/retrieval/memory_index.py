@@ -20,14 +20,14 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import late_interaction, passage_builder
-from lethe_app.retrieval.assertions import parts_of, substance
+from lethe_app.retrieval.assertions import split_query, strip_small_talk
 from lethe_app.retrieval.candidates import Looked, Looker
-from lethe_app.retrieval.embedding_geometry import STARTER, Geometry, measured
-from lethe_app.retrieval.features import SATURATION, Floats, slowed
-from lethe_app.retrieval.query_terms import QueryTerms, question, spaced, unaddressed
+from lethe_app.retrieval.embedding_geometry import STARTER, Geometry, measure_geometry
+from lethe_app.retrieval.features import SATURATION, Floats, length_term
+from lethe_app.retrieval.query_terms import QueryTerms, parse_query, space_characters, strip_addressing
 from lethe_app.retrieval.ranking import RankedSources, Weighing
-from lethe_app.retrieval.signals import weigh
-from lethe_app.retrieval.time_expressions import moment
+from lethe_app.retrieval.signals import compute_signals
+from lethe_app.retrieval.time_expressions import parse_time
 from lethe_app.retrieval.vectors import distances as vectors_distances
 from lethe_app.retrieval.vectors.columns import Columns
 from lethe_app.retrieval.vectors.owner_views import Views
@@ -60,33 +60,33 @@ class Recall:
         folder: Path | None = None,
     ) -> None:
         self._passages = passages
-        self._embed = self._ask = embed
-        self._undated = vectors_distances.Undated(embed) if embed is not None else None
+        self._embed = self._embed_queries = embed
+        self._undated_embedder = vectors_distances.Undated(embed) if embed is not None else None
         self._embedder = embedder
         self._clock = clock
         self._views = Views(passages, embedder, folder, exact_up_to)
         self._geometry: Geometry | None = None
-        self._changing = asyncio.Lock()
+        self._change_lock = asyncio.Lock()
 
-    def use(self, embed: Embed | None, embedder: str, ask: Embed | None = None) -> None:
+    def set_embedder(self, embed: Embed | None, embedder: str, embed_queries: Embed | None = None) -> None:
         """Use this embedder from now on, or none. Vectors of another embedder are no longer compared.
 
-        `ask` embeds queries, for embedders that treat queries and passages differently; by default `embed` does.
+        `embed_queries` embeds queries, for embedders that treat queries and passages differently; by default `embed` does.
         """
         self._embed, self._embedder = embed, embedder if embed is not None else ""
-        self._ask = ask or embed
-        self._undated = vectors_distances.Undated(embed) if embed is not None else None
+        self._embed_queries = embed_queries or embed
+        self._undated_embedder = vectors_distances.Undated(embed) if embed is not None else None
         if embed is not None:
-            self._views.use(embedder)
+            self._views.set_embedder(embedder)
         self._geometry = None
 
     # Changing the index
 
     async def add_passages(self, passages: Sequence[Passage]) -> list[int]:
-        """Store passages and return their numbers. Words find them at once; vectors are added by `catch_up`."""
-        async with self._changing:
+        """Store passages and return their numbers. Words find them at once; vectors are added by `embed_pending`."""
+        async with self._change_lock:
             numbers = await self._passages.add(passages)
-            self._views.change([], _numbered(passages, numbers))
+            self._views.apply_changes([], _with_numbers(passages, numbers))
         return numbers
 
     async def replace(self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()) -> None:
@@ -95,47 +95,47 @@ class Recall:
 
         A passage that is stored already with the same content keeps its number and its vectors.
         """
-        async with self._changing:
+        async with self._change_lock:
             gone, numbers = await self._passages.replace(origins, passages, settled)
-            self._views.change(gone, _numbered(passages, numbers))
+            self._views.apply_changes(gone, _with_numbers(passages, numbers))
 
     async def remove_passages(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> int:
         """Remove the passages that match all given criteria and return their number; without criteria nothing is removed.
 
         `source` is a session, memory or World Info entry, `origin` a message or fact.
         """
-        async with self._changing:
+        async with self._change_lock:
             numbers = await self._passages.remove_of(source=source, origin=origin, owner=owner)
-            self._views.change(numbers, [])
+            self._views.apply_changes(numbers, [])
         return len(numbers)
 
-    async def waiting(self) -> int:
+    async def count_pending(self) -> int:
         """Return how many passages have no vector yet; 0 without an embedder."""
         return await self._passages.waiting(self._embedder) if self._embed is not None else 0
 
-    async def catch_up(self, limit: int = BATCH) -> int:
+    async def embed_pending(self, limit: int = BATCH) -> int:
         """Embed up to `limit` passages without vectors, newest first, and return how many; 0 if none is left or there is no
         embedder.
 
         Errors of the embedder propagate.
         """
         embed, embedder = self._embed, self._embedder
-        await self._measured()  # here, in the background, so that no turn waits for it
-        waiting = await self._passages.without_vectors(embedder, limit) if embed is not None else []
-        if embed is None or not waiting:
+        await self._get_geometry()  # here, in the background, so that no turn waits for it
+        pending = await self._passages.without_vectors(embedder, limit) if embed is not None else []
+        if embed is None or not pending:
             return 0
-        meanings = await embed([passage_builder.embedded(passage) for passage in waiting])
+        meanings = await embed([passage_builder.embedding_text(passage) for passage in pending])
         vectors = {
-            passage.number: Vectors(passage.number, meaning.vector, late_interaction.packed(meaning), passage)
-            for passage, meaning in zip(waiting, meanings, strict=True)
+            passage.number: Vectors(passage.number, meaning.vector, late_interaction.pack_tokens(meaning), passage)
+            for passage, meaning in zip(pending, meanings, strict=True)
         }
-        async with self._changing:
+        async with self._change_lock:
             # The embedder may have been replaced while it was computing.
             if embedder == self._embedder:  # else they are of no use any more
                 stored = set(await self._passages.set_vectors(embedder, list(vectors.values())))
-                known = [passage for passage in waiting if passage.number in stored]
-                await self._views.add_vectors(known, [vectors[passage.number].vector for passage in known])
-        return len(waiting)
+                stored_passages = [passage for passage in pending if passage.number in stored]
+                await self._views.add_vectors(stored_passages, [vectors[passage.number].vector for passage in stored_passages])
+        return len(pending)
 
     def reload(self) -> None:
         """Drop all cached data; it is read from storage again when needed."""
@@ -147,18 +147,18 @@ class Recall:
 
     async def close(self) -> None:
         """Write unsaved vector indexes, so that the next start is quick. Call it before the database is closed."""
-        async with self._changing:
+        async with self._change_lock:
             await self._views.close()
 
     # Searching
 
-    async def understand(self, text: str, present: Collection[str] = ()) -> TextEmbedding | None:
+    async def embed_query(self, text: str, participants: Collection[str] = ()) -> TextEmbedding | None:
         """Embed a query, for use in several searches; None without an embedder or if it fails.
 
-        The names of participants in `present` are removed where they address somebody, because they are not part of the
+        The names of participants in `participants` are removed where they address somebody, because they are not part of the
         meaning.
         """
-        return await _understood(self._ask, substance(unaddressed(text, present), present))
+        return await _embed_text(self._embed_queries, strip_small_talk(strip_addressing(text, participants), participants))
 
     async def search(
         self,
@@ -167,72 +167,92 @@ class Recall:
         *,
         limit: int = 10,
         at: datetime | None = None,
-        without: Collection[UUID] = (),
-        only: Collection[UUID] | None = None,
-        meaning: TextEmbedding | None = None,
-        present: Collection[str] = (),
+        excluded: Collection[UUID] = (),
+        allowed_sources: Collection[UUID] | None = None,
+        embedding: TextEmbedding | None = None,
+        participants: Collection[str] = (),
         personas: Collection[str] = (),
     ) -> RankedSources:
         """Return what `text`, said at the moment `at` (default: now), recalls from the memory of these owners. Nothing is
         changed.
 
-        Passages dated after `at` are ignored. `without` excludes sources that are in the prompt already, `only` restricts
-        the result, and `meaning` is the embedding of the text if it is known. The names of participants in `present` are no
+        Passages dated after `at` are ignored. `excluded` excludes sources that are in the prompt already, `allowed_sources` restricts
+        the result, and `meaning` is the embedding of the text if it is known. The names of participants in `participants` are no
         query words, and statements of `personas` about the user are no evidence. A long text is searched in parts
         (`parts_of`). If the embedder fails, only words are searched.
         """
-        parts, found = parts_of(text, present), list[RankedSources]()
+        parts, results = split_query(text, participants), list[RankedSources]()
         for part in parts:
             # The given embedding is that of the whole text.
-            known = meaning if part == text else None
-            weighing = await self.weigh(
-                owners, part, at=at, without=without, only=only, meaning=known, present=present, personas=personas
+            part_embedding = embedding if part == text else None
+            weighing = await self.collect_evidence(
+                owners,
+                part,
+                at=at,
+                excluded=excluded,
+                allowed_sources=allowed_sources,
+                embedding=part_embedding,
+                participants=participants,
+                personas=personas,
             )
-            found.append(weighing.found(limit) if weighing is not None else RankedSources())
-        return found[0].with_others(found[1:], limit)
+            results.append(weighing.rank_sources(limit) if weighing is not None else RankedSources())
+        return results[0].merge_parts(results[1:], limit)
 
-    async def weigh(
+    async def collect_evidence(
         self,
         owners: Sequence[str],
         text: str,
         *,
         at: datetime | None = None,
-        without: Collection[UUID] = (),
-        only: Collection[UUID] | None = None,
-        meaning: TextEmbedding | None = None,
-        present: Collection[str] = (),
+        excluded: Collection[UUID] = (),
+        allowed_sources: Collection[UUID] | None = None,
+        embedding: TextEmbedding | None = None,
+        participants: Collection[str] = (),
         personas: Collection[str] = (),
     ) -> Weighing | None:
         """Return all evidence of a search (parameters as in `search`); None if there is nothing to search."""
-        view = await self._views.open(owners)
-        if len(view.shelf) == 0:
+        view = await self._views.open_view(owners)
+        if len(view.passage_columns) == 0:
             return None
-        meaning = meaning or await self.understand(text, present)
-        at, columns, asked = at or self._clock(), view.shelf.columns(), question(substance(text, present), present)
+        embedding = embedding or await self.embed_query(text, participants)
+        at, columns, query = (
+            at or self._clock(),
+            view.passage_columns.columns(),
+            parse_query(strip_small_talk(text, participants), participants),
+        )
         allowed = columns.day <= at.toordinal()
-        hidden = columns.sources.positions(without)
+        hidden = columns.sources.positions(excluded)
         if len(hidden):
             allowed &= ~np.isin(columns.source, hidden)
-        if only is not None:
-            allowed &= np.isin(columns.source, columns.sources.positions(only))
+        if allowed_sources is not None:
+            allowed &= np.isin(columns.source, columns.sources.positions(allowed_sources))
         if not allowed.any():
             return None
-        when = moment(text, at.date())
-        by_meaning = meaning is not None and view.has_vectors()
-        meaning = meaning if by_meaning else None
-        geometry = await self._measured() if meaning is not None else STARTER
+        time_reference = parse_time(text, at.date())
+        by_meaning = embedding is not None and view.has_vectors()
+        embedding = embedding if by_meaning else None
+        geometry = await self._get_geometry() if embedding is not None else STARTER
         looker = Looker(
-            self._passages, self._embedder, view, columns, allowed, asked, when, meaning, geometry, frozenset(personas)
+            self._passages,
+            self._embedder,
+            view,
+            columns,
+            allowed,
+            query,
+            time_reference,
+            embedding,
+            geometry,
+            frozenset(personas),
         )
-        looked = await looker.look()
-        near, weight = _compared(looked, columns, asked, meaning, geometry)
-        weighed = weigh(columns, looked, near, weight, when)
-        return Weighing(asked, when, columns, looked.evidence, looked.compared, weighed, by_meaning)
+        looked = await looker.collect()
+        similarities, weight = _compare_tokens(looked, columns, query, embedding, geometry)
+        scores = compute_signals(columns, looked, similarities, weight, time_reference)
+        return Weighing(query, time_reference, columns, looked.features, looked.compared, scores, by_meaning)
 
-    async def _measured(self) -> Geometry:
+    async def _get_geometry(self) -> Geometry:
         """Return the background of the present embedder, measured once."""
-        if self._geometry is None and self._ask is not None and self._embed is not None:
-            embedder, geometry = self._embedder, await measured(self._ask, self._embed)
+        if self._geometry is None and self._embed_queries is not None and self._embed is not None:
+            embedder, geometry = self._embedder, await measure_geometry(self._embed_queries, self._embed)
             # Replaced during the measurement: the result belongs to the former embedder and must not be stored.
             if embedder != self._embedder:
                 return geometry
@@ -244,57 +264,59 @@ class Recall:
 
         Origins without a vector are missing; without an embedder the result is empty.
         """
-        meaning = await self.understand(text) if isinstance(text, str) else text
-        if meaning is None or self._undated is None or not origins:
+        embedding = await self.embed_query(text) if isinstance(text, str) else text
+        if embedding is None or self._undated_embedder is None or not origins:
             return {}
-        return await vectors_distances.distances(self._passages, self._undated, self._embedder, meaning, origins)
+        return await vectors_distances.distances(self._passages, self._undated_embedder, self._embedder, embedding, origins)
 
-    async def nearest(
-        self, owner: str, text: str, kind: PassageKind, count: int, beside: Mapping[UUID, str] = MappingProxyType({})
+    async def nearest_origins(
+        self, owner: str, text: str, kind: PassageKind, count: int, unindexed: Mapping[UUID, str] = MappingProxyType({})
     ) -> list[tuple[UUID, float]]:
         """Return the origins of an owner's passages of a kind that are nearest to a text, nearest first, with their cosine
         distances.
 
-        The texts in `beside`, by origin, are compared as well; they are those not indexed yet. Distances are computed on
+        The texts in `unindexed`, by origin, are compared as well; they are those not indexed yet. Distances are computed on
         texts without date. Some texts are embedded again, so use this in the background only (it looks for duplicates).
         Empty without an embedder, or if it fails.
         """
-        if self._undated is None:
+        if self._undated_embedder is None:
             return []
-        view = await self._views.open([owner])
-        return await vectors_distances.nearest(self._passages, self._undated, view, text, (owner, kind), count, beside)
+        view = await self._views.open_view([owner])
+        return await vectors_distances.nearest_origins(
+            self._passages, self._undated_embedder, view, text, (owner, kind), count, unindexed
+        )
 
-    async def prepare(self, texts: Sequence[str]) -> None:
-        """Embed texts that `nearest` will be called with, several at a time, which is far quicker than one by one."""
+    async def prepare_texts(self, texts: Sequence[str]) -> None:
+        """Embed texts that `nearest_origins` will be called with, several at a time, which is far quicker than one by one."""
         for start in range(0, len(texts), PREPARED_AT_ONCE):
-            if self._undated is not None:
-                await self._undated.vectors(texts[start : start + PREPARED_AT_ONCE])
+            if self._undated_embedder is not None:
+                await self._undated_embedder.embed_texts(texts[start : start + PREPARED_AT_ONCE])
 
 
-def _compared(
-    looked: Looked, columns: Columns, asked: QueryTerms, meaning: TextEmbedding | None, geometry: Geometry
+def _compare_tokens(
+    looked: Looked, columns: Columns, query: QueryTerms, embedding: TextEmbedding | None, geometry: Geometry
 ) -> tuple[Floats, Floats]:
     """Compare the query tokens with the passages; return similarities, shape (tokens, passages), and the weight of each
     token.
 
     Without an embedder query words are compared instead: an identical word counts, and more so in a short text (as in BM25).
     """
-    evidence = looked.evidence
+    evidence = looked.features
     exact = evidence.shares[:, looked.compared].astype(np.float32)
-    if meaning is None:
+    if embedding is None:
         length = columns.length[evidence.rows[looked.compared]] / columns.mean_length
-        return (exact * (1 + SATURATION) / (1 + slowed(length))).astype(np.float32), evidence.rarity_in_passages
+        return (exact * (1 + SATURATION) / (1 + length_term(length))).astype(np.float32), evidence.rarity_in_passages
     weights: dict[str, float] = {}
-    for word, rarity in zip(asked.words, evidence.rarity_in_passages.tolist(), strict=True):
-        for part in spaced(word).split():  # embedders take scripts without spaces character by character
+    for word, rarity in zip(query.words, evidence.rarity_in_passages.tolist(), strict=True):
+        for part in space_characters(word).split():  # embedders take scripts without spaces character by character
             weights[part] = max(rarity, weights.get(part, 0.0))
-    tokens, weight, _words = late_interaction.asked(meaning, weights)
+    tokens, weight, _words = late_interaction.query_tokens(embedding, weights)
     numbers = columns.number[evidence.rows[looked.compared]].tolist()
-    cosines = late_interaction.nearest(tokens, [looked.tokens.get(number, b"") for number in numbers])
-    return late_interaction.sharpened(geometry.scaled_tokens(cosines)), weight
+    cosines = late_interaction.nearest_cosines(tokens, [looked.tokens.get(number, b"") for number in numbers])
+    return late_interaction.sharpen(geometry.scale_tokens(cosines)), weight
 
 
-async def _understood(embed: Embed | None, text: str) -> TextEmbedding | None:
+async def _embed_text(embed: Embed | None, text: str) -> TextEmbedding | None:
     if embed is None:
         return None
     try:
@@ -303,5 +325,5 @@ async def _understood(embed: Embed | None, text: str) -> TextEmbedding | None:
         return None
 
 
-def _numbered(passages: Sequence[Passage], numbers: Sequence[int]) -> list[Passage]:
+def _with_numbers(passages: Sequence[Passage], numbers: Sequence[int]) -> list[Passage]:
     return [replace(passage, number=number) for passage, number in zip(passages, numbers, strict=True)]

@@ -9,61 +9,77 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.retrieval.query_terms import day, searchable
+from lethe_app.retrieval.query_terms import format_day, to_searchable
 
-LONGEST = 700
+MAX_LENGTH = 700
 """Maximum characters of a passage; the starter embedder reads 256 tokens."""
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”’)]*\s+(?=[^\s.!?…a-z])|(?<=[。！？])|\n+")
 
 
-def message(owner: str, session: UUID, origin: UUID, place: int, speaker: str, text: str, time: datetime) -> list[Passage]:
+def message_passages(
+    owner: str, session: UUID, origin: UUID, position: int, speaker: str, text: str, time: datetime
+) -> list[Passage]:
     """Return the passages of a message, each with its speaker."""
     return [
-        make(PassageKind.MESSAGE, owner, session, origin, f'{speaker} said, "{piece}"', time, speaker=speaker, place=place)
-        for piece in pieces(text)
+        make_passage(
+            PassageKind.MESSAGE, owner, session, origin, f'{speaker} said, "{piece}"', time, speaker=speaker, position=position
+        )
+        for piece in split_text(text)
     ]
 
 
-def fact(owner: str, session: UUID, origin: UUID, text: str, time: datetime) -> list[Passage]:
+def fact_passages(owner: str, session: UUID, origin: UUID, text: str, time: datetime) -> list[Passage]:
     """Return the passages of a fact. The date is part of the embedded text, because two facts of one kind may differ by
     nothing else.
     """
-    return [make(PassageKind.FACT, owner, session, origin, piece, time) for piece in pieces(text)]
+    return [make_passage(PassageKind.FACT, owner, session, origin, piece, time) for piece in split_text(text)]
 
 
-def summary(owner: str, session: UUID, text: str, time: datetime) -> list[Passage]:
+def summary_passages(owner: str, session: UUID, text: str, time: datetime) -> list[Passage]:
     """Return one passage per sentence: the vector of a whole summary averages its topics and is near to none of them."""
     found = (part.strip() for part in SENTENCE_END.split(text))
-    sentences = [piece for part in found if part for piece in pieces(part)]
+    sentences = [piece for part in found if part for piece in split_text(part)]
     return [
-        make(PassageKind.SENTENCE, owner, session, session, sentence, time, place=place)
+        make_passage(PassageKind.SENTENCE, owner, session, session, sentence, time, position=place)
         for place, sentence in enumerate(sentences)
     ]
 
 
-def memory(kind: PassageKind, owner: str, guid: UUID, name: str, text: str, time: datetime, filed: str = "") -> list[Passage]:
-    """Return the passages of a memory or World Info entry, which are standalone. The words in `filed` are searched, too, but
+def memory_passages(
+    kind: PassageKind, owner: str, guid: UUID, name: str, text: str, time: datetime, category: str = ""
+) -> list[Passage]:
+    """Return the passages of a memory or World Info entry, which are standalone. The words in `category` are searched, too, but
     not shown.
     """
-    made = [make(kind, owner, guid, guid, f"{name}: {piece}" if name else piece, time) for piece in pieces(text)]
-    return [replace(one, searched=f"{one.searched} {searchable(filed)}") for one in made] if filed else made
+    passages = [
+        make_passage(kind, owner, guid, guid, f"{name}: {piece}" if name else piece, time) for piece in split_text(text)
+    ]
+    return [replace(one, searched=f"{one.searched} {to_searchable(category)}") for one in passages] if category else passages
 
 
-def filed_words(filed_under: str, tags: Iterable[str]) -> str:
+def category_words(category: str, tags: Iterable[str]) -> str:
     """Return tags and category as words, split at slashes and hyphens."""
-    return " ".join(f"{' '.join(tags)} {filed_under}".replace("/", " ").replace("-", " ").split())
+    return " ".join(f"{' '.join(tags)} {category}".replace("/", " ").replace("-", " ").split())
 
 
-def make(
-    kind: PassageKind, owner: str, source: UUID, origin: UUID, text: str, time: datetime, *, speaker: str = "", place: int = 0
+def make_passage(
+    kind: PassageKind,
+    owner: str,
+    source: UUID,
+    origin: UUID,
+    text: str,
+    time: datetime,
+    *,
+    speaker: str = "",
+    position: int = 0,
 ) -> Passage:
     """Create one passage, including its text for the full-text index."""
-    return Passage(kind, owner, source, origin, text, searchable(text, time), time, speaker, place)
+    return Passage(kind, owner, source, origin, text, to_searchable(text, time), time, speaker, position)
 
 
-def embedded(passage: Passage) -> str:
+def embedding_text(passage: Passage) -> str:
     """Return the text to embed: messages and facts are preceded by their date."""
-    return f"({day(passage.time)}) {passage.text}" if is_dated(passage.kind) else passage.text
+    return f"({format_day(passage.time)}) {passage.text}" if is_dated(passage.kind) else passage.text
 
 
 def is_dated(kind: PassageKind) -> bool:
@@ -73,15 +89,15 @@ def is_dated(kind: PassageKind) -> bool:
     return kind in (PassageKind.MESSAGE, PassageKind.FACT, PassageKind.SUMMARY)
 
 
-def pieces(text: str) -> list[str]:
-    """Split a text into pieces of at most `LONGEST` characters, at sentence ends where possible."""
+def split_text(text: str) -> list[str]:
+    """Split a text into pieces of at most `MAX_LENGTH` characters, at sentence ends where possible."""
     text = text.strip()
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_LENGTH:
         return [text] if text else []
     found: list[str] = []
     for sentence in filter(None, (part.strip() for part in SENTENCE_END.split(text))):
-        if found and len(found[-1]) + len(sentence) < LONGEST:
+        if found and len(found[-1]) + len(sentence) < MAX_LENGTH:
             found[-1] = f"{found[-1]} {sentence}"
         else:
-            found += [sentence[start : start + LONGEST] for start in range(0, len(sentence), LONGEST)]
+            found += [sentence[start : start + MAX_LENGTH] for start in range(0, len(sentence), MAX_LENGTH)]
     return found

@@ -57,7 +57,7 @@ EVERYDAY = frozenset(
 """English words that occur in about every second conversation: in a young memory they only seem to be rare."""
 
 WORD = re.compile(r"[^\W_]+")
-DENIED = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
+NEGATED_VERB = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
 """Negated auxiliary verbs. Split at the apostrophe, “won” and “haven” would look like content words."""
 SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
@@ -68,7 +68,7 @@ ARTICLES = frozenset("a an any her his its my no our some that the their these t
 """Words after which a lower-case word is no name: “the rose” is a flower, even if a participant is called Rose."""
 PET_ENDING = re.compile(r"([bcdfgklmnprstvz]?)\1(?:ie|ey|y|i)$")
 """Ending of pet forms such as “Debbie” and “Tommy”, with the doubled consonant before it."""
-MOST_WORDS = 24
+MAX_TERMS = 24
 """Distinct words of a long query that are looked up, longest first."""
 
 
@@ -92,51 +92,51 @@ def fold(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-def cut(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a text as spelled; every character of a spaceless script is a word."""
-    return WORD.findall(spaced(text))
+    return WORD.findall(space_characters(text))
 
 
-def question(text: str, present: Collection[str] = ()) -> QueryTerms:
+def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
     """Parse a query into terms. A query of stop words only has none.
 
-    The names of participants in `present` are left out: nearly every memory is about them, so they do not discriminate.
+    The names of participants in `participants` are left out: nearly every memory is about them, so they do not discriminate.
     """
-    spelled = [word for word in _terms(DENIED.sub(" ", text), present) if fold(word) not in STOP_WORDS]
+    spelled = [word for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants) if fold(word) not in STOP_WORDS]
     folded = [fold(word) for word in spelled]
-    kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MOST_WORDS], key=folded.index)
+    kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MAX_TERMS], key=folded.index)
     # The first word of a text is capitalised in any case and therefore no evidence of a name.
     first = WORD.search(text)
     names = {fold(word) for word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
-    return QueryTerms(text, tuple(kept), tuple(map(spaced, kept)), frozenset(names))
+    return QueryTerms(text, tuple(kept), tuple(map(space_characters, kept)), frozenset(names))
 
 
-def unaddressed(text: str, present: Collection[str]) -> str:
-    """Remove the names of those in `present` where they address somebody, before punctuation or at the end: “Are you there,
+def strip_addressing(text: str, participants: Collection[str]) -> str:
+    """Remove the names of those in `participants` where they address somebody, before punctuation or at the end: “Are you there,
     Mira?”.
 
     The text is returned unchanged if nothing else is left.
     """
-    names = "|".join(re.escape(name.strip()) for name in sorted(present, key=len, reverse=True) if name.strip())
+    names = "|".join(re.escape(name.strip()) for name in sorted(participants, key=len, reverse=True) if name.strip())
     if not names:
         return text
-    left = re.sub(rf"(?:,\s*)?(?<!\w)(?:{names})(?=\s*(?:[^\w\s'’]|$))[,\s]*", " ", text, flags=re.IGNORECASE).strip()
-    return left or text
+    remaining = re.sub(rf"(?:,\s*)?(?<!\w)(?:{names})(?=\s*(?:[^\w\s'’]|$))[,\s]*", " ", text, flags=re.IGNORECASE).strip()
+    return remaining or text
 
 
-def _unnamed(words: list[str], present: Collection[str]) -> list[str]:
+def _without_names(words: list[str], participants: Collection[str]) -> list[str]:
     """Leave out the names of participants and their short forms.
 
     Any part of a name counts, unless its script has no spaces, where only the whole name does.
     """
-    parts = [tuple(map(fold, cut(name))) for name in present]
+    parts = [tuple(map(fold, split_words(name))) for name in participants]
     names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
     folded, kept, place = [fold(word) for word in words], list[str](), 0
     while place < len(words):
         length = max((len(name) for name in names if tuple(folded[place : place + len(name)]) == name), default=0)
         if length == 0 and any(_is_short_for(words[place], name[0]) for name in names if len(name) == 1):
             length = 1
-        if length == 0 or (length == 1 and not _is_a_name(words[place], folded[place - 1] if place else "")):
+        if length == 0 or (length == 1 and not _is_name(words[place], folded[place - 1] if place else "")):
             kept.append(words[place])
             length = 1
         place += length
@@ -155,17 +155,17 @@ def _is_short_for(word: str, name: str) -> bool:
     return len(stem) > 1 and (name.startswith(folded) or (len(stem) > 2 and name.startswith(stem)))
 
 
-def _is_a_name(word: str, before: str) -> bool:
+def _is_name(word: str, previous_word: str) -> bool:
     """Return whether a word spelled like a participant's name means the participant. Hasty writers use lower case for names."""
-    return word[:1].isupper() or (before not in ARTICLES and fold(word) not in EVERYDAY)
+    return word[:1].isupper() or (previous_word not in ARTICLES and fold(word) not in EVERYDAY)
 
 
-def spaced(text: str) -> str:
+def space_characters(text: str) -> str:
     """Return the text with spaces around every character of a spaceless script, as the full-text index needs it."""
     return SPACELESS.sub(r" \g<0> ", text)
 
 
-def _terms(text: str, present: Collection[str]) -> list[str]:
+def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
     """Return the words of a query as spelled; for spaceless scripts, pairs of neighbouring characters.
 
     A pair approximates a word, because there is no dictionary for segmentation. A single character counts where it stands
@@ -173,7 +173,7 @@ def _terms(text: str, present: Collection[str]) -> list[str]:
     """
     terms: list[str] = []
     run = ""
-    for word in [*_unnamed(cut(text), present), ""]:
+    for word in [*_without_names(split_words(text), participants), ""]:
         if word and SPACELESS.fullmatch(word) and not HIRAGANA.fullmatch(word):
             run += word
             continue
@@ -184,17 +184,17 @@ def _terms(text: str, present: Collection[str]) -> list[str]:
     return terms
 
 
-def searchable(text: str, when: datetime | None = None) -> str:
+def to_searchable(text: str, moment: datetime | None = None) -> str:
     """Return the text as the full-text index stores it: preceded by its date in words, with spaces where its script has
     none.
     """
-    text = spaced(text.replace("\0", " "))
-    return f"({day(when)}) {text}" if when else text
+    text = space_characters(text.replace("\0", " "))
+    return f"({format_day(moment)}) {text}" if moment else text
 
 
-def day(when: datetime) -> str:
+def format_day(moment: datetime) -> str:
     """Return a date such as “8 May, 2023”, independent of the system locale."""
-    return f"{when.day} {MONTHS[when.month - 1].capitalize()}, {when.year}"
+    return f"{moment.day} {MONTHS[moment.month - 1].capitalize()}, {moment.year}"
 
 
 MONTHS = (

@@ -10,18 +10,18 @@ from uuid import UUID
 
 import numpy as np
 
-from lethe_app.retrieval.assertions import is_request, read_line
-from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, standard
+from lethe_app.retrieval.assertions import classify_line, is_request
+from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, standardise
 from lethe_app.retrieval.query_terms import QueryTerms
-from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, likelihood, telling
+from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, compute_likelihoods, find_distinctive
 from lethe_app.retrieval.signals import WeighedSources
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import LINES, Columns, Rows
 from lethe_app.retrieval.vectors.top_k import highest_first
 
-MOST_LINES = 50
+MAX_LINES = 50
 """Maximum number of messages returned for a query."""
-LEADS = 3
+MAX_LEADS = 3
 """Passages given as the reason for one source."""
 
 
@@ -79,17 +79,17 @@ class RankedSources:
     by_meaning: bool = False
     """True if embeddings were compared. Without an embedder, or before its vectors exist, only words are searched."""
 
-    def with_others(self, others: Sequence[RankedSources], limit: int) -> RankedSources:
+    def merge_parts(self, others: Sequence[RankedSources], limit: int) -> RankedSources:
         """Return this result merged with those of other parts of the same message: its sure hits, then their sure hits, then
         its others.
         """
-        sure = sorted((hit for found in others for hit in found.hits if hit.is_sure), key=lambda hit: -hit.likelihood)
+        sure_hits = sorted((hit for found in others for hit in found.hits if hit.is_sure), key=lambda hit: -hit.likelihood)
         hits: dict[UUID, RankedSource] = {}
-        for hit in (*(hit for hit in self.hits if hit.is_sure), *sure, *self.hits):
+        for hit in (*(hit for hit in self.hits if hit.is_sure), *sure_hits, *self.hits):
             hits.setdefault(hit.source, hit)
         return replace(self, hits=tuple(hits.values())[:limit])
 
-    def brought_up(self, slots: int) -> tuple[RankedSource, ...]:
+    def select_recalled(self, slots: int) -> tuple[RankedSource, ...]:
         """Return the hits to insert into the prompt: the sure ones among the first `slots`."""
         return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
 
@@ -98,86 +98,93 @@ class RankedSources:
 class Weighing:
     """All evidence of one search."""
 
-    question: QueryTerms
-    moment: TimeReference
+    query: QueryTerms
+    time_reference: TimeReference
     columns: Columns
-    evidence: PassageFeatures
+    features: PassageFeatures
     compared: Rows
-    weighed: WeighedSources
+    scores: WeighedSources
     by_meaning: bool
     """True if there were vectors to compare the query with."""
 
     @cached_property
     def nearness(self) -> Floats:
         """Late-interaction score of every candidate passage; 0 if it was not compared."""
-        late = np.zeros(len(self.evidence.rows), np.float32)
-        late[self.compared] = self.weighed.late
-        return late
+        nearness_by_passage = np.zeros(len(self.features.rows), np.float32)
+        nearness_by_passage[self.compared] = self.scores.late
+        return nearness_by_passage
 
-    def found(self, limit: int) -> RankedSources:
+    def rank_sources(self, limit: int) -> RankedSources:
         """Return the best sources and messages."""
-        order = highest_first(self.weighed.score, limit)
+        order = highest_first(self.scores.score, limit)
         gate = BY_MEANING if self.by_meaning else BY_WORDS
-        tells = telling(self.question.words, self.evidence.rarity_in_passages)
-        likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
-        if read_line(self.question.text).asks_of_itself:
+        is_distinctive = find_distinctive(self.query.words, self.features.rarity_in_passages)
+        likelihoods = compute_likelihoods(
+            self.scores.values, len(is_distinctive), is_distinctive, self.features.words_by_source, gate
+        )
+        if classify_line(self.query.text).is_about_speaker:
             # A question about the user's own life is answered even where the gate is unsure, if a passage contains all its
             # distinctive words.
-            likely = np.where(self._says_all(tells), np.maximum(likely, np.float32(gate.asking.first)), likely)
-        sure = gate.passed(likely, asking=is_request(self.question.text))
-        strength = self._strength()
-        hits = tuple(self._hit(place, float(likely[place]), strength, is_sure=bool(sure[place])) for place in order.tolist())
-        return RankedSources(hits, self._lines(strength), self.by_meaning)
+            likelihoods = np.where(
+                self._contains_all(is_distinctive), np.maximum(likelihoods, np.float32(gate.question_limits.first)), likelihoods
+            )
+        is_sure = gate.select_passed(likelihoods, is_question=is_request(self.query.text))
+        strength = self._passage_strength()
+        hits = tuple(
+            self._build_hit(place, float(likelihoods[place]), strength, is_sure=bool(is_sure[place]))
+            for place in order.tolist()
+        )
+        return RankedSources(hits, self._rank_lines(strength), self.by_meaning)
 
-    def _says_all(self, tells: Sequence[bool]) -> Flags:
+    def _contains_all(self, is_distinctive: Sequence[bool]) -> Flags:
         """Return a mask of the sources with a passage that contains every distinctive word of the query: “What do I do on
         Thursdays?”.
         """
-        said = np.zeros(len(self.evidence.sources), bool)
-        if any(tells):
-            says = self.evidence.shares[np.asarray(tells, bool)].all(axis=0) & ~self.evidence.silent
-            said[self.evidence.source[says]] = True
-        return said
+        source_contains = np.zeros(len(self.features.sources), bool)
+        if any(is_distinctive):
+            passage_contains = self.features.shares[np.asarray(is_distinctive, bool)].all(axis=0) & ~self.features.silent
+            source_contains[self.features.source[passage_contains]] = True
+        return source_contains
 
-    def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> RankedSource:
-        source = self.columns.sources[int(self.evidence.sources[place])]
+    def _build_hit(self, position: int, likelihood: float, strength: Floats, *, is_sure: bool) -> RankedSource:
+        source = self.columns.sources[int(self.features.sources[position])]
         reasons = [
-            RankingReason(name, float(self.weighed.values[name][place]), float(part[place]))
-            for name, part in self.weighed.parts.items()
-            if part[place] > 0
+            RankingReason(name, float(self.scores.values[name][position]), float(part[position]))
+            for name, part in self.scores.parts.items()
+            if part[position] > 0
         ]
-        members = np.flatnonzero(self.evidence.source == place)
-        heard = members[~self.evidence.silent[members]]
-        members = heard if len(heard) else members
-        best = members[np.argsort(-strength[members], kind="stable")[:LEADS]]
-        began = int(self.columns.day[self.evidence.rows[members]].min())
+        members = np.flatnonzero(self.features.source == position)
+        counted = members[~self.features.silent[members]]
+        members = counted if len(counted) else members
+        best = members[np.argsort(-strength[members], kind="stable")[:MAX_LEADS]]
+        first_day = int(self.columns.day[self.features.rows[members]].min())
         return RankedSource(
             source=source,
-            score=float(self.weighed.score[place]),
-            likelihood=likely,
+            score=float(self.scores.score[position]),
+            likelihood=likelihood,
             is_sure=is_sure,
-            leads=tuple(self._lead(int(member)) for member in best),
+            leads=tuple(self._build_lead(int(member)) for member in best),
             reasons=tuple(sorted(reasons, key=lambda reason: -reason.part)),
-            time_words=self.moment.fit(date.fromordinal(began))[1],
+            time_words=self.time_reference.fit(date.fromordinal(first_day))[1],
         )
 
-    def _lead(self, place: int) -> PassageLead:
+    def _build_lead(self, position: int) -> PassageLead:
         return PassageLead(
-            passage=int(self.columns.number[self.evidence.rows[place]]),
-            words=tuple(word for word, there in zip(self.question.words, self.evidence.shares[:, place], strict=True) if there),
-            cosine=float(self.evidence.cosine[place]),
-            nearness=float(self.nearness[place]),
+            passage=int(self.columns.number[self.features.rows[position]]),
+            words=tuple(word for word, there in zip(self.query.words, self.features.shares[:, position], strict=True) if there),
+            cosine=float(self.features.cosine[position]),
+            nearness=float(self.nearness[position]),
         )
 
-    def _strength(self) -> Floats:
+    def _passage_strength(self) -> Floats:
         """Return how well each passage by itself matches the query."""
-        told = standard(self.nearness)
-        strength: Floats = told + 0.2 * standard(self.evidence.bm25) + 0.2 * standard(self.evidence.cosine)
+        standardised = standardise(self.nearness)
+        strength: Floats = standardised + 0.2 * standardise(self.features.bm25) + 0.2 * standardise(self.features.cosine)
         return strength
 
-    def _lines(self, strength: Floats) -> tuple[int, ...]:
+    def _rank_lines(self, strength: Floats) -> tuple[int, ...]:
         """Return the numbers of messages ranked by their own match and the score of their session."""
-        lines = np.flatnonzero(self.evidence.group == LINES)
-        score = standard(strength[lines]) + 0.5 * standard(self.weighed.score)[self.evidence.source[lines]]
-        best = lines[highest_first(score, MOST_LINES)]
-        return tuple(self.columns.number[self.evidence.rows[best]].tolist())
+        lines = np.flatnonzero(self.features.group == LINES)
+        score = standardise(strength[lines]) + 0.5 * standardise(self.scores.score)[self.features.source[lines]]
+        best = lines[highest_first(score, MAX_LINES)]
+        return tuple(self.columns.number[self.features.rows[best]].tolist())

@@ -10,7 +10,7 @@ import numpy as np
 from lethe_app.retrieval.features import Flags, Floats
 from lethe_app.retrieval.query_terms import EVERYDAY
 
-RARE_ENOUGH = 1.5
+MIN_RARITY = 1.5
 """Inverse document frequency of a word that occurs in about every fifth passage."""
 
 
@@ -30,24 +30,24 @@ class Gate:
 
     bias: float
     weights: Mapping[str, float]
-    telling: GateLimits
+    statement_limits: GateLimits
     """Limits for a statement: recalling nothing is better than a third memory that is merely similar."""
-    asking: GateLimits
+    question_limits: GateLimits
     """Limits for a question: the answer may be spread over several sessions."""
 
     @property
     def sure(self) -> float:
         """Return the likelihood at which the likeliest source is recalled by a statement."""
-        return self.telling.first
+        return self.statement_limits.first
 
-    def passed(self, likely: Floats, *, asking: bool) -> Flags:
+    def select_passed(self, likelihoods: Floats, *, is_question: bool) -> Flags:
         """Return a mask of the sources that are recalled."""
-        limits = self.asking if asking else self.telling
-        if len(likely) == 0 or likely.max() < limits.first:
-            return np.zeros(len(likely), bool)
-        passed: Flags = likely >= limits.others
+        limits = self.question_limits if is_question else self.statement_limits
+        if len(likelihoods) == 0 or likelihoods.max() < limits.first:
+            return np.zeros(len(likelihoods), bool)
+        passed: Flags = likelihoods >= limits.others
         # For statements the limit of further sources is above that of the first, which would drop out without this.
-        passed[int(likely.argmax())] = True
+        passed[int(likelihoods.argmax())] = True
         return passed
 
 
@@ -57,8 +57,8 @@ BY_MEANING = Gate(
         "matter": 4.4, "nearest": 3.5, "ahead": 5.6, "together": 1.3, "rare words": 2.0, "single word": -1.8,
         "nothing telling": -1.2,
     },
-    telling=GateLimits(first=0.37, others=0.48),
-    asking=GateLimits(first=0.32, others=0.18),
+    statement_limits=GateLimits(first=0.37, others=0.48),
+    question_limits=GateLimits(first=0.32, others=0.18),
 )  # fmt: skip
 """Fitted on questions, questions about strangers, small talk and hand-labelled ordinary messages of real conversations (see
 `tests/bench/ordinary_turns.py`); each conversation was judged by weights fitted on the others. Rounded. Evidence is among
@@ -69,8 +69,8 @@ about strangers (docs/benchmarks.md).
 BY_WORDS = Gate(
     bias=-4.8,
     weights={"rare words": 1.7, "said": 3.0, "single word": -2.0, "nothing telling there": -3.5},
-    telling=GateLimits(first=0.3, others=0.3),
-    asking=GateLimits(first=0.22, others=0.14),
+    statement_limits=GateLimits(first=0.3, others=0.3),
+    question_limits=GateLimits(first=0.22, others=0.14),
 )
 """The same without an embedder. A source that shares only everyday words with the query, as a long World Info text does with
 any line of a chat, counts as unrelated. The limits for questions let about 13 % of questions about strangers' lives through;
@@ -78,31 +78,33 @@ lower ones let 30 % pass.
 """
 
 
-def likelihood(values: Mapping[str, Floats], words: int, telling: Sequence[bool], there: Flags, gate: Gate) -> Floats:
+def compute_likelihoods(
+    values: Mapping[str, Floats], term_count: int, is_distinctive: Sequence[bool], occurrences: Flags, gate: Gate
+) -> Floats:
     """Return the likelihood, 0 to 1, that each source is meant; 0 if the query has no terms.
 
-    `words` is the number of query terms, `telling` marks those that are distinctive, and `there` has shape (terms, sources)
+    `words` is the number of query terms, `telling` marks those that are distinctive, and `occurrences` has shape (terms, sources)
     and marks the sources a term occurs in.
     """
     shape = np.ones(len(values["words"]), np.float32)
-    if words == 0:
+    if term_count == 0:
         return 0 * shape
-    signs = dict(values) | {
+    inputs = dict(values) | {
         "rare words": np.log1p(values["words"]),
-        "single word": shape * (words == 1),
-        "nothing telling": shape * (not any(telling)),
-        "nothing telling there": shape * ~there[np.asarray(telling, bool)].any(axis=0),
+        "single word": shape * (term_count == 1),
+        "nothing telling": shape * (not any(is_distinctive)),
+        "nothing telling there": shape * ~occurrences[np.asarray(is_distinctive, bool)].any(axis=0),
     }
     score = gate.bias * shape
     for name, weight in gate.weights.items():
-        score += weight * signs[name]
+        score += weight * inputs[name]
     likely: Floats = np.reciprocal(1 + np.exp(-score))
     return likely
 
 
-def telling(words: Sequence[str], rarity_in_passages: Floats) -> list[bool]:
-    """Return for each word whether it is distinctive: no everyday word, and rarer than `RARE_ENOUGH`, which a participant's
+def find_distinctive(words: Sequence[str], rarity_in_passages: Floats) -> list[bool]:
+    """Return for each word whether it is distinctive: no everyday word, and rarer than `MIN_RARITY`, which a participant's
     name is not.
     """
-    rare = rarity_in_passages >= RARE_ENOUGH
-    return [word not in EVERYDAY and bool(told) for word, told in zip(words, rare, strict=True)]
+    is_rare = rarity_in_passages >= MIN_RARITY
+    return [word not in EVERYDAY and bool(told) for word, told in zip(words, is_rare, strict=True)]

@@ -9,18 +9,18 @@ from datetime import date
 import numpy as np
 
 from lethe_app.retrieval.candidates import Looked
-from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, highest, standard
-from lethe_app.retrieval.term_statistics import BACKGROUND
+from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, max_by_owner, standardise
+from lethe_app.retrieval.term_statistics import MIN_SOURCES
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, SUMMARIES, Columns, Rows
+from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, SUMMARIES, Columns, Rows
 
-CHANCE = 0.03
+CHANCE_SIMILARITY = 0.03
 """Squared similarity of a token pair that an unrelated source reaches by chance."""
-MOST_TOKENS = 16
+MAX_TOKENS = 16
 """Tokens of a long query that are combined into pairs; the ones with the highest weight are used."""
 
 
-ENOUGH = 5
+FULL_FACT_COUNT = 5
 """Facts per source from which the fact signal has its full weight; with fewer it is reduced in proportion."""
 
 
@@ -29,15 +29,15 @@ class Signal:
     """A ranking signal: its weight, and whether it is standardised first."""
 
     weight: float
-    scaled: bool
-    by_facts: bool = False
+    is_standardised: bool
+    is_scaled_by_facts: bool = False
     """True if the signal is scaled by how many facts the sources have."""
 
 
 SIGNALS = {
     "together": Signal(0.8, True),
     "said": Signal(0.3, True),
-    "about": Signal(0.3, True, by_facts=True),
+    "about": Signal(0.3, True, is_scaled_by_facts=True),
     "summary": Signal(0.3, True),
     "date": Signal(2.0, False),
     "beginning": Signal(4.0, False),
@@ -47,9 +47,9 @@ SIGNALS = {
 as with the few of the built-in rules, and rounded. The weights of `beginning` and `lately` were chosen by hand. With them
 the LoCoMo benchmark reaches R@1 75.9, R@5 92.1 and MRR 90.0 with given facts (docs/benchmarks.md).
 """
-RIVALS = 4
+RIVAL_COUNT = 4
 """Number of next-best sources whose mean a source must exceed to stand out."""
-USUAL = 0.1
+BASELINE_SAID = 0.1
 """`said` value of an unrelated source, used in place of rivals where there are too few sources."""
 
 
@@ -66,58 +66,62 @@ class WeighedSources:
     """Per compared passage: weighted mean similarity of the query tokens to their nearest token, 0 to 1."""
 
 
-def weigh(columns: Columns, looked: Looked, near: Floats, weight: Floats, moment: TimeReference) -> WeighedSources:
-    """Compute all signals of all candidate sources. `near` has shape (query tokens, compared passages).
+def compute_signals(
+    columns: Columns, looked: Looked, similarities: Floats, weight: Floats, time_reference: TimeReference
+) -> WeighedSources:
+    """Compute all signals of all candidate sources. `similarities` has shape (query tokens, compared passages).
 
     Standalone passages count as line, fact and summary of their source at once, because their source has nothing else.
     """
-    evidence, compared = looked.evidence, looked.compared
+    evidence, compared = looked.features, looked.compared
     count = len(evidence.sources)
     owner = evidence.source[compared]
-    late = (weight @ near / max(float(weight.sum()), 1e-9)).astype(np.float32)
-    of = {group: (evidence.group == group) | (evidence.group == ALONE) for group in (LINES, FACTS, SUMMARIES)}
-    best = {group: _best(evidence.cosine, evidence.source, members, count) for group, members in of.items()}
-    said = highest(late, owner, count)
+    late = (weight @ similarities / max(float(weight.sum()), 1e-9)).astype(np.float32)
+    group_masks = {group: (evidence.group == group) | (evidence.group == STANDALONE) for group in (LINES, FACTS, SUMMARIES)}
+    best = {group: _best_by_source(evidence.cosine, evidence.source, members, count) for group, members in group_masks.items()}
+    said = max_by_owner(late, owner, count)
     values = {
-        "together": _together(near, weight, owner, count),
+        "together": _pair_coverage(similarities, weight, owner, count),
         "said": said,
         "about": best[FACTS],
         "summary": best[SUMMARIES],
-        **_in_time(columns, evidence, moment),
+        **_time_signals(columns, evidence, time_reference),
         # The rest is for the relevance gate only. It is not standardised, so a value means the same for every query.
-        "known": np.full(count, _known(columns), np.float32),
+        "known": np.full(count, _fact_coverage(columns), np.float32),
         "matter": _mean_of_known(best[LINES], best[SUMMARIES]),
-        "nearest": highest(evidence.cosine, evidence.source, count),
-        "ahead": ahead(said),
-        "words": highest(evidence.bm25, evidence.source, count),
+        "nearest": max_by_owner(evidence.cosine, evidence.source, count),
+        "ahead": lead_over_rivals(said),
+        "words": max_by_owner(evidence.bm25, evidence.source, count),
     }
-    parts = shares(values)
-    return WeighedSources(values, parts, _sum(parts.values()), late)
+    parts = compute_contributions(values)
+    return WeighedSources(values, parts, _sum_parts(parts.values()), late)
 
 
-def shares(values: Mapping[str, Floats]) -> dict[str, Floats]:
+def compute_contributions(values: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return the contribution of each signal to the score of each source."""
     return {
         name: np.float32(signal.weight)
-        * (standard(values[name]) if signal.scaled else values[name])
-        * (values["known"] if signal.by_facts else np.float32(1))
+        * (standardise(values[name]) if signal.is_standardised else values[name])
+        * (values["known"] if signal.is_scaled_by_facts else np.float32(1))
         for name, signal in SIGNALS.items()
     }
 
 
-def fused(values: Mapping[str, Floats], without: str = "") -> Floats:
+def sum_signals(values: Mapping[str, Floats], excluded: str = "") -> Floats:
     """Return the score of every source, optionally leaving out one signal."""
-    return _sum(share for name, share in shares(values).items() if name != without)
+    return _sum_parts(share for name, share in compute_contributions(values).items() if name != excluded)
 
 
-def _sum(parts: Iterable[Floats]) -> Floats:
+def _sum_parts(parts: Iterable[Floats]) -> Floats:
     score: Floats = np.sum(list(parts), axis=0, dtype=np.float32)
     return score
 
 
-def _known(columns: Columns) -> float:
+def _fact_coverage(columns: Columns) -> float:
     """Return how completely facts cover the sources, from 0 to 1. A standalone passage counts as fully covered."""
-    return min(1.0, (columns.of_group[FACTS] / ENOUGH + columns.of_group[ALONE]) / max(1, columns.source_count))
+    return min(
+        1.0, (columns.group_counts[FACTS] / FULL_FACT_COUNT + columns.group_counts[STANDALONE]) / max(1, columns.source_count)
+    )
 
 
 def _mean_of_known(line: Floats, summary: Floats) -> Floats:
@@ -127,54 +131,60 @@ def _mean_of_known(line: Floats, summary: Floats) -> Floats:
     return mean
 
 
-def ahead(said: Floats) -> Floats:
-    """Return by how much each source's `said` exceeds the mean of the `RIVALS` sources after its best rival.
+def lead_over_rivals(said: Floats) -> Floats:
+    """Return by how much each source's `said` exceeds the mean of the `RIVAL_COUNT` sources after its best rival.
 
     A statement that all sources share then singles out none of them.
     """
     # Padded with the value of unrelated sources, so that there are always enough rivals.
-    ordered = np.sort(np.concatenate([said, np.full(RIVALS + 2, USUAL, np.float32)]))[::-1]
-    among_best = said >= ordered[RIVALS]
-    top = ordered[: RIVALS + 2].sum()
-    others = np.where(among_best, top - said, top - ordered[RIVALS + 1]) - np.where(said >= ordered[0], ordered[1], ordered[0])
-    by: Floats = (said - others / RIVALS).astype(np.float32)
-    return by
+    ordered = np.sort(np.concatenate([said, np.full(RIVAL_COUNT + 2, BASELINE_SAID, np.float32)]))[::-1]
+    among_best = said >= ordered[RIVAL_COUNT]
+    top = ordered[: RIVAL_COUNT + 2].sum()
+    others = np.where(among_best, top - said, top - ordered[RIVAL_COUNT + 1]) - np.where(
+        said >= ordered[0], ordered[1], ordered[0]
+    )
+    lead: Floats = (said - others / RIVAL_COUNT).astype(np.float32)
+    return lead
 
 
-def _best(values: Floats, owner: Rows, of: Flags, count: int) -> Floats:
+def _best_by_source(values: Floats, owner: Rows, mask: Flags, count: int) -> Floats:
     """Return the best value of each source among the passages of one group."""
-    return highest(values[of], owner[of], count)
+    return max_by_owner(values[mask], owner[mask], count)
 
 
-def _together(near: Floats, weight: Floats, owner: Rows, owners: int) -> Floats:
+def _pair_coverage(similarities: Floats, weight: Floats, owner: Rows, owners: int) -> Floats:
     """Return for each source how well it covers the token pairs of the query; pairs that rarely occur together count more.
 
     A pair counts only within one passage, but a source collects its pairs from several passages, so that one line may
     contribute the person and another the thing.
     """
-    kept = np.argsort(-weight, kind="stable")[:MOST_TOKENS]
+    kept = np.argsort(-weight, kind="stable")[:MAX_TOKENS]
     first, second = np.triu_indices(len(kept), 1)
     # A query with a single token has no pairs; its late-interaction score takes their place.
     if len(first) == 0:
-        return highest((weight @ near / max(float(weight.sum()), 1e-9)).astype(np.float32), owner, owners)
-    best = highest(near[kept[first]] * near[kept[second]], owner, owners)
-    # In a young memory, the sources missing to `BACKGROUND` are assumed to match by chance; otherwise a pair that its only
+        return max_by_owner((weight @ similarities / max(float(weight.sum()), 1e-9)).astype(np.float32), owner, owners)
+    best = max_by_owner(similarities[kept[first]] * similarities[kept[second]], owner, owners)
+    # In a young memory, the sources missing to `MIN_SOURCES` are assumed to match by chance; otherwise a pair that its only
     # source contains would look common.
-    usual = (np.sum(best**2, axis=1) + max(0, BACKGROUND - owners) * CHANCE) / max(owners, BACKGROUND)
+    usual = (np.sum(best**2, axis=1) + max(0, MIN_SOURCES - owners) * CHANCE_SIMILARITY) / max(owners, MIN_SOURCES)
     rare = np.maximum(-np.log(usual + 1e-3), 1e-3)
     gathered: Floats = (rare @ best / rare.sum()).astype(np.float32)
     return gathered
 
 
-def _in_time(columns: Columns, evidence: PassageFeatures, moment: TimeReference) -> dict[str, Floats]:
+def _time_signals(columns: Columns, evidence: PassageFeatures, time_reference: TimeReference) -> dict[str, Floats]:
     """Return the signals that depend on when a source began."""
     count = len(evidence.sources)
     day = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(day, evidence.source, columns.day[evidence.rows])
     rank = np.argsort(np.argsort(day, kind="stable"), kind="stable").astype(np.float32)
-    fits = {ordinal: moment.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())} if moment.spans else {}
+    fits = (
+        {ordinal: time_reference.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())}
+        if time_reference.spans
+        else {}
+    )
     return {
         "date": np.array([fits[ordinal] for ordinal in day.tolist()] if fits else np.zeros(count), np.float32),
-        "beginning": np.float32(moment.beginning) / (1 + rank),
-        "lately": np.float32(moment.lately) / (1 + (count - 1 - rank)),
+        "beginning": np.float32(time_reference.is_beginning) / (1 + rank),
+        "lately": np.float32(time_reference.is_recent) / (1 + (count - 1 - rank)),
     }

@@ -19,15 +19,15 @@ FILE = shipped_root() / "resources" / "facts" / "words.npz"
 """`words`: UTF-8, one word per line; `vectors`: int8 of shape (words, size)."""
 
 
-def mean(words: Iterable[str]) -> npt.NDArray[np.float32]:
+def mean_vector(words: Iterable[str]) -> npt.NDArray[np.float32]:
     """Return the normalised sum of the vectors of lower-case `words`; zeros if none of them is known."""
-    rows, vectors = _known()
+    rows, vectors = _load_vectors()
     total: npt.NDArray[np.float32] = vectors[[rows[word] for word in words if word in rows]].sum(axis=0, dtype=np.float32)
     length = float(np.linalg.norm(total))
     return total / np.float32(length) if length else total
 
 
-def pack(words: Iterable[str], vectors: npt.NDArray[np.int8]) -> bytes:
+def pack_vectors(words: Iterable[str], vectors: npt.NDArray[np.int8]) -> bytes:
     """Return the bytes of a word vector file."""
     file = io.BytesIO()
     np.savez_compressed(file, words=np.frombuffer("\n".join(words).encode(), np.uint8), vectors=vectors)
@@ -35,7 +35,7 @@ def pack(words: Iterable[str], vectors: npt.NDArray[np.int8]) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _known() -> tuple[dict[str, int], npt.NDArray[np.int8]]:
+def _load_vectors() -> tuple[dict[str, int], npt.NDArray[np.int8]]:
     with np.load(FILE, allow_pickle=False) as read:
         words = read["words"].tobytes().decode().split("\n")
         return {word: row for row, word in enumerate(words)}, read["vectors"]

@@ -11,7 +11,7 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError
-from lethe_app.prompt.group import in_a_row
+from lethe_app.prompt.group import join_names
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
@@ -58,7 +58,7 @@ class Participants:
         texts = {"charbio": self.speaker.bio, "userbio": self.user.bio, "scenario": session.scenario or self.persona.scenario}
         if self.group:
             others = [name for name in self.names if name != self.speaker.name]
-            texts |= {"group": in_a_row([self.speaker.name, *others]), "mgroup": in_a_row(self.names)}
+            texts |= {"group": join_names([self.speaker.name, *others]), "mgroup": join_names(self.names)}
             texts |= {"mchar": self.persona.name, "mcharbio": self.persona.bio}
         return MacroContext(
             user=self.user.name, char=self.speaker.name, moment=moment, seed=session.guid.int & SEED_BITS, texts=texts

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.tokenizer.counter import TokenCounter, estimate
+from lethe_app.llm.tokenizer.counter import TokenCounter, estimate_tokens
 from lethe_app.storage.key_value import TokenCounts
 
 REMEMBERED = 10_000
@@ -72,7 +72,7 @@ class Counting:
 
     async def _ask(self, texts: list[str]) -> list[int]:
         if not self._tokenizer:
-            return [estimate(text) for text in texts]
+            return [estimate_tokens(text) for text in texts]
         counter = self._counter
         if counter is None:
             return await self._ask_model(texts)

@@ -45,7 +45,7 @@ class UntrustedMemories:
         words = text or one_line(memory.content)
         if not memory.is_from_web:
             return words
-        return (await self.quoter()).kept(shortened(words, LONGEST_QUOTE), memory.sources, str(memory.guid))
+        return (await self.quoter()).quote_stored(shortened(words, LONGEST_QUOTE), memory.sources, str(memory.guid))
 
     async def told_of(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
         """Return the quoted texts of those memories that came from the internet, by id."""

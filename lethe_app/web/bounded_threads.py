@@ -9,33 +9,33 @@ from threading import BoundedSemaphore, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
-MOST = 4
+MOST_THREADS = 4
 """Maximum concurrent threads, including abandoned ones that are still running."""
-_desks = BoundedSemaphore(MOST)
-NAMES = BoundedSemaphore(16)
+_slots = BoundedSemaphore(MOST_THREADS)
+DNS_SLOTS = BoundedSemaphore(16)
 """Separate limit for DNS lookups, of which several are needed at once and each may be slow."""
 
 
-async def in_thread(work: Callable[[], T], seconds: float, desks: BoundedSemaphore = _desks) -> T:
+async def run_in_bounded_thread(work: Callable[[], T], seconds: float, slots: BoundedSemaphore = _slots) -> T:
     """Return or raise the outcome of `work`, which runs in a thread.
 
     Raise TimeoutError after `seconds` (the thread continues), or at once if too many threads are still running.
     """
-    if not desks.acquire(blocking=False):
+    if not slots.acquire(blocking=False):
         raise TimeoutError
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Callable[[], T]] = loop.create_future()
 
-    def settle(outcome: Callable[[], T]) -> None:
+    def set_outcome(outcome: Callable[[], T]) -> None:
         if not future.done():
             future.set_result(outcome)
 
     def run() -> None:
-        outcome = _outcome(work)
+        outcome = _capture_outcome(work)
         # Released by the thread itself and not by the waiting task, so that abandoned threads count until they end.
-        desks.release()
+        slots.release()
         with suppress(RuntimeError):  # the loop has closed meanwhile: nobody waits
-            loop.call_soon_threadsafe(settle, outcome)
+            loop.call_soon_threadsafe(set_outcome, outcome)
 
     Thread(target=run, name="web", daemon=True).start()
     async with asyncio.timeout(seconds):
@@ -43,7 +43,7 @@ async def in_thread(work: Callable[[], T], seconds: float, desks: BoundedSemapho
     return outcome()
 
 
-def _outcome(work: Callable[[], T]) -> Callable[[], T]:
+def _capture_outcome(work: Callable[[], T]) -> Callable[[], T]:
     """Return a function that returns the result of `work` or raises its exception."""
     try:
         result = work()

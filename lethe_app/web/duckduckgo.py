@@ -10,18 +10,18 @@ from typing import Any
 
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import SearchFailed
-from lethe_app.web.bounded_threads import in_thread
-from lethe_app.web.search import clean_query, gathered
+from lethe_app.web.bounded_threads import run_in_bounded_thread
+from lethe_app.web.search import clean_query, collect_hits
 
 SECONDS = 12
 """Time limit for one query."""
 GRACE = 3
 """Additional seconds before the thread is abandoned, so that the library can time out by itself first."""
-Ask = Callable[[str, int, str], list[Mapping[str, Any]]]
+LibrarySearch = Callable[[str, int, str], list[Mapping[str, Any]]]
 """Function from query, number of hits and proxy (or an empty string) to hits with `title`, `href` and `body`."""
-OF_THE_LIBRARY, NEVER = ("DDGS_PROXY", "PRIMP_PROXY"), "NO_PROXY"
+LIBRARY_PROXY_VARIABLES, NO_PROXY_VARIABLE = ("DDGS_PROXY", "PRIMP_PROXY"), "NO_PROXY"
 """Environment variables from which the library takes a proxy, and the one that lists hosts without proxy."""
-LATER = "Try again in a few minutes, or choose another search engine in the settings."
+RETRY_ADVICE = "Try again in a few minutes, or choose another search engine in the settings."
 
 
 class DuckDuckGo:
@@ -32,37 +32,37 @@ class DuckDuckGo:
     name = "DuckDuckGo"
     host = "html.duckduckgo.com"
 
-    def __init__(self, proxy: str = "", ask: Ask | None = None) -> None:
-        self._proxy, self._ask = proxy, ask or by_library
+    def __init__(self, proxy: str = "", search_library: LibrarySearch | None = None) -> None:
+        self._proxy, self._search_library = proxy, search_library or search_with_ddgs
 
     async def search(self, query: str, count: int) -> list[WebHit]:
         """Return hits; see `SearchEngine.search`."""
         words = clean_query(query)
         try:
-            hits = await in_thread(lambda: self._ask(words, count, self._proxy), SECONDS + GRACE)
+            hits = await run_in_bounded_thread(lambda: self._search_library(words, count, self._proxy), SECONDS + GRACE)
         except TimeoutError as error:
-            raise SearchFailed("DuckDuckGo did not respond in time.", LATER) from error
-        return gathered(((_text(hit, "title"), _text(hit, "href"), _text(hit, "body")) for hit in hits), count)
+            raise SearchFailed("DuckDuckGo did not respond in time.", RETRY_ADVICE) from error
+        return collect_hits(((_text(hit, "title"), _text(hit, "href"), _text(hit, "body")) for hit in hits), count)
 
 
-def by_library(words: str, count: int, proxy: str) -> list[Mapping[str, Any]]:
+def search_with_ddgs(query: str, count: int, proxy: str) -> list[Mapping[str, Any]]:
     """Return the library's hits. Blocking. Raise SearchFailed or TimeoutError."""
     from ddgs import DDGS  # noqa: PLC0415 - nothing of it may be there before somebody searches
     from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException  # noqa: PLC0415
 
     try:
         with nullcontext() if proxy else _unproxied:
-            return list(DDGS(proxy=proxy or None, timeout=SECONDS).text(words, max_results=count, backend="duckduckgo"))
+            return list(DDGS(proxy=proxy or None, timeout=SECONDS).text(query, max_results=count, backend="duckduckgo"))
     except TimeoutException as error:
         raise TimeoutError from error
     except RatelimitException as error:
-        raise SearchFailed("DuckDuckGo rejected the search because of too many requests.", LATER) from error
+        raise SearchFailed("DuckDuckGo rejected the search because of too many requests.", RETRY_ADVICE) from error
     except DDGSException as error:
         if "no results" in str(error).lower():
             return []
-        raise SearchFailed("DuckDuckGo could not be reached.", LATER) from error
+        raise SearchFailed("DuckDuckGo could not be reached.", RETRY_ADVICE) from error
     except Exception as error:  # a library that reads pages of others fails in many ways
-        raise SearchFailed("DuckDuckGo sent an unreadable response.", LATER) from error
+        raise SearchFailed("DuckDuckGo sent an unreadable response.", RETRY_ADVICE) from error
 
 
 class _Unproxied:
@@ -72,21 +72,23 @@ class _Unproxied:
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._kept = Lock(), 0, dict[str, str | None]()
+        self._lock, self._depth, self._saved_variables = Lock(), 0, dict[str, str | None]()
 
     def __enter__(self) -> None:
         with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._kept = {name: os.environ.pop(name, None) for name in (*OF_THE_LIBRARY, NEVER)}
-                os.environ[NEVER] = "*"
+            self._depth += 1
+            if self._depth == 1:
+                self._saved_variables = {
+                    name: os.environ.pop(name, None) for name in (*LIBRARY_PROXY_VARIABLES, NO_PROXY_VARIABLE)
+                }
+                os.environ[NO_PROXY_VARIABLE] = "*"
 
     def __exit__(self, *_trouble: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                del os.environ[NEVER]
-                os.environ.update({name: value for name, value in self._kept.items() if value is not None})
+            self._depth -= 1
+            if not self._depth:
+                del os.environ[NO_PROXY_VARIABLE]
+                os.environ.update({name: value for name, value in self._saved_variables.items() if value is not None})
 
 
 _unproxied = _Unproxied()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from lethe_app.domain.sanitize import cleaned
-from lethe_app.web.bounded_threads import in_thread
+from lethe_app.web.bounded_threads import run_in_bounded_thread
 
 SECONDS = 8.0
 """Time limit for extracting the main text; after that, title and description are used."""
@@ -19,14 +19,14 @@ LONGEST = 200_000
 """Characters of text kept of a page."""
 HEAD = 200_000
 """Characters of source in which title and description are searched."""
-Count = Callable[[list[str]], Awaitable[list[int]]]
+CountTokens = Callable[[list[str]], Awaitable[list[int]]]
 
 _CHARSETS = re.compile(
     r"utf-(8|16|16-le|16-be)|ascii|iso8859-\d+|cp(125\d|866|949|932|936|874)|koi8-[ru]|gb(2312|k|18030)|big5|big5hkscs"
     r"|shift_jis|euc_(jp|kr)|iso2022_jp|mac-(roman|cyrillic)|tis-620"
 )
 """Accepted encodings by Python name. Python's other codecs are no character encodings."""
-_WESTERN = {"ascii", "iso8859-1"}
+_READ_AS_CP1252 = {"ascii", "iso8859-1"}
 """Encodings that browsers read as their superset Windows-1252, and that pages therefore declare while using it."""
 _META = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -45,19 +45,19 @@ class ExtractedText:
     is_description: bool = False
 
 
-def decoded(body: bytes, charset: str) -> str:
+def decode_body(body: bytes, charset: str) -> str:
     """Decode `body` with the encoding given by its byte order mark, the server or the page; never fails."""
-    for mark, name in _BOMS:
-        if body.startswith(mark):
-            return body.removeprefix(mark).decode(name, "replace")
-    named = _META.search(body[:4096])
-    inside = named[1].decode("ascii") if named else ""
-    if inside.lower().startswith("utf-16"):  # which could not have been read as ASCII
-        inside = "utf-8"
-    for label in (charset, inside, "utf-8"):
-        codec = _codec(label)
+    for bom, name in _BOMS:
+        if body.startswith(bom):
+            return body.removeprefix(bom).decode(name, "replace")
+    declaration = _META.search(body[:4096])
+    declared = declaration[1].decode("ascii") if declaration else ""
+    if declared.lower().startswith("utf-16"):  # which could not have been read as ASCII
+        declared = "utf-8"
+    for label in (charset, declared, "utf-8"):
+        codec = _find_codec(label)
         if codec == "utf-8":
-            text = _strictly(body)
+            text = _decode_utf8(body)
             if text is not None:
                 return text
         elif codec:
@@ -65,17 +65,17 @@ def decoded(body: bytes, charset: str) -> str:
     return body.decode("cp1252", "replace")
 
 
-def _codec(label: str) -> str:
+def _find_codec(label: str) -> str:
     try:
         name = codecs.lookup(label).name if label else ""
     except (LookupError, ValueError):
         return ""
-    if name in _WESTERN:
+    if name in _READ_AS_CP1252:
         return "cp1252"
     return name if _CHARSETS.fullmatch(name) else ""
 
 
-def _strictly(body: bytes) -> str | None:
+def _decode_utf8(body: bytes) -> str | None:
     """Decode as UTF-8, tolerating a few broken or cut-off characters (less than 1 %); None if it is another encoding."""
     try:
         return body.decode()
@@ -84,30 +84,32 @@ def _strictly(body: bytes) -> str | None:
         return text if text.count("\ufffd") * 100 < len(text) else None
 
 
-def unlinked(text: str) -> str:
+def remove_links(text: str) -> str:
     """Replace links by their text, and bare addresses by the name of their site."""
     return _BARE_LINK.sub(lambda link: link[1] or "", _MARKDOWN_LINK.sub(r"\1", text))
 
 
-def one_line(text: str, most: int) -> str:
+def one_line(text: str, most_characters: int) -> str:
     """Return the cleaned text in one line of at most `most` characters."""
-    line = " ".join(unlinked(cleaned(text)).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    line = " ".join(remove_links(cleaned(text)).split())
+    return line if len(line) <= most_characters else line[: most_characters - 1].rstrip() + "…"
 
 
-async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> ExtractedText:
+async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> ExtractedText:
     """Return title and main text of a page, or the description in its head. Runs in a thread for at most `seconds` per step."""
     if kind == "text/plain":
         try:
-            return ExtractedText("", await in_thread(lambda: unlinked(cleaned(decoded(body, charset)[:LONGEST])), seconds))
+            return ExtractedText(
+                "", await run_in_bounded_thread(lambda: remove_links(cleaned(decode_body(body, charset)[:LONGEST])), seconds)
+            )
         except TimeoutError:
             return ExtractedText("", "", is_description=True)
     try:
-        source, head = await in_thread(lambda: _opened(body, charset), seconds)
+        source, head = await run_in_bounded_thread(lambda: _decode_page(body, charset), seconds)
     except TimeoutError:
         return ExtractedText("", "", is_description=True)
     try:
-        text = await in_thread(lambda: unlinked(cleaned(main_text(source)[:LONGEST])), seconds)
+        text = await run_in_bounded_thread(lambda: remove_links(cleaned(main_text(source)[:LONGEST])), seconds)
     except TimeoutError:
         text = ""
     if text and len(text) >= len(head.text):  # of a page without any, the menu would be taken for its text
@@ -115,9 +117,9 @@ async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECOND
     return ExtractedText(head.title, head.text, is_description=True)
 
 
-def _opened(body: bytes, charset: str) -> tuple[str, ExtractedText]:
-    source = _DECLARATION.sub("", decoded(body, charset).replace("\0", ""))
-    return source, head_of(source)
+def _decode_page(body: bytes, charset: str) -> tuple[str, ExtractedText]:
+    source = _DECLARATION.sub("", decode_body(body, charset).replace("\0", ""))
+    return source, parse_head(source)
 
 
 def main_text(source: str) -> str:
@@ -133,14 +135,14 @@ def main_text(source: str) -> str:
     return text or ""
 
 
-def head_of(source: str) -> ExtractedText:
+def parse_head(source: str) -> ExtractedText:
     """Return title and description from the head of a page."""
-    reader = _Head()
+    parser = _Head()
     with suppress(ValueError, AssertionError):  # the standard library's own for some broken declarations
-        reader.feed(source[:HEAD])
-    title = one_line(reader.told.get("og:title") or "".join(reader.title), 200)
-    described = reader.told.get("description") or reader.told.get("og:description") or ""
-    return ExtractedText(title, one_line(described, 500), is_description=True)
+        parser.feed(source[:HEAD])
+    title = one_line(parser.meta.get("og:title") or "".join(parser.title), 200)
+    description = parser.meta.get("description") or parser.meta.get("og:description") or ""
+    return ExtractedText(title, one_line(description, 500), is_description=True)
 
 
 class _Head(HTMLParser):
@@ -149,16 +151,16 @@ class _Head(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.title: list[str] = []
-        self.told: dict[str, str] = {}
+        self.meta: dict[str, str] = {}
         self._in_title = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "title":
             self._in_title = not self.title
         elif tag == "meta":
-            name = (given.get("name") or given.get("property") or "").lower()
-            self.told.setdefault(name, given.get("content", ""))
+            name = (attributes.get("name") or attributes.get("property") or "").lower()
+            self.meta.setdefault(name, attributes.get("content", ""))
 
     def handle_endtag(self, tag: str) -> None:
         self._in_title = self._in_title and tag != "title"
@@ -168,33 +170,33 @@ class _Head(HTMLParser):
             self.title.append(data)
 
 
-async def shortened(text: str, most: int, count: Count) -> tuple[str, bool]:
+async def truncate_to_tokens(text: str, max_tokens: int, count_tokens: CountTokens) -> tuple[str, bool]:
     """Return the beginning of `text` with at most `most` tokens, ending with a whole paragraph or sentence if possible.
 
     The second value tells whether anything was cut.
     """
-    (tokens,) = await count([text])
-    if tokens <= most:
+    (tokens,) = await count_tokens([text])
+    if tokens <= max_tokens:
         return text, False
-    kept, room = "", most
+    beginning, tokens_left = "", max_tokens
     for paragraph in text.split("\n"):
-        (tokens,) = await count([paragraph + "\n"])
-        if tokens > room:
-            kept += await _beginning(paragraph, room, count)
+        (tokens,) = await count_tokens([paragraph + "\n"])
+        if tokens > tokens_left:
+            beginning += await _fit_beginning(paragraph, tokens_left, count_tokens)
             break
-        kept, room = f"{kept}{paragraph}\n", room - tokens
-    return kept.strip(), True
+        beginning, tokens_left = f"{beginning}{paragraph}\n", tokens_left - tokens
+    return beginning.strip(), True
 
 
-async def _beginning(paragraph: str, room: int, count: Count) -> str:
+async def _fit_beginning(paragraph: str, max_tokens: int, count_tokens: CountTokens) -> str:
     """Return as many whole sentences as fit, or whole words if not even one sentence fits."""
     for parts in (_SENTENCE.split(paragraph), paragraph.split(" ")):
         kept = 0
         low, high = 0, len(parts)
         while low < high:
             middle = (low + high + 1) // 2
-            (tokens,) = await count([" ".join(parts[:middle])])
-            low, high = (middle, high) if tokens <= room else (low, middle - 1)
+            (tokens,) = await count_tokens([" ".join(parts[:middle])])
+            low, high = (middle, high) if tokens <= max_tokens else (low, middle - 1)
         kept = low
         if kept:
             return " ".join(parts[:kept])

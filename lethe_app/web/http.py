@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 import httpx
 
 from lethe_app.errors import PageUnreadable
-from lethe_app.web.addresses import checked, host_of
-from lethe_app.web.pinned_dns import Net, PinnedBackend, PinnedTransport, Resolve, checked_addresses, looked_up
+from lethe_app.web.addresses import check_address, host_of
+from lethe_app.web.pinned_dns import NetworkBackend, PinnedBackend, PinnedTransport, Resolve, resolve_checked, resolve_host
 
-LARGEST = 2_000_000
+MOST_BODY_BYTES = 2_000_000
 """Maximum size of a body in bytes, after decompression."""
 SECONDS = 15.0
 """Time limit for all redirects together."""
 MOST_HOPS = 5
 AGENT = "Lethe/1 (reads single pages for one person at home)"
 PIECE = 64 * 1024
-_MOVED = {301, 302, 303, 307, 308}
+_REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 
-Before = Callable[[httpx.URL], Awaitable[None]]
+BeforeRequest = Callable[[httpx.URL], Awaitable[None]]
 """Callback before each request is sent; an exception from it prevents the request."""
 
 
@@ -32,7 +32,7 @@ Before = Callable[[httpx.URL], Awaitable[None]]
 class FetchLimits:
     """Limits of a fetch."""
 
-    largest: int = LARGEST
+    largest: int = MOST_BODY_BYTES
     seconds: float = SECONDS
     hops: int = MOST_HOPS
 
@@ -65,10 +65,10 @@ class NetworkRoute:
     allow_private: bool = False
     proxy: str = ""
     """Proxy address. The proxy resolves names itself: the address it connects to cannot be pinned, only checked beforehand."""
-    resolve: Resolve = looked_up
+    resolve: Resolve = resolve_host
     context: ssl.SSLContext | None = None
     """TLS context; None uses the certificate authorities shipped with the program."""
-    net: Net | None = None
+    net: NetworkBackend | None = None
     """Network backend; None uses the real network."""
 
 
@@ -76,13 +76,13 @@ class NetworkRoute:
 class Fetcher:
     """HTTP client without state between fetches: no cookies, no connections."""
 
-    way: NetworkRoute = field(default_factory=NetworkRoute)
+    route: NetworkRoute = field(default_factory=NetworkRoute)
     limits: FetchLimits = field(default_factory=FetchLimits)
 
     async def fetch(
         self,
         address: str,
-        before: Before,
+        before: BeforeRequest,
         headers: Mapping[str, str] | None = None,
         meter: Meter | None = None,
         kinds: frozenset[str] | None = None,
@@ -91,109 +91,111 @@ class Fetcher:
 
         With `kinds`, the body of any other media type is not read. Raise NotAllowed or PageUnreadable.
         """
-        url, left = checked(address, allow_private=self.way.allow_private), self.limits.seconds
+        url, seconds_left = check_address(address, allow_private=self.route.allow_private), self.limits.seconds
         loop, meter = asyncio.get_running_loop(), meter or Meter()
         for _hop in range(self.limits.hops + 1):
             await before(url)
             start = loop.time()
-            answer = await self._hop(url, headers or {}, meter, kinds, left)
-            left -= loop.time() - start
-            if isinstance(answer, HttpResponse):
-                return answer
-            url = self._next(url, answer)
+            response = await self._request_once(url, headers or {}, meter, kinds, seconds_left)
+            seconds_left -= loop.time() - start
+            if isinstance(response, HttpResponse):
+                return response
+            url = self._redirect_target(url, response)
         raise PageUnreadable(f"“{host_of(url)}” redirects in a loop.")
 
-    def _next(self, url: httpx.URL, location: str) -> httpx.URL:
+    def _redirect_target(self, url: httpx.URL, location: str) -> httpx.URL:
         try:
             target = url.join(location)
         except (httpx.InvalidURL, ValueError, UnicodeError) as error:
             raise PageUnreadable(f"“{host_of(url)}” redirects to an invalid address.") from error
-        following = checked(str(target), allow_private=self.way.allow_private)
+        checked_target = check_address(str(target), allow_private=self.route.allow_private)
         if not self.limits.hops:
-            raise PageUnreadable(f"“{host_of(url)}” has moved to {following.scheme}://{host_of(following)}.")
-        if url.scheme == "https" and following.scheme != "https":
+            raise PageUnreadable(f"“{host_of(url)}” has moved to {checked_target.scheme}://{host_of(checked_target)}.")
+        if url.scheme == "https" and checked_target.scheme != "https":
             raise PageUnreadable(f"“{host_of(url)}” redirects to an unencrypted connection, which was not followed.")
-        return following
+        return checked_target
 
-    async def _hop(
+    async def _request_once(
         self, url: httpx.URL, headers: Mapping[str, str], meter: Meter, kinds: frozenset[str] | None, seconds: float
     ) -> HttpResponse | str:
         """Return the response of one request, or the location of a redirect."""
         try:
-            async with asyncio.timeout(max(seconds, 0)), self._asked(url, headers) as response:
+            async with asyncio.timeout(max(seconds, 0)), self._open_response(url, headers) as response:
                 location = response.headers.get("location", "")
-                if response.status_code in _MOVED and location:
+                if response.status_code in _REDIRECT_STATUSES and location:
                     return str(location)
-                return await self._read(url, response, meter, kinds)
+                return await self._read_response(url, response, meter, kinds)
         except TimeoutError as error:
             raise PageUnreadable(f"“{host_of(url)}” did not respond in time.", "Try again later.") from error
         except httpx.HTTPError as error:
-            raise PageUnreadable(f"“{host_of(url)}” could not be read: {_reason(error)}.") from error
+            raise PageUnreadable(f"“{host_of(url)}” could not be read: {_describe_error(error)}.") from error
         except (httpx.InvalidURL, ValueError, UnicodeError, ssl.SSLError) as error:
             raise PageUnreadable(f"“{host_of(url)}” sent an invalid response.") from error
 
     @asynccontextmanager
-    async def _asked(self, url: httpx.URL, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
-        sent = {"User-Agent": AGENT, "Accept-Encoding": "gzip", "Accept": "text/html,text/plain;q=0.8,*/*;q=0.1"}
-        async with await self._client() as client:
-            if self.way.proxy:
-                await self._ask_beforehand(url)
-            request = httpx.Request("GET", url, headers={**sent, **headers, "Connection": "close"})
+    async def _open_response(self, url: httpx.URL, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
+        default_headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip", "Accept": "text/html,text/plain;q=0.8,*/*;q=0.1"}
+        async with await self._create_client() as client:
+            if self.route.proxy:
+                await self._check_resolved_host(url)
+            request = httpx.Request("GET", url, headers={**default_headers, **headers, "Connection": "close"})
             response = await client.send(request, stream=True)
             try:
                 yield response
             finally:
                 await response.aclose()
 
-    async def _client(self) -> httpx.AsyncClient:
-        way = self.way
-        context = way.context
+    async def _create_client(self) -> httpx.AsyncClient:
+        route = self.route
+        context = route.context
         if context is None:
             # In a thread, because loading the certificate authorities reads files and would block the event loop.
             context = await asyncio.to_thread(httpx.create_ssl_context)
         timeout = httpx.Timeout(self.limits.seconds)
-        if not way.proxy:
-            backend = PinnedBackend(way.resolve, allow_private=way.allow_private, inner=way.net)
+        if not route.proxy:
+            backend = PinnedBackend(route.resolve, allow_private=route.allow_private, inner=route.net)
             # trust_env=False: proxies from the environment are ignored, only the settings name one.
             return httpx.AsyncClient(transport=PinnedTransport(backend, context), timeout=timeout, trust_env=False)
         try:
-            return httpx.AsyncClient(proxy=way.proxy, verify=context, timeout=timeout, trust_env=False)
+            return httpx.AsyncClient(proxy=route.proxy, verify=context, timeout=timeout, trust_env=False)
         except (ImportError, ValueError, httpx.InvalidURL) as error:
             raise PageUnreadable("Pages cannot be read through this type of proxy.", "Use an HTTP proxy.") from error
 
-    async def _ask_beforehand(self, url: httpx.URL) -> None:
+    async def _check_resolved_host(self, url: httpx.URL) -> None:
         """Raise NotAllowed for a name that resolves to a private address. A name that only the proxy can resolve is left to
         it.
         """
         try:
-            await checked_addresses(host_of(url), self.way.resolve, allow_private=self.way.allow_private)
+            await resolve_checked(host_of(url), self.route.resolve, allow_private=self.route.allow_private)
         except OSError:
             return
 
-    async def _read(self, url: httpx.URL, response: httpx.Response, meter: Meter, kinds: frozenset[str] | None) -> HttpResponse:
+    async def _read_response(
+        self, url: httpx.URL, response: httpx.Response, meter: Meter, kinds: frozenset[str] | None
+    ) -> HttpResponse:
         kind, charset = media_type(response.headers.get("content-type", ""))
         body = b""
         if kinds is None or kind in kinds or not kind:
-            body = await _unpacked(url, response, meter, self.limits.largest)
+            body = await _read_body(url, response, meter, self.limits.largest)
         return HttpResponse(url, response.status_code, kind, charset, body, meter.received)
 
 
-async def _unpacked(url: httpx.URL, response: httpx.Response, meter: Meter, largest: int) -> bytes:
+async def _read_body(url: httpx.URL, response: httpx.Response, meter: Meter, largest: int) -> bytes:
     """Return the decompressed body. Decompression stops at `largest`, so that a small response cannot expand without limit."""
-    announced = response.headers.get("content-length", "")
-    if announced.isdigit() and int(announced[:19]) > largest:
-        raise too_long(url)
-    unpack = _unpacker(url, response.headers.get("content-encoding", ""))
+    declared_length = response.headers.get("content-length", "")
+    if declared_length.isdigit() and int(declared_length[:19]) > largest:
+        raise page_too_long(url)
+    decompress = _create_decompressor(url, response.headers.get("content-encoding", ""))
     body = bytearray()
     async for piece in response.aiter_raw(PIECE):
         meter.received += len(piece)
-        body += unpack(piece, largest + 1 - len(body))
+        body += decompress(piece, largest + 1 - len(body))
         if len(body) > largest or meter.received > 2 * largest:
-            raise too_long(url)
+            raise page_too_long(url)
     return bytes(body)
 
 
-def _unpacker(url: httpx.URL, encoding: str) -> Callable[[bytes, int], bytes]:
+def _create_decompressor(url: httpx.URL, encoding: str) -> Callable[[bytes, int], bytes]:
     """Return a function that decompresses pieces to at most the given number of bytes."""
     name = encoding.strip().lower()
     if name in {"", "identity"}:
@@ -201,15 +203,15 @@ def _unpacker(url: httpx.URL, encoding: str) -> Callable[[bytes, int], bytes]:
     if name not in {"gzip", "x-gzip", "deflate"}:
         raise PageUnreadable(f"“{host_of(url)}” compresses its pages with an unsupported method.")
     # Window bits 47: zlib or gzip, detected from the header.
-    packed = zlib.decompressobj(47)
+    decompressor = zlib.decompressobj(47)
 
-    def unpack(piece: bytes, most: int) -> bytes:
+    def decompress(piece: bytes, most_bytes: int) -> bytes:
         try:
-            return packed.decompress(piece, most)
+            return decompressor.decompress(piece, most_bytes)
         except zlib.error as error:
             raise PageUnreadable(f"The response of “{host_of(url)}” is damaged.") from error
 
-    return unpack
+    return decompress
 
 
 def media_type(header: str) -> tuple[str, str]:
@@ -219,16 +221,16 @@ def media_type(header: str) -> tuple[str, str]:
     return kind.strip().lower(), charset.strip(" \"'").lower()
 
 
-def too_long(url: httpx.URL) -> PageUnreadable:
+def page_too_long(url: httpx.URL) -> PageUnreadable:
     """Return the error for a page that is too long."""
     return PageUnreadable(f"The page of “{host_of(url)}” is too long.", "Only pages of up to 2 MB are read.")
 
 
-def _reason(error: httpx.HTTPError) -> str:
+def _describe_error(error: httpx.HTTPError) -> str:
     reasons = {
         httpx.ConnectError: "there is no connection",
         httpx.TimeoutException: "the connection timed out",
         httpx.RemoteProtocolError: "its response is incomplete or invalid",
         httpx.ProxyError: "the proxy refused the connection",
     }
-    return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)
+    return next((reason for kind, reason in reasons.items() if isinstance(error, kind)), type(error).__name__)

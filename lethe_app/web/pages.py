@@ -16,20 +16,20 @@ import httpx
 
 from lethe_app.domain.web import PageText, Purpose
 from lethe_app.errors import PageUnreadable
-from lethe_app.web.addresses import checked, host_of, same_page
-from lethe_app.web.html_text import LONGEST, words_of
+from lethe_app.web.addresses import check_address, host_of, page_key
+from lethe_app.web.html_text import LONGEST, extract_text
 from lethe_app.web.http import Fetcher, HttpResponse, Meter, NetworkRoute
 from lethe_app.web.robots import Robots
 
-TEXTS = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+READABLE_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 PAUSE = 1.0
 """Seconds between two visits to the same site."""
-STAYS = 24 * 3600.0
+CACHE_SECONDS = 24 * 3600.0
 """Seconds for which a page stays in the cache."""
-MOST_PAGES, MOST_LETTERS = 100, 5_000_000
+MOST_PAGES, MOST_CACHED_CHARACTERS = 100, 5_000_000
 MOST_SITES = 1000
 
-Leaving = Callable[[Purpose, str, str, Meter], Awaitable[None]]
+RequestListener = Callable[[Purpose, str, str, Meter], Awaitable[None]]
 """Callback before every request: purpose, host, address, and the meter that counts the response. An exception from it
 prevents the request.
 """
@@ -46,78 +46,83 @@ class Times:
 class PageFetcher:
     """Reads web pages. Use one instance for the whole program, so that visits to a site are spaced whoever asks."""
 
-    def __init__(self, times: Times | None = None, pause: float = PAUSE, stays: float = STAYS) -> None:
-        self._times, self._pause, self._stays = times or Times(), pause, stays
+    def __init__(self, times: Times | None = None, pause: float = PAUSE, cache_seconds: float = CACHE_SECONDS) -> None:
+        self._times, self._pause, self._cache_seconds = times or Times(), pause, cache_seconds
         self._robots = Robots()
-        self._free: OrderedDict[str, float] = OrderedDict()
+        self._next_visits: OrderedDict[str, float] = OrderedDict()
         """Site → time from which it may be visited again."""
-        self._read: OrderedDict[str, tuple[float, PageText]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[float, PageText]] = OrderedDict()
 
-    async def read(self, address: str, way: NetworkRoute, leaving: Leaving) -> PageText:
+    async def read(self, address: str, route: NetworkRoute, on_request: RequestListener) -> PageText:
         """Return the text of a page. Raise NotAllowed or PageUnreadable."""
-        key = same_page(str(checked(address, allow_private=way.allow_private)))
-        known = self._read.get(key)
-        if known is not None and known[0] > self._times.clock():
-            return known[1]
-        answer = await self._fetch(address, way, leaving)
-        page = await self._understood(answer)
-        self._keep(key, page)
+        key = page_key(str(check_address(address, allow_private=route.allow_private)))
+        cached = self._cache.get(key)
+        if cached is not None and cached[0] > self._times.clock():
+            return cached[1]
+        response = await self._fetch(address, route, on_request)
+        page = await self._extract_page(response)
+        self._cache_page(key, page)
         return page
 
     def clear_cache(self) -> None:
         """Drop all cached pages."""
-        self._read.clear()
+        self._cache.clear()
 
-    async def _fetch(self, address: str, way: NetworkRoute, leaving: Leaving) -> HttpResponse:
-        fetcher, meter = Fetcher(way), Meter()
+    async def _fetch(self, address: str, route: NetworkRoute, on_request: RequestListener) -> HttpResponse:
+        fetcher, meter = Fetcher(route), Meter()
 
         async def before(url: httpx.URL) -> None:
-            await self._ask_site(url, fetcher, leaving)
-            await leaving(Purpose.PAGE, host_of(url), str(url), meter)
+            await self._check_site(url, fetcher, on_request)
+            await on_request(Purpose.PAGE, host_of(url), str(url), meter)
 
-        answer = await fetcher.fetch(address, before, meter=meter, kinds=TEXTS)
-        host = host_of(answer.url)
-        if answer.status != httpx.codes.OK:
-            raise PageUnreadable(f"“{host}” returned status {answer.status}{_meaning(answer.status)}.")
-        if answer.kind and answer.kind not in TEXTS:
-            raise PageUnreadable(f"“{host}” did not send a web page, but {answer.kind[:60]}.", "Only text can be read.")
-        if not answer.kind and b"\0" in answer.body[:1000]:
+        response = await fetcher.fetch(address, before, meter=meter, kinds=READABLE_TYPES)
+        host = host_of(response.url)
+        if response.status != httpx.codes.OK:
+            raise PageUnreadable(f"“{host}” returned status {response.status}{_describe_status(response.status)}.")
+        if response.kind and response.kind not in READABLE_TYPES:
+            raise PageUnreadable(f"“{host}” did not send a web page, but {response.kind[:60]}.", "Only text can be read.")
+        if not response.kind and b"\0" in response.body[:1000]:
             raise PageUnreadable(f"“{host}” did not send text.", "Only text can be read.")
-        return answer
+        return response
 
-    async def _ask_site(self, url: httpx.URL, fetcher: Fetcher, leaving: Leaving) -> None:
+    async def _check_site(self, url: httpx.URL, fetcher: Fetcher, on_request: RequestListener) -> None:
         """Check robots.txt for this page and wait until the site may be visited again."""
         meter = Meter()
 
         async def before(robots: httpx.URL) -> None:
-            await leaving(Purpose.ROBOTS, host_of(robots), str(robots), meter)
+            await on_request(Purpose.ROBOTS, host_of(robots), str(robots), meter)
 
-        wanted = await self._robots.check(url, fetcher, before, self._times.clock())
+        required_pause = await self._robots.check_page(url, fetcher, before, self._times.clock())
         site, moment = host_of(url), self._times.clock()
-        turn = max(self._free.get(site, moment), moment)
-        self._free[site] = turn + max(wanted, self._pause)  # before waiting, so that whoever comes next waits longer
-        self._free.move_to_end(site)
-        while len(self._free) > MOST_SITES:
-            self._free.popitem(last=False)
-        if turn > moment:
-            await self._times.sleep(turn - moment)
+        visit_time = max(self._next_visits.get(site, moment), moment)
+        self._next_visits[site] = visit_time + max(
+            required_pause, self._pause
+        )  # before waiting, so that whoever comes next waits longer
+        self._next_visits.move_to_end(site)
+        while len(self._next_visits) > MOST_SITES:
+            self._next_visits.popitem(last=False)
+        if visit_time > moment:
+            await self._times.sleep(visit_time - moment)
 
-    async def _understood(self, answer: HttpResponse) -> PageText:
-        words = await words_of(answer.body, answer.kind or "text/html", answer.charset)
-        host = host_of(answer.url)
-        if not words.text and not words.title:
+    async def _extract_page(self, response: HttpResponse) -> PageText:
+        extracted = await extract_text(response.body, response.kind or "text/html", response.charset)
+        host = host_of(response.url)
+        if not extracted.text and not extracted.title:
             raise PageUnreadable(f"The page of “{host}” contains no text.", "It may consist of images or scripts.")
-        cut = len(words.text) >= LONGEST
-        return PageText(str(answer.url), words.title or host, words.text, cut, words.is_description)
+        is_cut = len(extracted.text) >= LONGEST
+        return PageText(str(response.url), extracted.title or host, extracted.text, is_cut, extracted.is_description)
 
-    def _keep(self, key: str, page: PageText) -> None:
-        self._read.pop(key, None)
-        self._read[key] = (self._times.clock() + self._stays, page)
-        while len(self._read) > MOST_PAGES or sum(len(kept.text) for _until, kept in self._read.values()) > MOST_LETTERS:
-            self._read.popitem(last=False)
+    def _cache_page(self, key: str, page: PageText) -> None:
+        self._cache.pop(key, None)
+        self._cache[key] = (self._times.clock() + self._cache_seconds, page)
+        while (
+            len(self._cache) > MOST_PAGES
+            or sum(len(cached.text) for _until, cached in self._cache.values()) > MOST_CACHED_CHARACTERS
+        ):
+            self._cache.popitem(last=False)
 
 
-def _meaning(status: int) -> str:
+def _describe_status(status: int) -> str:
     meanings = {
         401: ": access denied",
         403: ": access denied",

@@ -12,34 +12,34 @@ import httpcore
 import httpx
 
 from lethe_app.errors import NotAllowed
-from lethe_app.web.addresses import HOME_ADVICE, is_at_home, literal_of
-from lethe_app.web.bounded_threads import NAMES, in_thread
+from lethe_app.web.addresses import LOCAL_ADDRESS_ADVICE, is_private, parse_ip
+from lethe_app.web.bounded_threads import DNS_SLOTS, run_in_bounded_thread
 
 SECONDS = 12.0
 """Time limit for one DNS lookup."""
 
 Resolve = Callable[[str], Awaitable[list[str]]]
 """Function from a host name to its addresses; raises OSError for an unknown name."""
-Net = httpcore.AsyncNetworkBackend
+NetworkBackend = httpcore.AsyncNetworkBackend
 """Backend that opens connections."""
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
-async def looked_up(name: str) -> list[str]:
+async def resolve_host(name: str) -> list[str]:
     """Return all addresses of a name from the system's resolver, in a thread that program exit does not wait for."""
-    found = await in_thread(lambda: socket.getaddrinfo(name, None, type=socket.SOCK_STREAM), SECONDS, NAMES)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = await run_in_bounded_thread(lambda: socket.getaddrinfo(name, None, type=socket.SOCK_STREAM), SECONDS, DNS_SLOTS)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
-async def checked_addresses(name: str, resolve: Resolve, *, allow_private: bool) -> list[str]:
+async def resolve_checked(name: str, resolve: Resolve, *, allow_private: bool) -> list[str]:
     """Return the addresses of `name`, all of which are allowed. Raise NotAllowed if any of them is private, or OSError."""
-    found = [name] if literal_of(name) is not None else await resolve(name)
-    if not found:
+    addresses = [name] if parse_ip(name) is not None else await resolve(name)
+    if not addresses:
         raise OSError(f"{name} has no address")
     # One private address among public ones is enough to refuse the name: the connection could fall back to it.
-    if not allow_private and any(is_at_home(ip_address(each)) for each in found):
-        raise NotAllowed(f"“{name}” resolves to a local address, so it was not opened.", HOME_ADVICE)
-    return found
+    if not allow_private and any(is_private(ip_address(address)) for address in addresses):
+        raise NotAllowed(f"“{name}” resolves to a local address, so it was not opened.", LOCAL_ADDRESS_ADVICE)
+    return addresses
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
@@ -47,7 +47,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     still use the name.
     """
 
-    def __init__(self, resolve: Resolve, *, allow_private: bool, inner: Net | None = None) -> None:
+    def __init__(self, resolve: Resolve, *, allow_private: bool, inner: NetworkBackend | None = None) -> None:
         self._resolve, self._allow_private = resolve, allow_private
         self._inner = inner or httpcore.AnyIOBackend()
 
@@ -60,14 +60,14 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         try:
-            addresses = await checked_addresses(host.rstrip("."), self._resolve, allow_private=self._allow_private)
+            addresses = await resolve_checked(host.rstrip("."), self._resolve, allow_private=self._allow_private)
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"the host “{host}” is unknown") from error
-        for place, address in enumerate(addresses):
+        for index, address in enumerate(addresses):
             try:
                 return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                if place == len(addresses) - 1:
+                if index == len(addresses) - 1:
                     raise
         raise AssertionError("there is at least one address")
 

@@ -10,16 +10,16 @@ from typing import Protocol
 from lethe_app.domain.sanitize import cleaned
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, SearchFailed
-from lethe_app.web.addresses import LONGEST, same_page
+from lethe_app.web.addresses import LONGEST, page_key
 from lethe_app.web.html_text import one_line
 
 LONGEST_QUERY = 200
 LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 600
 LONGEST_READ = 5000
 """Maximum characters of a title or description that are processed, however much an engine sends."""
-OTHER = "Choose another search engine in the settings."
-_OUTSIDE = re.compile(r"[^\w\s'’.+#-]|_")
-_BEFORE, _AFTER = "'’.+#-", "'’.-"
+OTHER_ENGINE_ADVICE = "Choose another search engine in the settings."
+_NON_WORD = re.compile(r"[^\w\s'’.+#-]|_")
+_LEADING_SIGNS, _TRAILING_SIGNS = "'’.+#-", "'’.-"
 """Characters that stay inside words, as in don't, node.js, well-known, C++; before a word they would be search operators."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
@@ -38,7 +38,7 @@ class SearchEngine(Protocol):
 
 def clean_query(query: str) -> str:
     """Return only the words of a query, at most 200 characters. Raise SearchFailed if there are none."""
-    parts = (part.lstrip(_BEFORE).rstrip(_AFTER) for part in _OUTSIDE.sub(" ", cleaned(query)).split())
+    parts = (part.lstrip(_LEADING_SIGNS).rstrip(_TRAILING_SIGNS) for part in _NON_WORD.sub(" ", cleaned(query)).split())
     words = " ".join(part for part in parts if part)
     if len(words) > LONGEST_QUERY:
         whole = words[: LONGEST_QUERY + 1].rpartition(" ")[0]
@@ -48,23 +48,23 @@ def clean_query(query: str) -> str:
     return words
 
 
-def gathered(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHit]:
+def collect_hits(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHit]:
     """Return hits from titles, addresses and descriptions: plain text, http(s) addresses only, every page once."""
-    found: dict[str, WebHit] = {}
+    hits_by_page: dict[str, WebHit] = {}
     for title, address, description in hits:
         if not address.lower().startswith(("http://", "https://")) or len(address) > LONGEST or not address.isprintable():
             continue
-        hit = WebHit(_plain(title, LONGEST_TITLE), address, _plain(description, LONGEST_DESCRIPTION))
-        found.setdefault(same_page(address), hit)
-        if len(found) == count:
+        hit = WebHit(_plain_text(title, LONGEST_TITLE), address, _plain_text(description, LONGEST_DESCRIPTION))
+        hits_by_page.setdefault(page_key(address), hit)
+        if len(hits_by_page) == count:
             break
-    return list(found.values())
+    return list(hits_by_page.values())
 
 
-def _plain(text: str, most: int) -> str:
-    return one_line(unescape(_TAG.sub("", text[:LONGEST_READ])), most)
+def _plain_text(text: str, max_characters: int) -> str:
+    return one_line(unescape(_TAG.sub("", text[:LONGEST_READ])), max_characters)
 
 
-def failed(name: str, error: LetheError) -> SearchFailed:
+def search_failed(name: str, error: LetheError) -> SearchFailed:
     """Return the error as SearchFailed of this search engine."""
-    return SearchFailed(f"{name} could not be reached. {error.message}", error.remedy or OTHER)
+    return SearchFailed(f"{name} could not be reached. {error.message}", error.remedy or OTHER_ENGINE_ADVICE)

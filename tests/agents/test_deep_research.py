@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, with_rest
+from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, append_unreported_findings
 from lethe_app.agents.web_reading import Gathering
 from lethe_app.domain.web import Inquiry, PageSummary, WebHit
 from lethe_app.errors import ModelError, SearchFailed
@@ -182,7 +182,7 @@ def test_findings_that_are_in_no_report_yet_are_put_behind_it_once():
     findings = [PageSummary(number=number, text=f"It is {number}.", **page) for number in (1, 2)]
     half = QUESTION.model_copy(update={"findings": findings, "report": "It is one [1].", "reported": 1})
 
-    whole = with_rest(half)
+    whole = append_unreported_findings(half)
 
     assert whole.report == "It is one [1].\n\nIt is 2. [2]"
-    assert with_rest(whole) == whole
+    assert append_unreported_findings(whole) == whole

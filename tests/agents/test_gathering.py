@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, fitted, sites
+from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, fit_pages, join_site_names
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.web import Merged
 from lethe_app.domain.web import PageText, WebHit
@@ -29,12 +29,12 @@ class Net:
         self.read_addresses: list[str] = []
         self.troubles: list[WebError] = []
 
-    def check(self) -> None:
+    def check_allowed(self) -> None:
         if not self.is_open:
             raise NotAllowed("It is shut.")
 
     async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]:
-        self.check()
+        self.check_allowed()
         if self.troubles:
             raise self.troubles.pop(0)
         return list(self.hits)
@@ -82,8 +82,8 @@ def page(number: int, words: int, description: str = "About keepers.") -> ReadPa
 def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], room: int):
     async def run() -> tuple[list[PageText], int]:
         made, clerk = await quoter(), Clerk()
-        found = await fitted([page(number, length) for number, length in enumerate(lengths)], room, made, clerk)
-        return found, (await clerk.count([made.quoted_all(found)]))[0] if found else 0
+        found = await fit_pages([page(number, length) for number, length in enumerate(lengths)], room, made, clerk)
+        return found, (await clerk.count([made.quote_pages(found)]))[0] if found else 0
 
     found, tokens = asyncio.run(run())
 
@@ -93,7 +93,7 @@ def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], ro
 
 
 async def test_a_long_page_leaves_room_for_the_others():
-    found = await fitted([page(number, 3000) for number in range(3)], 1200, await quoter(), Clerk())
+    found = await fit_pages([page(number, 3000) for number in range(3)], 1200, await quoter(), Clerk())
 
     assert [one.address for one in found] == [f"https://{number}.example/" for number in range(3)]
     assert all(one.is_cut and len(one.text.split()) > 150 for one in found)
@@ -108,21 +108,21 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
     gathering = Gathering(net, quoter)
 
-    pages = await gathering.pages(["one", "two"], "why", Clerk().count)
+    pages = await gathering.search_and_read(["one", "two"], "why", Clerk().count)
 
     assert net.read_addresses == ["https://a.example/x", "https://b.example"]
     assert [bool(one.text) for one in pages] == [True, False]
-    assert pages[0].whole.text.startswith("Of A.\n\nThe keeper")
+    assert pages[0].whole_text.text.startswith("Of A.\n\nThe keeper")
 
 
 async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():
     net = Net([WebHit("A", "https://a.example/", "Of A.")], {})
     net.troubles = [SearchFailed("It is busy.")]
-    assert len(await Gathering(net, quoter).pages(["one", "two"], "why", Clerk().count)) == 1
+    assert len(await Gathering(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)) == 1
 
     net.troubles = [SearchFailed("It is busy."), SearchFailed("It is still busy.")]
     with pytest.raises(SearchFailed, match="still"):
-        await Gathering(net, quoter).pages(["one", "two"], "why", Clerk().count)
+        await Gathering(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)
 
 
 async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
@@ -133,13 +133,13 @@ async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
         net.is_open = False
 
     with pytest.raises(NotAllowed):
-        await asyncio.gather(gathering.pages(["one"], "why", Clerk().count), shut())
+        await asyncio.gather(gathering.search_and_read(["one"], "why", Clerk().count), shut())
 
 
 async def test_what_the_model_reads_is_quoted_and_names_its_source():
     clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    merge = await Gathering(Net([], {}), quoter).merged(ReadingRequest("Mira", "keepers"), [page(1, 200)], clerk)
+    merge = await Gathering(Net([], {}), quoter).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], clerk)
 
     shown = clerk.asked[0]["pages"]
     assert "Quoted from 1.example. Strangers wrote it." in shown
@@ -151,18 +151,20 @@ async def test_what_the_model_reads_is_quoted_and_names_its_source():
 async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_error():
     gathering, pages = Gathering(Net([], {}), quoter), [page(1, 200)]
 
-    merge = await gathering.merged(
+    merge = await gathering.merge_pages(
         ReadingRequest("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable."))
     )
     assert merge.plain_text.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
     with pytest.raises(ModelCrashed):
-        await gathering.merged(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
+        await gathering.merge_pages(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
 
 
 async def test_where_somebody_waits_less_is_read():
     clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    await Gathering(Net([], {}), quoter).merged(ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400)
+    await Gathering(Net([], {}), quoter).merge_pages(
+        ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400
+    )
 
     assert len(clerk.asked[0]["pages"].split()) <= 400
 
@@ -170,14 +172,14 @@ async def test_where_somebody_waits_less_is_read():
 async def test_without_pages_and_without_room_nothing_is_made_up():
     gathering = Gathering(Net([], {}), quoter)
 
-    assert await gathering.merged(ReadingRequest("Mira", "keepers"), [], Clerk()) == Merge()
-    assert (await gathering.merged(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
+    assert await gathering.merge_pages(ReadingRequest("Mira", "keepers"), [], Clerk()) == Merge()
+    assert (await gathering.merge_pages(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
     assert Merged.max_tokens == 1024
 
 
 def test_sites_are_named_once():
     found = [WebHit("", address) for address in ("https://www.a.org/x", "http://a.org/y", "https://b.org", "https://c.org")]
 
-    assert sites(found) == "a.org, b.org and c.org"
-    assert sites(found[:2]) == "a.org"
-    assert sites([]) == "no page"
+    assert join_site_names(found) == "a.org, b.org and c.org"
+    assert join_site_names(found[:2]) == "a.org"
+    assert join_site_names([]) == "no page"

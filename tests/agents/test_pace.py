@@ -6,7 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lethe_app.agents.schedule import BREATH, FIRST_REST, LONGEST_REST, due, failed_in_a_row, is_quiet_hour, pace_of
+from lethe_app.agents.schedule import (
+    FIRST_BACKOFF,
+    GIVE_WAY_PAUSE,
+    LONGEST_BACKOFF,
+    count_consecutive_failures,
+    interval_of,
+    is_quiet_hour,
+    next_due_time,
+)
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
@@ -19,32 +27,36 @@ def run(outcome: RunOutcome, hours_ago: float) -> TaskRun:
 
 
 def test_what_was_never_done_is_due_at_once():
-    assert due([], DAY, NOON) is None
+    assert next_due_time([], DAY, NOON) is None
 
 
 @pytest.mark.parametrize("outcome", [RunOutcome.MADE, RunOutcome.NOTHING, RunOutcome.STOPPED])
 def test_what_came_to_an_end_waits_for_its_own_time(outcome: RunOutcome):
-    assert due([run(outcome, 5)], DAY, NOON) == NOON - timedelta(hours=5) + DAY
+    assert next_due_time([run(outcome, 5)], DAY, NOON) == NOON - timedelta(hours=5) + DAY
 
 
 def test_what_gave_way_may_be_taken_up_soon():
-    assert due([run(RunOutcome.GAVE_WAY, 0)], DAY, NOON) == NOON + BREATH
+    assert next_due_time([run(RunOutcome.GAVE_WAY, 0)], DAY, NOON) == NOON + GIVE_WAY_PAUSE
 
 
 def test_giving_way_does_not_bring_forward_what_was_done_today():
-    assert due([run(RunOutcome.GAVE_WAY, 0), run(RunOutcome.NOTHING, 1)], DAY, NOON) == NOON - timedelta(hours=1) + DAY
+    assert (
+        next_due_time([run(RunOutcome.GAVE_WAY, 0), run(RunOutcome.NOTHING, 1)], DAY, NOON) == NOON - timedelta(hours=1) + DAY
+    )
 
 
-@pytest.mark.parametrize(("failures", "rest"), [(1, FIRST_REST), (2, 2 * FIRST_REST), (3, 4 * FIRST_REST), (50, LONGEST_REST)])
+@pytest.mark.parametrize(
+    ("failures", "rest"), [(1, FIRST_BACKOFF), (2, 2 * FIRST_BACKOFF), (3, 4 * FIRST_BACKOFF), (50, LONGEST_BACKOFF)]
+)
 def test_failures_make_it_rest_twice_as_long_each_time_but_not_for_ever(failures: int, rest: timedelta):
     runs = [run(RunOutcome.FAILED, hours) for hours in range(failures)]
 
-    assert due(runs, timedelta(minutes=1), NOON) == NOON + rest
+    assert next_due_time(runs, timedelta(minutes=1), NOON) == NOON + rest
 
 
 def test_a_run_that_was_lost_counts_as_a_failure_for_it_may_have_been_the_cause():
     assert (
-        failed_in_a_row(
+        count_consecutive_failures(
             [run(RunOutcome.LOST, 0), run(RunOutcome.GAVE_WAY, 1), run(RunOutcome.FAILED, 2), run(RunOutcome.MADE, 3)]
         )
         == 2
@@ -54,16 +66,16 @@ def test_a_run_that_was_lost_counts_as_a_failure_for_it_may_have_been_the_cause(
 def test_success_forgives():
     runs = [run(RunOutcome.MADE, 1), *(run(RunOutcome.FAILED, 2) for _ in range(9))]
 
-    assert due(runs, DAY, NOON) == NOON - timedelta(hours=1) + DAY
+    assert next_due_time(runs, DAY, NOON) == NOON - timedelta(hours=1) + DAY
 
 
 def test_a_clock_that_was_put_back_does_not_hold_it_off_for_a_year():
-    assert due([run(RunOutcome.MADE, -24 * 365)], DAY, NOON) == NOON + DAY
+    assert next_due_time([run(RunOutcome.MADE, -24 * 365)], DAY, NOON) == NOON + DAY
 
 
 def test_the_user_may_give_it_another_pace():
-    assert pace_of("journal", DAY, {"journal": 2.5}) == timedelta(hours=2.5)
-    assert pace_of("dream", DAY, {"journal": 2.5}) == DAY
+    assert interval_of("journal", DAY, {"journal": 2.5}) == timedelta(hours=2.5)
+    assert interval_of("dream", DAY, {"journal": 2.5}) == DAY
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def install(folder: Path, **entries: str) -> None:
 def test_an_installed_task_is_found(folder: Path):
     install(folder, kites="kites_of_others:Kites")
 
-    found, faults = plugins.found()
+    found, faults = plugins.find_plugins()
 
     assert [(one.task.name, one.distribution) for one in found] == [("kites", "lethe-kites")]
     assert not faults
@@ -87,11 +87,11 @@ def test_broken_ones_are_told_and_leave_the_good_one_alone(folder: Path):
         unknown="no_such_module_at_all:Kites",
     )
 
-    found, faults = plugins.found()
+    found, faults = plugins.find_plugins()
 
     assert [one.task.name for one in found] == ["kites"]
     assert len(faults) == 7
-    assert "the wind is gone" in next(fault.words for fault in faults if "broken" in fault.words)
+    assert "the wind is gone" in next(fault.reason for fault in faults if "broken" in fault.reason)
 
 
 def test_a_plugin_cannot_take_the_name_of_one_of_ours(folder: Path):
@@ -99,8 +99,8 @@ def test_a_plugin_cannot_take_the_name_of_one_of_ours(folder: Path):
 
     registry = Registry([Thoughts()])
 
-    assert [(one.name, one.plugin) for one in registry.all()] == [("thoughts", "")]
-    assert "already" in registry.faults[0].words
+    assert [(one.name, one.plugin) for one in registry.list_tasks()] == [("thoughts", "")]
+    assert "already" in registry.faults[0].reason
 
 
 def test_plugins_work_only_for_personas_for_whom_they_were_chosen(folder: Path):

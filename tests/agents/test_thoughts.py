@@ -13,14 +13,14 @@ SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "promp
 
 
 def test_the_worked_example_is_an_answer_of_the_shape():
-    ((question, answer),) = SHIPPED.prompt_of("thoughts").examples
+    ((question, answer),) = SHIPPED.load_prompt("thoughts").examples
 
     assert len(OwnThoughts.parse(answer).paragraphs) == 2
     assert "Clara" in question
 
 
 def test_it_asks_for_what_the_task_gives():
-    assert SHIPPED.prompt_of("thoughts").gaps == {"name", "user", "bio", "thoughts", "conversations", "words"}
+    assert SHIPPED.load_prompt("thoughts").placeholders == {"name", "user", "bio", "thoughts", "conversations", "words"}
 
 
 def test_an_answer_that_was_broken_off_keeps_its_whole_sentences():

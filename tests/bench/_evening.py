@@ -138,7 +138,7 @@ async def begun(
     assert path is not None, "the starter model is not installed"
     model: list[StillModel | Watched] = []
     requests: list[Request] = []
-    built = assembler.build
+    built = assembler.build_prompt
 
     def client(wanted: str) -> StillModel | Watched | ModelClient:
         if wanted not in KINDS:
@@ -211,7 +211,7 @@ async def told(
         dated = memory.model_copy(update={"added": moment, "last_trigger": moment})
         await services.brain.memorize(PERSONA, dated, check=False)
     for fact in tale.facts:
-        await services.knowing.add(PERSONA, fact, pinned=True)
+        await services.fact_service.add(PERSONA, fact, pinned=True)
     hands.moment = BEGUN - timedelta(days=1)
     present = await spoken(services, said, hands.moment)
     await services.indexing.settle_all()
@@ -243,6 +243,6 @@ async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: d
 
 async def until_read(services: AppServices) -> None:
     """The user reads on until the model has read everything there is."""
-    task = services._ahead._task
+    task = services._prefill._task
     assert task is not None
     await task

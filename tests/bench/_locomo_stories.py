@@ -80,14 +80,14 @@ async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dic
         story.turns[turn["dia_id"]] = (told.id, session.guid)
         lines.append(Utterance(told.id, role, turn["speaker"], turn["text"], began))
         text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
-        passages += passage_builder.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
+        passages += passage_builder.message_passages(owner, session.guid, told.id, place, turn["speaker"], text, began)
     await recall.add_passages(passages + (_told(session, lines) if own else _given(session, sample, number)))
     return session.guid
 
 
 async def embed_all(recall: Recall) -> None:
     """Embed every passage that has no vector yet."""
-    while await recall.catch_up():
+    while await recall.embed_pending():
         pass
 
 
@@ -131,9 +131,11 @@ def _given(session: ChatSession, sample: dict, number: int) -> list[Passage]:
     """What the file says is known of a session, and what it came to."""
     owner, began = session.persona_id, session.added
     facts = [fact[0] for some in sample["observation"].get(f"session_{number}_observation", {}).values() for fact in some]
-    passages = [passage for fact in facts for passage in passage_builder.fact(owner, session.guid, uuid4(), fact, began)]
+    passages = [
+        passage for fact in facts for passage in passage_builder.fact_passages(owner, session.guid, uuid4(), fact, began)
+    ]
     summary = sample["session_summary"].get(f"session_{number}_summary", "")
-    return passages + passage_builder.summary(owner, session.guid, summary, began)
+    return passages + passage_builder.summary_passages(owner, session.guid, summary, began)
 
 
 def _told(session: ChatSession, lines: Sequence[Utterance]) -> list[Passage]:

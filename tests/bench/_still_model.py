@@ -21,7 +21,7 @@ from lethe_app.errors import ModelCrashed
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import Cache, ReuseOptions
-from lethe_app.llm.kv_cache.diff import SHORTEST
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, ReadAhead, RequestPriority
 
 
@@ -30,7 +30,7 @@ class StillCache(Cache):
 
     def _decode(self, tokens: list[int]) -> bool:
         self._tokens += tokens
-        self._parking.has_moved = False
+        self._staging.has_moved = False
         return True
 
 
@@ -40,7 +40,7 @@ class Still:
     def __init__(self, path: Path, options: LoadOptions) -> None:
         self.engine = LlamaEngine()
         self.facts = self.engine.load(path, options, lambda _fraction: None)
-        self._weights, self._lane = self.engine._loaded()
+        self._weights, self._lane = self.engine._require_loaded()
         context, stop = self._weights.context, self.engine.stop
         self._lane._cache = self.cache = StillCache(context, options.batch, stop, can_shift=self.facts.can_shift)
 
@@ -79,7 +79,7 @@ class StillModel:
     """Stands where the program has its client: says the replies it was given, and keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.on_death: Callable[[ModelCrashed], None] | None = None
+        self.on_crash: Callable[[ModelCrashed], None] | None = None
         self.replies: deque[str] = deque()
         self.calls: list[Call] = []
         self._still: Still | None = None
@@ -107,7 +107,7 @@ class StillModel:
         _stop: Sequence[str] = (),
         *,
         surgery: bool = True,
-        shortest: int = SHORTEST,
+        shortest: int = MIN_RUN_LENGTH,
         **_more: object,
     ) -> AsyncGenerator[Chunk | Done]:
         """The next reply, for the price of its prompt. Quiet jobs are not among the things it can do."""
@@ -120,7 +120,7 @@ class StillModel:
         yield Done(1, usage)
 
     async def read_ahead(
-        self, prompt: str, *, surgery: bool = True, shortest: int = SHORTEST, exact: bool = False, **_more: object
+        self, prompt: str, *, surgery: bool = True, shortest: int = MIN_RUN_LENGTH, exact: bool = False, **_more: object
     ) -> Usage:
         wishes = ReuseOptions(surgery, shortest, exact)
         usage = self.still.read(prompt, wishes)
@@ -130,7 +130,7 @@ class StillModel:
     async def count(self, texts: Sequence[str]) -> list[int]:
         return [self.still.count(text) for text in texts]
 
-    async def rest(self) -> None:
+    async def free_background_context(self) -> None:
         """There is nothing to give back."""
 
     async def keep(self, *_where: object, **_how: object) -> None:
@@ -175,7 +175,7 @@ class Watched(ModelClient):
         lane: RequestPriority = RequestPriority.CHAT,
         *,
         surgery: bool = True,
-        shortest: int = SHORTEST,
+        shortest: int = MIN_RUN_LENGTH,
         **more: Any,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         reply, wishes = "", {"surgery": surgery, "shortest": shortest}
@@ -194,7 +194,7 @@ class Watched(ModelClient):
                 yield report
 
     async def read_ahead(
-        self, prompt: str, *, surgery: bool = True, shortest: int = SHORTEST, exact: bool = False, **more: Any
+        self, prompt: str, *, surgery: bool = True, shortest: int = MIN_RUN_LENGTH, exact: bool = False, **more: Any
     ) -> Usage:
         usage = await super().read_ahead(prompt, surgery=surgery, shortest=shortest, exact=exact, **more)
         self._note(Call(prompt, ReuseOptions(surgery, shortest, exact), usage))

@@ -62,7 +62,7 @@ async def archive(scene: Scene) -> None:
     services = scene.services
     state = services.models.state
     assert isinstance(state, Ready)
-    services.trust._known[key_of(state.model)] = QualificationResult(
+    services.qualification._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
     other = await spoken(services, velm(12).talk, BEGUN - timedelta(days=20))

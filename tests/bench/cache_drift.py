@@ -51,7 +51,7 @@ class Reader:
 
     def next_word(self) -> np.ndarray:
         """Natural logarithms of the probabilities of every next token."""
-        weights, lane = self._engine._loaded()
+        weights, lane = self._engine._require_loaded()
         pointer = llama_cpp.llama_get_logits_ith(lane._cache.context, -1)
         size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
         logits = np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), (size,)).astype(np.float64)

@@ -20,7 +20,7 @@ import numpy as np
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import shipped_root
 from lethe_app.retrieval.calibration import (
     FACTS,
@@ -29,13 +29,13 @@ from lethe_app.retrieval.calibration import (
     Pair,
     PairKind,
     Thresholds,
-    fit,
+    add_strangers,
+    fit_thresholds,
     load_pairs,
-    measure,
-    with_strangers,
+    measure_distances,
 )
-from lethe_app.retrieval.fact_relation import SentenceRelation, relation
-from lethe_app.retrieval.query_terms import day
+from lethe_app.retrieval.fact_relation import SentenceRelation, classify_relation
+from lethe_app.retrieval.query_terms import format_day
 from tests.bench.report import arguments
 
 FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -55,19 +55,19 @@ async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]
     """Distances of all pairs, and of the duplicates with a day before each text."""
     client = ModelClient("embed")
     with tempfile.TemporaryDirectory() as cache:
-        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             dated = [
                 pair.model_copy(
                     update={
-                        "first": f"({day(FIRST_DAY)}) {pair.first}",
-                        "second": f"({day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
+                        "first": f"({format_day(FIRST_DAY)}) {pair.first}",
+                        "second": f"({format_day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
                     }
                 )
                 for number, pair in enumerate(pairs, 1)
                 if pair.kind is PairKind.DUPLICATE
             ]
-            return await measure(client.embed_tokens, pairs), await measure(client.embed_tokens, dated)
+            return await measure_distances(client.embed_tokens, pairs), await measure_distances(client.embed_tokens, dated)
         finally:
             await client.close()
 
@@ -77,7 +77,7 @@ def cross_validated(pairs: Sequence[Pair], distances: Sequence[float]) -> list[R
     rows: list[Row] = []
     for topic in dict.fromkeys(pair.topic for pair in pairs):
         others = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.topic != topic]
-        limits = fit([pair for pair, _far in others], [far for _pair, far in others])
+        limits = fit_thresholds([pair for pair, _far in others], [far for _pair, far in others])
         rows += [(pair, far, limits) for pair, far in zip(pairs, distances, strict=True) if pair.topic == topic]
     return rows
 
@@ -103,7 +103,7 @@ def related(rows: Sequence[Row]) -> dict[SentenceRelation, dict[PairKind, int]]:
     table = {found: dict.fromkeys(FACTS, 0) for found in SentenceRelation}
     for pair, far, limits in rows:
         if pair.kind in FACTS:
-            table[relation(pair.first, pair.second, far, limits)][pair.kind] += 1
+            table[classify_relation(pair.first, pair.second, far, limits)][pair.kind] += 1
     return table
 
 
@@ -133,13 +133,13 @@ def show_table(title: str, table: dict[SentenceRelation, dict[PairKind, int]]) -
 def main() -> None:
     """Measure and print."""
     wanted = arguments(__doc__)
-    pairs = with_strangers(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
+    pairs = add_strangers(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
     distances, dated = asyncio.run(with_starter(pairs))
     spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in PairKind}
     print(f"{'distances':<20}{'n':>6}" + "".join(f"{100 * share:>7.0f}%" for share in QUANTILES))
     for name, some in {**spread, "duplicate dated": dated}.items():
         print(f"{name:<20}{len(some):>6}" + "".join(f"{value:8.3f}" for value in np.quantile(some, QUANTILES)))
-    limits, rows = fit(pairs, distances), cross_validated(pairs, distances)
+    limits, rows = fit_thresholds(pairs, distances), cross_validated(pairs, distances)
     figures: dict[str, float] = {}
     print(f"\n{'limit':<16}{'original':>9}{'fitted':>8}{'cv: precision':>15}{'recall':>8}   share of each kind that passes")
     for name, (_among, right) in DECISIONS.items():

@@ -46,10 +46,10 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.errors import ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
 from lethe_app.prompt.task_prompts import TaskPrompts
-from lethe_app.retrieval.query_terms import cut, fold
+from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 from tests.bench.report import arguments, show
@@ -133,7 +133,7 @@ def _fits(fact: Produced, label: Label) -> bool:
 
 def words_of(text: str) -> set[str]:
     plain = fold(text).replace("can't", "cannot").replace("n't", " not").replace("cannot", "can not")
-    return {stem(word) for word in cut(plain)}
+    return {stem(word) for word in split_words(plain)}
 
 
 def score(produced: Sequence[Produced], labelled: Sequence[Label]) -> Score:
@@ -190,7 +190,7 @@ async def by_model(talks: Collection[Sequence[Utterance]]) -> tuple[list[Produce
         InstructPreset.model_validate_json(file.read_bytes()) for file in (ROOT / "resources/presets/instruct").glob("*.json")
     ]
     try:
-        model = await client.load(describe(path), LoadOptions(), lambda _part: None)
+        model = await client.load(describe_model(path), LoadOptions(), lambda _part: None)
         choice = choose_renderer(model, presets, "", now())
 
         async def form(_model: LoadedModel) -> RendererChoice:

@@ -177,7 +177,7 @@ async def loaded(services: AppServices, folder: Path, evening: ToldEvening, *, s
         verdict = QualificationResult(
             model=name, facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
         )
-        services.trust._known[key_of(state.model)] = verdict
+        services.qualification._known[key_of(state.model)] = verdict
 
 
 async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
@@ -205,7 +205,7 @@ async def archived(services: AppServices, session: ChatSession, outcome: Outcome
     assert await services.archiving.archive_session(session.guid)
     await services.archiving.finish()
     await services.indexing.catch_up()
-    outcome.facts = [fact.fact for fact in await services.knowing.all("she") if holds(fact)]
+    outcome.facts = [fact.fact for fact in await services.fact_service.all("she") if holds(fact)]
     found = await services.sessions.open(session.guid)
     outcome.written = [
         (SessionPart.TITLE.value, found.name),

@@ -43,7 +43,7 @@ def main() -> None:
     seen = Counter(word for text in sentences() for word in set(lowercase_words(text)) if _WORD.fullmatch(word))
     count = sum(1 for _ in sentences())
     with tempfile.TemporaryDirectory() as folder:
-        model = bundled.embedder(Path(folder))
+        model = bundled.ensure_embedder(Path(folder))
         words = sorted(vocabulary(model) | set(seen))
         engine = EmbeddingEngine()
         engine.load(model, LoadOptions(), lambda _share: None)
@@ -56,7 +56,7 @@ def main() -> None:
     small = vectors @ directions[:, : -SIZE - 1 : -1]
     small /= np.array([1 + OFTEN * seen[word] / count for word in words])[:, None]
     packed = np.round(small / np.abs(small).max() * LARGEST).astype(np.int8)
-    word_vectors.FILE.write_bytes(word_vectors.pack(words, packed))
+    word_vectors.FILE.write_bytes(word_vectors.pack_vectors(words, packed))
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ from uuid import UUID
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.memory_index import Embed, Recall
 from lethe_app.retrieval.ranking import RankedSources, Weighing
-from lethe_app.retrieval.signals import SIGNALS, fused
+from lethe_app.retrieval.signals import SIGNALS, sum_signals
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -66,13 +66,13 @@ async def ask(recall: Recall, passages: Passages, story: Story, asked: Asked) ->
     started = time.perf_counter()
     found = await recall.search([story.name], asked.text, limit=50, at=at)
     taken = (time.perf_counter() - started) * 1000
-    weighing = await recall.weigh([story.name], asked.text, at=at)
+    weighing = await recall.collect_evidence([story.name], asked.text, at=at)
     assert weighing is not None, "there is always something to weigh"
     stored = await passages.read(found.lines)
     lines = list(dict.fromkeys(stored[number].origin for number in found.lines))
     ranked = [hit.source for hit in found.hits]
     first = next((place for place, source in enumerate(ranked, 1) if source in asked.sessions), 0)
-    inserted = {hit.source for hit in found.brought_up(SLOTS)}
+    inserted = {hit.source for hit in found.select_recalled(SLOTS)}
     figures = {
         **{f"r{k}": share(asked.sessions, ranked[:k]) for k in (1, 3, 5, 10)},
         "mrr": 1 / first if first else 0.0,
@@ -82,7 +82,7 @@ async def ask(recall: Recall, passages: Passages, story: Story, asked: Asked) ->
         "slots": float(len(inserted)),
         "ms": taken,
     }
-    sources = [weighing.columns.sources[int(source)] for source in weighing.evidence.sources]
+    sources = [weighing.columns.sources[int(source)] for source in weighing.features.sources]
     gold = [source in asked.sessions for source in sources]
     return Answer(asked.category, figures, gold, weighing, len(asked.sessions))
 
@@ -95,9 +95,9 @@ async def disturbed(recall: Recall, story: Story, texts: Sequence[str], present:
     """The share of texts that bring something up although nothing is meant."""
     at = story.last + timedelta(days=1)
     found: list[RankedSources] = [
-        await recall.search([story.name], text, limit=SLOTS, at=at, present=present) for text in texts
+        await recall.search([story.name], text, limit=SLOTS, at=at, participants=present) for text in texts
     ]
-    return mean(bool(one.brought_up(SLOTS)) for one in found)
+    return mean(bool(one.select_recalled(SLOTS)) for one in found)
 
 
 async def addressed(recall: Recall, story: Story) -> float:
@@ -112,7 +112,7 @@ def ablation(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
     for without in ("", *SIGNALS):
         rows = []
         for answer in answers:
-            score = fused(answer.weighing.weighed.values, without)
+            score = sum_signals(answer.weighing.scores.values, without)
             ranked = [answer.gold[place] for place in (-score).argsort(kind="stable")]
             first = 1 / (ranked.index(True) + 1) if True in ranked else 0.0
             rows.append((sum(ranked[:1]) / answer.found, sum(ranked[:5]) / answer.found, first))
@@ -213,7 +213,7 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> d
         return await everything(samples, None, wanted)
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
-        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             return await everything(samples, client.embed_tokens, wanted)
         finally:

@@ -130,14 +130,16 @@ class Stage:
         self.application = application
         self.model = ChatModel()
         self.view = ChatView(self.model)
-        self.view.set_palette_tokens(NIGHT)
+        self.view.set_message_palette(NIGHT)
         self.view.resize(*SIZE)
         self.paints = Paints(self.view)
         self.view.show()
         application.processEvents()
 
     def is_complete(self) -> bool:
-        return bool(self.view.shown) and all(self.model.message(placed.row) is not None for placed in self.view.shown)
+        return bool(self.view.visible_rows) and all(
+            self.model.message(placed.row) is not None for placed in self.view.visible_rows
+        )
 
     async def paint(self) -> None:
         """Until everything in view is there, and painted after it was."""
@@ -155,7 +157,7 @@ class Stage:
 
     async def open(self, chats: Chats, session: UUID) -> float:
         began = time.perf_counter()
-        self.model.open(await chats.outline(session), lambda start, count: chats.page(session, start, count))
+        self.model.show_session(await chats.outline(session), lambda start, count: chats.page(session, start, count))
         await self.paint()
         return (time.perf_counter() - began) * 1000
 
@@ -191,17 +193,17 @@ def stream(stage: Stage, dice: random.Random) -> list[float]:
     stage.view.go_to_end()
     message = Message(session_id=uuid4(), role=Role.ASSISTANT, speaker="mira", speaker_name="Mira")
     tokens = [f"{word} " for word in " ".join(words_of(dice) for _ in range(20)).split(" ")][:TOKENS]
-    stage.model.begin_reply(message)
+    stage.model.start_reply(message)
     times = []
     for token in tokens:
         began = time.perf_counter()
-        stage.model.append_said(token)
-        stage.view.draw_growth()
+        stage.model.append_content(token)
+        stage.view.layout_growing_reply()
         stage.application.processEvents()
         times.append((time.perf_counter() - began) * 1000)
     finished = message.model_copy(update={"alternatives": [Alternative(content="".join(tokens))]})
-    stage.model.finish(finished)
-    stage.model.remove(finished.id)
+    stage.model.finish_reply(finished)
+    stage.model.remove_messages(finished.id)
     stage.application.processEvents()
     return times
 

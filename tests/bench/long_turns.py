@@ -24,7 +24,7 @@ import numpy as np
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.features import Floats
 from lethe_app.retrieval.memory_index import Embed, Recall
 from lethe_app.retrieval.ranking import Weighing
@@ -63,7 +63,7 @@ def long_turn(question: str, text: str, form: str) -> str:
 
 def hybrid(weighing: Weighing) -> list[UUID]:
     """Return the sessions in the order of a plain hybrid search."""
-    evidence = weighing.evidence
+    evidence = weighing.features
     score = sum(_reciprocal(_best(values, evidence.source)) for values in (evidence.cosine, evidence.bm25))
     order = (-np.asarray(score)).argsort(kind="stable")
     return [weighing.columns.sources[int(evidence.sources[place])] for place in order]
@@ -85,9 +85,9 @@ async def asked(recall: Recall, story: Story, one: Asked, text: str) -> dict[str
     """Return what came of one message, by our search and by the plain hybrid."""
     at = story.last + timedelta(days=1)
     found = await recall.search([story.name], text, limit=50, at=at)
-    weighing = await recall.weigh([story.name], text, at=at)
+    weighing = await recall.collect_evidence([story.name], text, at=at)
     assert weighing is not None, "there is always something to weigh"
-    inserted = {hit.source for hit in found.brought_up(SLOTS)}
+    inserted = {hit.source for hit in found.select_recalled(SLOTS)}
     figures = {"brought_up": float(bool(one.sessions & inserted))}
     for name, ranked in (("ours", [hit.source for hit in found.hits]), ("hybrid", hybrid(weighing))):
         first = next((place for place, source in enumerate(ranked, 1) if source in one.sessions), 0)
@@ -117,7 +117,7 @@ async def with_starter(samples: Sequence[dict]) -> dict[str, dict[str, float]]:
     """Measure with the embedder that ships with the program."""
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
-        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             return await measure(samples, client.embed_tokens)
         finally:

@@ -24,7 +24,7 @@ from pathlib import Path
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.memory_index import Embed, Recall
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.chats.sessions import Chats
@@ -57,7 +57,7 @@ class Turn:
     @property
     def inserted(self) -> list[int]:
         """The numbers of the sessions that would be inserted."""
-        return [self.sessions[hit.source] for hit in self.found.brought_up(SLOTS)]
+        return [self.sessions[hit.source] for hit in self.found.select_recalled(SLOTS)]
 
 
 def played(sample: dict, number: int) -> Iterator[tuple[str, str]]:
@@ -86,7 +86,7 @@ async def turns_of(recall: Recall, chats: Chats, sample: dict) -> list[Turn]:
 
 
 async def _found(recall: Recall, owner: str, speakers: Sequence[str], text: str, at: datetime) -> RankedSources:
-    return await recall.search([owner], text, at=at, present=speakers)
+    return await recall.search([owner], text, at=at, participants=speakers)
 
 
 def figures_of(turns: Sequence[Turn], labels: Labels) -> dict[str, float]:
@@ -138,7 +138,7 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> l
         return await play(samples, None)
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
-        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             return await play(samples, client.embed_tokens)
         finally:

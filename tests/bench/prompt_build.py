@@ -11,7 +11,7 @@ from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Note, PromptTurn
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_header import read_header
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.macros import MacroContext
@@ -32,7 +32,7 @@ def request() -> Request:
         persona=Persona(name="Mira", bio="{{char}} is a navigator. " * 40),
         user=None,
         system=SystemPreset(name="bench", prompt="You are {{char}}. {{charbio}}"),
-        scene=MacroContext(user="Tomas", char="Mira", moment=MOMENT),
+        macro_context=MacroContext(user="Tomas", char="Mira", moment=MOMENT),
         history=[PromptTurn(roles[number % 2], f"{number} words " * 40) for number in range(201)],
         context=32_000,
         reply_reserve=512,
@@ -52,7 +52,7 @@ async def measure() -> float:
     best = 1.0
     for _ in range(10):
         start = time.perf_counter()
-        await build(made, count)
+        await build_prompt(made, count)
         best = min(best, time.perf_counter() - start)
     return best * 1000
 

@@ -37,7 +37,7 @@ from lethe_app.llm.kv_cache.cache import ReuseOptions
 from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import ReadAhead
 from lethe_app.llm.tokenizer.counter import TokenCounter
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.macros import expand
 from lethe_app.prompt.sections import Extras
 from lethe_app.services.chat.service import WORTH_KEEPING
@@ -134,7 +134,7 @@ class Otherwise:
                 history_target=1.0,
                 previous_cut=cut,
             )
-            prompt = await build(wanted, self._count)
+            prompt = await build_prompt(wanted, self._count)
             prompts.append(prompt.text)
             cut = prompt.receipt.dropped_messages
             history += [*asked, *answered(step)]
@@ -149,7 +149,7 @@ class Otherwise:
             wanted = replace(
                 first, history=[*history, *asked], extras=without_rolling(first.extras), volatile=(), previous_cut=cut
             )
-            prompt = await build(wanted, self._count)
+            prompt = await build_prompt(wanted, self._count)
             prompts.append(prompt.text)
             cut = prompt.receipt.dropped_messages
             history += [*asked, *answered(step)]
@@ -170,18 +170,18 @@ def without_rolling(extras: Extras) -> Extras:
 def noted(request: Request) -> list[PromptTurn]:
     """What was brought up, as a turn."""
     texts = [note.text for note in request.volatile]
-    title = f"{request.system.category_separator} {expand(request.system.memories_title, request.scene)}"
+    title = f"{request.system.category_separator} {expand(request.system.memories_title, request.macro_context)}"
     return [PromptTurn("system", "\n".join([title, *texts]))] if texts else []
 
 
 def heard(step: Step) -> list[PromptTurn]:
     """The hidden line above the user's words, and these."""
-    name = step.request.scene.user
+    name = step.request.macro_context.user
     return [*([PromptTurn("system", step.note)] if step.note else []), PromptTurn("user", step.asked, name)]
 
 
 def answered(step: Step | None) -> list[PromptTurn]:
-    return [] if step is None else [PromptTurn("assistant", step.answer.reply or "", step.request.scene.char)]
+    return [] if step is None else [PromptTurn("assistant", step.answer.reply or "", step.request.macro_context.char)]
 
 
 @dataclass(frozen=True)

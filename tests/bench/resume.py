@@ -84,10 +84,10 @@ async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: b
     services = await build(paths, by_meaning=False)
     try:
         if not warm:
-            await services.warmth.clear()
+            await services.cache_state.clear()
         await services.models.load(model)
         first, usage = await spoken(services, session, text)
-        task = services._ahead._task
+        task = services._prefill._task
         assert task is not None
         await task
     finally:

@@ -87,8 +87,8 @@ def passage(number: int, words: np.ndarray) -> Passage:
     said = f'{speaker} said, "{" ".join(WORDS[word] for word in words)}."'
     time_of = BEGAN + timedelta(hours=session)
     origin, source = UUID(int=number + (1 << 90)), UUID(int=hash((session, 1)) % (1 << 60) << 64 | session)
-    return passage_builder.make(
-        PassageKind.MESSAGE, OWNER, source, origin, said, time_of, speaker=speaker, place=number % SESSION
+    return passage_builder.make_passage(
+        PassageKind.MESSAGE, OWNER, source, origin, said, time_of, speaker=speaker, position=number % SESSION
     )
 
 
@@ -158,7 +158,7 @@ async def build(folder: Path, size: int, clusters: int) -> dict[str, float]:
     filled = time.perf_counter()
     store.THREADS = 2
     recall = opened(database, folder, Given())
-    await recall.search([OWNER], "hello", meaning=question(0, 0, points(1, 0, clusters, 1)[0])[1])
+    await recall.search([OWNER], "hello", embedding=question(0, 0, points(1, 0, clusters, 1)[0])[1])
     await recall.wait_until_idle()
     await recall.close()
     await database.close()
@@ -172,9 +172,9 @@ async def ask(folder: Path, size: int, clusters: int) -> dict[str, float]:
     before, started = memory(), time.perf_counter()
     database = await Database.open(folder / "lethe.sqlite3")
     recall = opened(database, folder, given := Given())
-    await recall.search([OWNER], questions[0][0], meaning=questions[0][1])
+    await recall.search([OWNER], questions[0][0], embedding=questions[0][1])
     answered = time.perf_counter()
-    while not (await recall.search([OWNER], questions[0][0], meaning=questions[0][1])).by_meaning:  # noqa: ASYNC110 - as chats do
+    while not (await recall.search([OWNER], questions[0][0], embedding=questions[0][1])).by_meaning:  # noqa: ASYNC110 - as chats do
         await asyncio.sleep(0.02)
     ready = time.perf_counter()
     figures = {"startup_s": answered - started, "index_s": ready - started}
@@ -183,10 +183,10 @@ async def ask(folder: Path, size: int, clusters: int) -> dict[str, float]:
     figures["bytes_per_vector"] = (memory() - before) * 1e6 / size
     figures |= await searched(recall, questions)
     right = exact(asked, size, clusters)
-    view = await recall._views.open([OWNER])
+    view = await recall._views.open_view([OWNER])
     found = [set(view.nearest(meaning, 10)[0][:10].tolist()) for _text, meaning in questions]
     figures["recall"] = mean(len(some & ten) / 10 for some, ten in zip(found, right, strict=True))
-    figures["width"] = view.vectors._owned[OWNER].serving.width
+    figures["width"] = view.vectors._indexes[OWNER].active_index.width
     asking = [vector_of(meaning) for _text, meaning in questions]
     figures["queries_per_s"] = 1000 / timed(lambda vector: view.vectors.nearest([OWNER], vector, 10), asking)
     figures["insert_ms"] = await inserted(recall, given, clusters)
@@ -199,7 +199,7 @@ async def searched(recall: Recall, questions: Sequence[tuple[str, TextEmbedding]
     taken = []
     for text, meaning in [*questions[:WARM_UP], *questions]:
         started = time.perf_counter()
-        found = await recall.search([OWNER], text, meaning=meaning)
+        found = await recall.search([OWNER], text, embedding=meaning)
         taken.append((time.perf_counter() - started) * 1000)
         assert found.by_meaning
     return {"p50_ms": median(taken[WARM_UP:]), "p95_ms": float(np.percentile(taken[WARM_UP:], 95))}
@@ -220,12 +220,12 @@ async def inserted(recall: Recall, given: Given, clusters: int) -> float:
     fresh = [passage(5_000_000 + place, some) for place, some in enumerate(words)]
     for one, some, vector in zip(fresh, words, points(2, 0, clusters, INSERTED), strict=True):
         pieces = tuple("\u2581" + WORDS[word] for word in some)
-        given.meanings[passage_builder.embedded(one)] = TextEmbedding(vector.tobytes(), TOKENS[some].tobytes(), pieces)
+        given.meanings[passage_builder.embedding_text(one)] = TextEmbedding(vector.tobytes(), TOKENS[some].tobytes(), pieces)
     started = time.perf_counter()
     for place in range(0, INSERTED, SESSION):
         await recall.add_passages(fresh[place : place + SESSION])
-        await recall.catch_up()
-    while await recall.catch_up():
+        await recall.embed_pending()
+    while await recall.embed_pending():
         pass
     return (time.perf_counter() - started) * 1000 / INSERTED
 

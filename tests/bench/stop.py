@@ -15,7 +15,7 @@ from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.protocol import Chunk, PrefillProgress
 from tests.bench.report import arguments, show
 
@@ -39,7 +39,7 @@ async def measure() -> dict[str, float]:
     path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     client = ModelClient()
-    await client.load(describe(path), LoadOptions(context=8192), lambda _fraction: None)
+    await client.load(describe_model(path), LoadOptions(context=8192), lambda _fraction: None)
     speaking, reading = [], []
     for number in range(TRIES):
         speaking.append(await stopped_after(client, STORY, lambda report: isinstance(report, Chunk), 0.05))

@@ -114,7 +114,7 @@ def prime(model: llama_cpp.Llama, told: str) -> None:
 async def settled(services: AppServices) -> None:
     """Ours has read ahead and computes nothing any more."""
     await asyncio.sleep(MOMENT)
-    task = services._ahead._task
+    task = services._prefill._task
     if task is not None:
         await asyncio.wait([task], timeout=PATIENCE)
 

@@ -42,7 +42,7 @@ from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.widgets.table import SearchField
 from tests.bench.long_chat import scene, sentence
@@ -196,7 +196,7 @@ class Bench:
 
     async def measure(self) -> None:
         for wish, count in PAGES.items():
-            if wish not in DOORS:
+            if wish not in PAGE_FACTORIES:
                 self.rows.append((wish, "there is no such page yet"))
                 continue
             first = await self._open(wish, count, "first time")
@@ -248,7 +248,7 @@ class Bench:
         self._heart.begin()
         began = time.perf_counter()
         self._window.actions_[wish].trigger()
-        page = self._host.workshop.page
+        page = self._host.navigator.current_page
         if page is None:
             self.rows.append((wish, "the page does not open"))
             return None
@@ -285,7 +285,7 @@ class Bench:
         page = self._page
         table = max(page.findChildren(QTableView), key=lambda each: each.model().rowCount())
         fields = [field for field in page.findChildren(SearchField) if field.isVisible()]
-        search = next((field for field in fields if field.below is table), fields[0])
+        search = next((field for field in fields if field.focus_on_down is table), fields[0])
         search.setFocus()
         times, worked = [], []
         for key in [*TYPED, *[None] * len(TYPED)]:
@@ -348,12 +348,12 @@ class Bench:
 
     @property
     def _page(self) -> Page:
-        page = self._host.workshop.page
+        page = self._host.navigator.current_page
         assert page is not None
         return page
 
     async def _close(self) -> None:
-        await self._host.workshop.clear()
+        await self._host.navigator.leave_all_pages()
         await asyncio.sleep(0.3)
 
 

@@ -27,7 +27,7 @@ from lethe_app.brain.llm_schemas.archive import (
 )
 from lethe_app.domain.facts import FactKind
 from lethe_app.errors import ModelError
-from lethe_app.llm.engines.llama_sampling import grammar_of
+from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts
 
 KINDS: dict[TaskKind, type[LlmAnswer]] = {
@@ -49,19 +49,19 @@ KINDS: dict[TaskKind, type[LlmAnswer]] = {
 @pytest.mark.parametrize("task", TaskKind)
 def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: TaskKind):
     for _question, answer in (
-        TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").prompt_of(task).examples
+        TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").load_prompt(task).examples
     ):
         assert KINDS[task].parse(answer).model_dump() == json.loads(answer)
 
 
 @pytest.mark.parametrize("kind", [*dict.fromkeys(KINDS.values()), LongSummary], ids=lambda kind: kind.__name__)
 def test_every_schema_becomes_a_grammar(kind: type[LlmAnswer]):
-    assert "root ::=" in grammar_of(kind.schema_text())
+    assert "root ::=" in grammar_from_schema(kind.schema_text())
 
 
 def test_what_is_no_schema_becomes_no_grammar():
     with pytest.raises(ModelError):
-        grammar_of('{"type": "unheard-of"}')
+        grammar_from_schema('{"type": "unheard-of"}')
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lethe_app.brain.llm_schemas.web import (
     Topics,
     WantsSearch,
 )
-from lethe_app.llm.engines.llama_sampling import grammar_of
+from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.prompt.task_prompts import TaskPrompts
 
 SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts")
@@ -35,7 +35,7 @@ KINDS: dict[str, type[LlmAnswer]] = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
-    errand = SHIPPED.prompt_of(name)
+    errand = SHIPPED.load_prompt(name)
     last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
 
     assert errand.examples
@@ -46,7 +46,7 @@ def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
 def test_every_schema_becomes_a_grammar(kind: type[LlmAnswer]):
-    assert "root ::=" in grammar_of(kind.schema_text())
+    assert "root ::=" in grammar_from_schema(kind.schema_text())
 
 
 @pytest.mark.parametrize(("urgency", "weight"), [(1, 1), (4, 1), (5, 2), (7, 2), (8, 3), (10, 3)])

@@ -20,7 +20,7 @@ from lethe_app.brain.summary.digest import (
     is_roleplay,
 )
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.retrieval.passage_builder import summary as cut_into_passages
+from lethe_app.retrieval.passage_builder import summary_passages as cut_into_passages
 from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)  # surrogates and control characters too

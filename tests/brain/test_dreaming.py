@@ -289,7 +289,7 @@ def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
 
 @pytest.mark.parametrize(("errand", "answer"), [("dream", Sorted), ("infer", StatedPreferences), ("avoid", Avoided)])
 def test_the_worked_examples_are_answers_of_the_right_shape(errand: str, answer: type[LlmAnswer]):
-    examples = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").prompt_of(errand).examples
+    examples = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").load_prompt(errand).examples
 
     assert examples
     for _question, said in examples:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from lethe_app.cli.tool_permission import permission
+from lethe_app.cli.tool_permission import ask_permission
 from lethe_app.domain.tools import PermissionAnswer, ToolCall
 from lethe_app.services.events import AskTool
 
@@ -36,10 +36,10 @@ def question(about: str = "") -> AskTool:
     ],
 )
 async def test_only_a_clear_yes_allows(line: str | None, verdict: PermissionAnswer, capsys: pytest.CaptureFixture[str]):
-    assert await permission(question(), Typed(line)) is verdict  # type: ignore[arg-type]
+    assert await ask_permission(question(), Typed(line)) is verdict  # type: ignore[arg-type]
     assert "Mira would like to search the internet (query: lemons)." in capsys.readouterr().out
 
 
 async def test_where_nobody_types_the_answer_is_no(capsys: pytest.CaptureFixture[str]):
-    assert await permission(question("The lamp"), None) is PermissionAnswer.NOT_NOW
+    assert await ask_permission(question("The lamp"), None) is PermissionAnswer.NOT_NOW
     assert "(The lamp)" in capsys.readouterr().out

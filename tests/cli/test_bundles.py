@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.cli import commands
-from lethe_app.cli.commands import file_in
+from lethe_app.cli.commands import take_bundle_file
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance import single_instance
@@ -34,7 +34,7 @@ from lethe_app.storage.lock import HomeLock
 def test_a_file_is_only_what_stands_alone(words: list[str], expected: str | None):
     left = list(words)
 
-    file = file_in(left)
+    file = take_bundle_file(left)
 
     assert file == (Path(expected) if expected else None)
     assert left == (words[:-1] if expected else words)
@@ -64,10 +64,10 @@ def test_what_is_no_bundle_is_told_in_one_sentence(lethe, capsys: pytest.Capture
 def test_without_a_window_the_note_waits_for_the_one_that_opens(tmp_path: Path):
     paths = Paths.standard(tmp_path)
 
-    assert not commands.handed_over(paths, tmp_path / "Mira.lethe")
+    assert not commands.hand_over_file(paths, tmp_path / "Mira.lethe")
 
-    assert single_instance.take(paths) == [tmp_path / "Mira.lethe"]
-    assert single_instance.take(paths) == []
+    assert single_instance.take_requested_files(paths) == [tmp_path / "Mira.lethe"]
+    assert single_instance.take_requested_files(paths) == []
 
 
 def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Path):
@@ -76,12 +76,12 @@ def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Pa
 
     def window() -> None:
         while not taken:
-            taken.extend(single_instance.take(paths))
+            taken.extend(single_instance.take_requested_files(paths))
             time.sleep(0.01)
 
     thread = threading.Thread(target=window, daemon=True)
     thread.start()
-    assert commands.handed_over(paths, tmp_path / "Mira.lethe")
+    assert commands.hand_over_file(paths, tmp_path / "Mira.lethe")
     thread.join(5)
     lock.release()
 
@@ -93,18 +93,18 @@ def test_a_lethe_without_a_window_is_told_plainly(tmp_path: Path, monkeypatch: p
     lock = HomeLock(tmp_path)
 
     with pytest.raises(DatabaseLocked, match="no window open"):
-        commands.handed_over(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
+        commands.hand_over_file(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
 
     lock.release()
-    assert single_instance.take(Paths.standard(tmp_path)) == []
+    assert single_instance.take_requested_files(Paths.standard(tmp_path)) == []
 
 
 def test_notes_that_are_old_or_make_no_sense_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     paths = Paths.standard(tmp_path)
-    single_instance.hand_over(paths, tmp_path / "Mira.lethe")
+    single_instance.request_open_file(paths, tmp_path / "Mira.lethe")
     (paths.inbox / "odd.json").write_text("[]")
     (paths.inbox / "broken.json").write_text("{")
-    monkeypatch.setattr(single_instance, "STALE", -1.0)
+    monkeypatch.setattr(single_instance, "STALE_SECONDS", -1.0)
 
-    assert single_instance.take(paths) == []
+    assert single_instance.take_requested_files(paths) == []
     assert list(paths.inbox.iterdir()) == []

@@ -28,7 +28,7 @@ def test_it_comes_back_as_it_was_written():
 
     assert whole == MARK
     assert head is not None
-    assert (head.tokens, head.joints) == (MARK.tokens, MARK.joints)
+    assert (head.tokens, head.seams) == (MARK.tokens, MARK.seams)
 
 
 def test_another_models_is_none_of_ours():

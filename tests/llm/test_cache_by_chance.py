@@ -23,7 +23,7 @@ from lethe_app.llm.kv_cache import edits, staging
 from lethe_app.llm.kv_cache.cache import Cache
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.kv_cache.saved_state import SavedState
-from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
+from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from tests.llm.test_surgery import silent
 from tests.llm.tiny_models import write_gemma, write_granite, write_lfm2, write_llama, write_mamba
 
@@ -40,9 +40,9 @@ class Rig:
     def __init__(self, path: Path) -> None:
         self.engine = LlamaEngine()
         self.facts = self.engine.load(path, LoadOptions(context=ROOM, batch=BATCH, threads=1), lambda _fraction: None)
-        self.weights, chat = self.engine._loaded()
+        self.weights, chat = self.engine._require_loaded()
         self.cache: Cache = chat._cache
-        self._truth = Cache(self.weights.new_context(ROOM, 1), BATCH, self.engine.stop, can_shift=False)
+        self._truth = Cache(self.weights.create_context(ROOM, 1), BATCH, self.engine.stop, can_shift=False)
 
     def close(self) -> None:
         self._truth.free()
@@ -59,7 +59,7 @@ class Rig:
         """Of what comes after one more word, from what comes after reading all of it."""
         tokens = [*self.cache.tokens, word]
         assert self.cache.append(word)
-        self._truth._forget_all()
+        self._truth._clear()
         self._truth.evaluate(tokens, silent)
         true = self.next_word(self._truth)
         return float((np.exp(true) * (true - self.next_word(self.cache))).sum())
@@ -67,11 +67,11 @@ class Rig:
     def is_whole(self) -> bool:
         """Do llama.cpp, our list and our account of cuts agree?"""
         cache, memory = self.cache, self.cache._memory
-        places = [joint.place for joint in cache.joints]
-        parked = int(llama_cpp.llama_memory_seq_pos_max(memory, PARKED)) if self.facts.can_shift else -1
+        places = [joint.position for joint in cache.seams]
+        parked = int(llama_cpp.llama_memory_seq_pos_max(memory, STAGING)) if self.facts.can_shift else -1
         last = int(llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE))
         inside = places == sorted({place for place in places if 0 < place < cache.length})
-        return last == cache.length - 1 and parked == -1 and inside and not cache._parking.runs
+        return last == cache.length - 1 and parked == -1 and inside and not cache._staging.runs
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=[kind.__name__.removeprefix("write_") for kind in KINDS])
@@ -121,13 +121,13 @@ class Chance:
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int, monkeypatch: pytest.MonkeyPatch):
     chance, cache, kept = Chance(seed), rig.cache, list[SavedState]()
-    cache._forget_all()
+    cache._clear()
     for _round in range(25):
         rig.engine.stop.clear()
         with monkeypatch.context() as patch:
             patch.setattr(staging, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
             patch.setattr(staging, "PIECE", 48)
-            patch.setattr(edits, "MENDED", chance.dice.choice([20, 512]))
+            patch.setattr(edits, "MAX_RECOMPUTED", chance.dice.choice([20, 512]))
             if chance.dice.random() < 0.05:
                 fail_after(chance.dice.randrange(3), patch)
             read(rig, chance)
@@ -145,7 +145,7 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
 def read(rig: Rig, chance: Chance) -> None:
     """A prompt, which costs no more than was foreseen."""
     cache, wishes, wanted = rig.cache, chance.wishes(), list(chance.change())
-    spared = cache.reusable(cache.tokens, cache.joints, wanted, wishes)
+    spared = cache.count_reusable(cache.tokens, cache.seams, wanted, wishes)
     try:
         evaluated = cache.evaluate(wanted, chance.until(rig.engine), wishes)
     except ModelError:
@@ -153,7 +153,7 @@ def read(rig: Rig, chance: Chance) -> None:
     if not rig.engine.stop.is_set():
         assert cache.tokens == wanted
         assert evaluated <= len(wanted) - spared
-        assert not cache.joints or (wishes.surgery and not wishes.exact)
+        assert not cache.seams or (wishes.surgery and not wishes.exact)
 
 
 def fail_after(batches: int, patch: pytest.MonkeyPatch) -> None:
@@ -180,10 +180,10 @@ def speak(rig: Rig, chance: Chance) -> None:
 
 def remember(rig: Rig, chance: Chance, kept: list[SavedState]) -> None:
     """Keep what was read, or take up what was kept."""
-    if chance.dice.random() < 0.15 and (mark := rig.cache.bookmark()) is not None:
+    if chance.dice.random() < 0.15 and (mark := rig.cache.capture_state()) is not None:
         kept.append(mark)
     if kept and chance.dice.random() < 0.1:
-        assert rig.cache.put_back(chance.dice.choice(kept))
+        assert rig.cache.restore_state(chance.dice.choice(kept))
 
 
 def test_a_cell_in_a_wrong_place_would_be_seen(tmp_path: Path):
@@ -194,7 +194,7 @@ def test_a_cell_in_a_wrong_place_would_be_seen(tmp_path: Path):
     llama_cpp.llama_memory_seq_rm(moved, SEQUENCE, 100, 101)
     llama_cpp.llama_memory_seq_add(moved, SEQUENCE, 101, -1, -1)
     rig.cache._tokens.pop(99)
-    rig.cache._parking.has_moved = True
+    rig.cache._staging.has_moved = True
 
     seen = rig.divergence(FIRST_WORD)
     rig.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.llm.models.discovery import STARTER, YOURS, find, roots
+from lethe_app.llm.models.discovery import STARTER_SOURCE, USER_SOURCE, find_models, model_roots
 from tests.llm.gguf_factory import chat_settings, write_model
 
 
@@ -25,20 +25,20 @@ def place(model: Path, *targets: Path) -> None:
 
 
 def folders(source: str, home: str, environ: dict[str, str], platform: str) -> list[str]:
-    return [path.as_posix() for name, path in roots(Path(home), environ, platform) if name == source]
+    return [path.as_posix() for name, path in model_roots(Path(home), environ, platform) if name == source]
 
 
 def test_the_users_folders_come_first_and_the_starter_last():
-    found = roots(Path("/h"), {}, "linux", own=[Path("/a"), Path("/b")], starter=Path("/s/x.gguf"))
+    found = model_roots(Path("/h"), {}, "linux", user_folders=[Path("/a"), Path("/b")], starter_model=Path("/s/x.gguf"))
 
-    assert found[:2] == [(YOURS, Path("/a")), (YOURS, Path("/b"))]
-    assert found[-1] == (STARTER, Path("/s/x.gguf"))
+    assert found[:2] == [(USER_SOURCE, Path("/a")), (USER_SOURCE, Path("/b"))]
+    assert found[-1] == (STARTER_SOURCE, Path("/s/x.gguf"))
 
 
 def test_a_folder_named_twice_is_searched_once_as_the_users():
-    found = roots(Path("/h"), {}, "linux", own=[Path("/h/.lmstudio/models")])
+    found = model_roots(Path("/h"), {}, "linux", user_folders=[Path("/h/.lmstudio/models")])
 
-    assert [source for source, path in found if path == Path("/h/.lmstudio/models")] == [YOURS]
+    assert [source for source, path in found if path == Path("/h/.lmstudio/models")] == [USER_SOURCE]
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,12 @@ def test_linux_folders_are_not_searched_elsewhere():
 def test_models_are_found_in_the_order_of_their_places(tmp_path: Path, model: Path):
     place(model, tmp_path / "mine" / "b.gguf", tmp_path / "mine" / "A.GGUF", tmp_path / "lm" / "who" / "what" / "c.gguf")
 
-    found = find([(YOURS, tmp_path / "mine"), ("LM Studio", tmp_path / "lm"), ("Jan", tmp_path / "none"), (STARTER, model)])
+    found = find_models(
+        [(USER_SOURCE, tmp_path / "mine"), ("LM Studio", tmp_path / "lm"), ("Jan", tmp_path / "none"), (STARTER_SOURCE, model)]
+    )
 
     assert [(one.source, one.path.name) for one in found.models] == [
-        (YOURS, "A.GGUF"), (YOURS, "b.gguf"), ("LM Studio", "c.gguf"), (STARTER, "model.gguf")
+        (USER_SOURCE, "A.GGUF"), (USER_SOURCE, "b.gguf"), ("LM Studio", "c.gguf"), (STARTER_SOURCE, "model.gguf")
     ]  # fmt: skip
     assert found.problems == []
     assert found.complete
@@ -107,7 +109,7 @@ def test_one_file_reached_by_several_names_is_listed_once(tmp_path: Path, model:
         link.parent.mkdir(parents=True)
         link.symlink_to(repository / "blobs" / "abc123")
 
-    found = find([("Hugging Face", tmp_path / "hub")])
+    found = find_models([("Hugging Face", tmp_path / "hub")])
 
     assert [one.path.name for one in found.models] == ["what-Q4_K_M.gguf"]
 
@@ -122,7 +124,7 @@ def test_ollamas_models_have_their_ollama_names(tmp_path: Path, model: Path):
         (store / "manifests" / name).parent.mkdir(parents=True, exist_ok=True)
         (store / "manifests" / name).write_text(json.dumps({"layers": content}))
 
-    found = find([("Ollama", store)])
+    found = find_models([("Ollama", store)])
 
     assert [one.name for one in found.models] == ["llama3.2:3b"]  # the other tag leads to the same file
 
@@ -139,7 +141,7 @@ def test_a_strange_manifest_is_passed_over(tmp_path: Path, content: str):
     manifest.write_text(content)
     (tmp_path / "blobs").mkdir()
 
-    assert find([("Ollama", tmp_path)]).models == []
+    assert find_models([("Ollama", tmp_path)]).models == []
 
 
 def test_a_manifest_whose_weights_are_gone_is_a_problem(tmp_path: Path):
@@ -149,7 +151,7 @@ def test_a_manifest_whose_weights_are_gone_is_a_problem(tmp_path: Path):
     manifest.write_text(json.dumps({"layers": [layer]}))
     (tmp_path / "blobs").mkdir()
 
-    found = find([("Ollama", tmp_path)])
+    found = find_models([("Ollama", tmp_path)])
 
     assert found.models == []
     assert len(found.problems) == 1
@@ -163,7 +165,7 @@ def test_what_is_no_model_is_left_out_and_broken_ones_become_problems(tmp_path: 
     (tmp_path / "gone.gguf").symlink_to(tmp_path / "nowhere")
     (tmp_path / "folder.gguf").mkdir()
 
-    found = find([(YOURS, tmp_path / "folder.gguf"), (YOURS, tmp_path)], deepest=0)
+    found = find_models([(USER_SOURCE, tmp_path / "folder.gguf"), (USER_SOURCE, tmp_path)], max_depth=0)
 
     assert [one.path.name for one in found.models] == ["made-with-imatrix-Q4_K_M.gguf"]
     assert sorted(problem.split("“")[1].split("”")[0] for problem in found.problems if "“" in problem) == [
@@ -176,7 +178,7 @@ def test_only_the_first_part_of_a_split_model_is_listed(tmp_path: Path):
     for number in (1, 2):
         write_model(tmp_path / f"big-0000{number}-of-00002.gguf", settings=chat_settings())
 
-    found = find([(YOURS, tmp_path)])
+    found = find_models([(USER_SOURCE, tmp_path)])
 
     assert [one.path.name for one in found.models] == ["big-00001-of-00002.gguf"]
     assert found.problems == []
@@ -188,7 +190,7 @@ def test_circles_of_links_end(tmp_path: Path, model: Path):
     (tmp_path / "a" / "self").symlink_to(tmp_path / "a")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
 
-    found = find([(YOURS, tmp_path / "a"), (YOURS, tmp_path / "loop"), (YOURS, tmp_path)])
+    found = find_models([(USER_SOURCE, tmp_path / "a"), (USER_SOURCE, tmp_path / "loop"), (USER_SOURCE, tmp_path)])
 
     assert [one.path.name for one in found.models] == ["x.gguf", "model.gguf"]
 
@@ -196,11 +198,11 @@ def test_circles_of_links_end(tmp_path: Path, model: Path):
 def test_depth_number_and_time_are_limited(tmp_path: Path, model: Path):
     place(model, tmp_path / "d" / "1" / "2" / "3" / "deep.gguf", *(tmp_path / "n" / f"{number}.gguf" for number in range(5)))
 
-    assert find([(YOURS, tmp_path / "d")], deepest=2).models == []
-    assert len(find([(YOURS, tmp_path / "d")], deepest=3).models) == 1
-    few = find([(YOURS, tmp_path / "n")], most_files=2)
+    assert find_models([(USER_SOURCE, tmp_path / "d")], max_depth=2).models == []
+    assert len(find_models([(USER_SOURCE, tmp_path / "d")], max_depth=3).models) == 1
+    few = find_models([(USER_SOURCE, tmp_path / "n")], max_files=2)
     assert (len(few.models), few.complete) == (2, False)
-    late = find([(YOURS, tmp_path / "n")], seconds=0.0)
+    late = find_models([(USER_SOURCE, tmp_path / "n")], seconds=0.0)
     assert (late.models, late.complete) == ([], False)
 
 
@@ -208,10 +210,10 @@ def test_depth_number_and_time_are_limited(tmp_path: Path, model: Path):
 def test_a_folder_that_may_not_be_read_is_a_problem(tmp_path: Path):
     (tmp_path / "secret").mkdir(mode=0)
 
-    assert find([(YOURS, tmp_path)]).problems
+    assert find_models([(USER_SOURCE, tmp_path)]).problems
 
 
 def test_the_starter_has_the_name_people_know(starter_model: Path):
-    found = find([(STARTER, starter_model)])
+    found = find_models([(STARTER_SOURCE, starter_model)])
 
     assert found.models[0].name == "SmolLM2 135M Instruct"

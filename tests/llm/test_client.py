@@ -114,7 +114,7 @@ async def test_a_crash_in_the_middle_is_one_clear_error_and_a_new_load_brings_th
     client: ModelClient, echo_model: Callable[..., Path]
 ):
     deaths: list[ModelCrashed] = []
-    client.on_death = deaths.append
+    client.on_crash = deaths.append
     await load(client, echo_model("one two three four", crash_after=2))
 
     with pytest.raises(ModelCrashed, match="The conversation so far is saved"):
@@ -213,7 +213,7 @@ async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: Mod
 async def test_a_model_tells_what_could_come_next(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("Green doors open."))
 
-    words = await client.weigh("She saw", 2)
+    words = await client.predict_next_tokens("She saw", 2)
 
     assert [word for word, _logit in words.words] == ["Green", "doors"]
     assert words.rest

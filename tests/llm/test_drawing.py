@@ -11,7 +11,7 @@ import pytest
 from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama_sampling import Sampler
-from lethe_app.ui.pages.presets.sampler_chain import drawn, untouched
+from lethe_app.ui.pages.presets.sampler_chain import sampled_chances, unsampled_chances
 
 LOGITS = [10.6, 9.5, 8.4, 8.2, 7.9, 7.6, 7.1, 6.4, 5.0, 4.4, 3.0, 2.0, 1.5, 0.2, -1.0, -1.5, -3.0, -4.0, -4.2, -6.0]
 WORDS = NextWords(tuple((f"w{place}", logit) for place, logit in enumerate(LOGITS)))
@@ -25,7 +25,7 @@ def by_the_engine(preset: SamplerPreset) -> list[float]:
     for place, logit in enumerate(LOGITS):
         data[place] = llama_cpp.llama_token_data(place, logit, 0.0)
     array = llama_cpp.llama_token_data_array(data, len(LOGITS), -1, True)
-    *parts, last = sampler._choices()
+    *parts, last = sampler._build_samplers()
     for part in parts:
         llama_cpp.llama_sampler_apply(part, ctypes.byref(array))
     if preset.temperature == 0:
@@ -62,7 +62,7 @@ def by_the_engine(preset: SamplerPreset) -> list[float]:
 def test_the_chances_are_those_of_the_engine(preset: dict[str, float]):
     wanted = SamplerPreset.model_validate({"name": "x", **preset})
 
-    assert drawn(WORDS, wanted).chances == pytest.approx(by_the_engine(wanted), abs=2e-4)
+    assert sampled_chances(WORDS, wanted).chances == pytest.approx(by_the_engine(wanted), abs=2e-4)
 
 
 def test_words_told_in_lumps_count_as_what_they_are():
@@ -70,18 +70,18 @@ def test_words_told_in_lumps_count_as_what_they_are():
     single = NextWords((*WORDS.words[:12], *((f"l{n}", 1.0) for n in range(3)), *((f"m{n}", -4.0) for n in range(5))))
 
     for preset in (SamplerPreset(name="x", top_k=14), SamplerPreset(name="x", top_p=0.9999, temperature=2.0)):
-        one, other = drawn(alike, preset), drawn(single, preset)
+        one, other = sampled_chances(alike, preset), sampled_chances(single, preset)
         assert one.chances == pytest.approx(other.chances[:12])
         assert one.others == pytest.approx(sum(other.chances[12:]))
-        assert one.left == other.left
+        assert one.kept_count == other.kept_count
 
 
 def test_all_chances_together_are_one():
-    before = untouched(NextWords(WORDS.words, ((-7.0, 4000),)))
+    before = unsampled_chances(NextWords(WORDS.words, ((-7.0, 4000),)))
 
     assert sum(before.chances) + before.others == pytest.approx(1)
-    assert before.left == len(LOGITS) + 4000
+    assert before.kept_count == len(LOGITS) + 4000
 
 
 def test_where_nothing_is_known_nothing_is_drawn():
-    assert drawn(NextWords(()), SamplerPreset(name="x")).left == 0
+    assert sampled_chances(NextWords(()), SamplerPreset(name="x")).kept_count == 0

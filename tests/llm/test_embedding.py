@@ -12,7 +12,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import shipped_root
 
 REFERENCE = shipped_root() / "resources" / "starter_reference.json"
@@ -20,9 +20,9 @@ REFERENCE = shipped_root() / "resources" / "starter_reference.json"
 
 @pytest.fixture
 async def embedder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ModelClient]:
-    path = bundled.embedder(tmp_path_factory.getbasetemp() / "embedder")
+    path = bundled.ensure_embedder(tmp_path_factory.getbasetemp() / "embedder")
     client = ModelClient("embed")
-    await client.load(describe(path), LoadOptions(), lambda _fraction: None)
+    await client.load(describe_model(path), LoadOptions(), lambda _fraction: None)
     yield client
     await client.close()
 
@@ -35,7 +35,7 @@ async def test_it_passes_the_self_test(embedder: ModelClient):
 
     vectors = await embedder.embed(bundled.reference_sentences(REFERENCE))
 
-    verdict = bundled.self_test(vectors, REFERENCE)
+    verdict = bundled.run_self_test(vectors, REFERENCE)
 
     assert verdict.passed, verdict.detail
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable
 from lethe_app.llm.models import gguf_header
 from lethe_app.llm.models.gguf_header import TENSOR_TYPES, read_header
-from lethe_app.llm.models.gguf_model import FILE_TYPES, clean_stem, describe
+from lethe_app.llm.models.gguf_model import FILE_TYPES, clean_stem, describe_model
 from tests.llm.gguf_factory import chat_settings, write_model
 
 
@@ -33,7 +33,7 @@ def broken(path: Path, content: bytes) -> str:
     """What is said about a file with this content."""
     path.write_bytes(content)
     with pytest.raises(ModelUnreadable) as caught:
-        describe(path)
+        describe_model(path)
     assert path.name in caught.value.message
     return caught.value.message
 
@@ -41,7 +41,7 @@ def broken(path: Path, content: bytes) -> str:
 def test_a_chat_model_tells_everything_without_being_loaded(tmp_path: Path):
     path = write_model(tmp_path / "x.gguf", settings=chat_settings(llama__attention__sliding_window=1024))
 
-    model = describe(path, source="Your models")
+    model = describe_model(path, source="Your models")
 
     assert (model.name, model.architecture, model.quantization) == ("Tiny Talker", "llama", "Q4_K_M")
     assert (model.context_length, model.layers, model.kv_heads, model.head_length) == (4096, 2, 2, 2)
@@ -55,7 +55,7 @@ def test_a_chat_model_tells_everything_without_being_loaded(tmp_path: Path):
 
 
 def test_the_starter_model_is_described_as_it_is(starter_model: Path):
-    model = describe(starter_model)
+    model = describe_model(starter_model)
 
     assert (model.architecture, model.quantization, model.context_length) == ("llama", "Q4_1", 8192)
     assert model.parameters == 134_515_008
@@ -90,7 +90,7 @@ def test_version_two_is_read_like_version_three(tmp_path: Path):
     content[4] = 2
     path.write_bytes(content)
 
-    assert describe(path).name == "Tiny Talker"
+    assert describe_model(path).name == "Tiny Talker"
 
 
 def test_our_table_of_tensor_types_is_the_writers():
@@ -110,7 +110,7 @@ def test_our_table_of_file_types_is_the_writers():
 
 def test_a_missing_file_is_missing(tmp_path: Path):
     with pytest.raises(ModelMissing):
-        describe(tmp_path / "none.gguf")
+        describe_model(tmp_path / "none.gguf")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_truncated_download_says_how_much_is_there(tmp_path: Path):
     os.truncate(path, 3_100_000)
 
     with pytest.raises(ModelUnreadable, match=r"“x\.gguf” is incomplete: 3\.1 of 4\.4 MB\."):
-        describe(path)
+        describe_model(path)
 
 
 def test_a_nearly_finished_download_still_shows_a_difference(tmp_path: Path):
@@ -163,7 +163,7 @@ def test_a_nearly_finished_download_still_shows_a_difference(tmp_path: Path):
     os.truncate(path, read_header(path).needed_size - 5000)
 
     with pytest.raises(ModelUnreadable, match=r"4\.395 of 4\.400 MB"):
-        describe(path)
+        describe_model(path)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -173,7 +173,7 @@ def test_random_bytes_are_refused_and_never_crash(tmp_path: Path, noise: bytes, 
     path.write_bytes(raw_header(keys=3, tensors=2, body=noise) if as_gguf else noise)
 
     with pytest.raises(ModelError):
-        describe(path)
+        describe_model(path)
 
 
 def test_damaged_bytes_are_refused_or_harmless(tmp_path: Path):
@@ -187,7 +187,7 @@ def test_damaged_bytes_are_refused_or_harmless(tmp_path: Path):
             content[chance.randrange(len(content))] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
         (tmp_path / "bad.gguf").write_bytes(content)
         with contextlib.suppress(ModelError):  # any other exception is the failure
-            describe(tmp_path / "bad.gguf")
+            describe_model(tmp_path / "bad.gguf")
 
     assert time.monotonic() - started < 20
 
@@ -200,7 +200,7 @@ def test_a_sea_of_zeros_ends_quickly(tmp_path: Path):
     started = time.monotonic()
 
     with pytest.raises(ModelUnreadable):
-        describe(path)
+        describe_model(path)
 
     assert time.monotonic() - started < 10
 
@@ -217,22 +217,22 @@ def test_a_file_that_shrinks_while_it_is_read_is_refused(tmp_path: Path, monkeyp
     monkeypatch.setattr(gguf_header, "_read_value", shrinking)
 
     with pytest.raises(ModelUnreadable, match="was truncated"):
-        describe(path)
+        describe_model(path)
 
 
 def test_a_folder_and_a_pipe_are_no_models(tmp_path: Path):
     (tmp_path / "folder.gguf").mkdir()
     with pytest.raises(ModelUnreadable):
-        describe(tmp_path / "folder.gguf")
+        describe_model(tmp_path / "folder.gguf")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.gguf")
         with pytest.raises(ModelUnreadable, match="is not a file"):
-            describe(tmp_path / "pipe.gguf")
+            describe_model(tmp_path / "pipe.gguf")
 
 
 def test_a_projector_is_no_model(tmp_path: Path):
     with pytest.raises(ModelUnreadable, match="projector"):
-        describe(write_model(tmp_path / "x.gguf", "clip"))
+        describe_model(write_model(tmp_path / "x.gguf", "clip"))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_projector_is_no_model(tmp_path: Path):
 def test_a_model_has_a_name_a_person_would_give_it(tmp_path: Path, changed: dict, file_name: str, name: str):
     path = write_model(tmp_path / file_name, settings=chat_settings(**changed))
 
-    assert describe(path).name == name
+    assert describe_model(path).name == name
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_quantization_comes_from_the_file_then_its_name_then_its_weights(
 ):
     path = write_model(tmp_path / file_name, settings=chat_settings(general__file_type=file_type))
 
-    assert describe(path).quantization == expected
+    assert describe_model(path).quantization == expected
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_quantization_comes_from_the_file_then_its_name_then_its_weights(
 def test_embedding_and_recurrent_models_are_recognised(
     tmp_path: Path, architecture: str, extra: dict, embeds: bool, recurs: bool
 ):
-    model = describe(write_model(tmp_path / "x.gguf", architecture, extra))
+    model = describe_model(write_model(tmp_path / "x.gguf", architecture, extra))
 
     assert (model.is_embedding, model.is_recurrent) == (embeds, recurs)
 
@@ -288,19 +288,19 @@ def test_embedding_and_recurrent_models_are_recognised(
 def test_heads_that_differ_by_layer_are_averaged(tmp_path: Path):
     path = write_model(tmp_path / "x.gguf", settings=chat_settings(llama__attention__head_count_kv=[4, 1]))
 
-    assert (describe(path).attention_layers, describe(path).kv_heads) == (2, 3)
+    assert (describe_model(path).attention_layers, describe_model(path).kv_heads) == (2, 3)
 
 
 def test_layers_without_heads_keep_no_keys(tmp_path: Path):
     path = write_model(tmp_path / "x.gguf", settings=chat_settings(llama__attention__head_count_kv=[0, 4, 0, 2]))
 
-    assert (describe(path).attention_layers, describe(path).kv_heads) == (2, 3)
+    assert (describe_model(path).attention_layers, describe_model(path).kv_heads) == (2, 3)
 
 
 def test_a_model_that_looks_back_in_every_fourth_layer_keeps_keys_in_those(tmp_path: Path):
     settings = chat_settings(llama__block_count=48, llama__full_attention_interval=4, llama__attention__head_count_kv=2)
 
-    model = describe(write_model(tmp_path / "x.gguf", settings=settings))
+    model = describe_model(write_model(tmp_path / "x.gguf", settings=settings))
 
     assert (model.layers, model.attention_layers, model.kv_heads) == (48, 12, 2)
 
@@ -310,20 +310,20 @@ def test_a_split_model_is_described_as_a_whole(tmp_path: Path):
     first = write_model(tmp_path / "big-Q8_0-00001-of-00002.gguf", settings=chat_settings(general__name="") | split)
     second = write_model(tmp_path / "big-Q8_0-00002-of-00002.gguf", settings={"split.count": 2, "split.no": 1})
 
-    model = describe(first)
+    model = describe_model(first)
 
     assert model.name == "big"
     assert model.size == first.stat().st_size + second.stat().st_size
     assert model.parameters == 64
     with pytest.raises(ModelUnreadable, match="not the first"):
-        describe(second.rename(tmp_path / "x.gguf"))
+        describe_model(second.rename(tmp_path / "x.gguf"))
 
 
 def test_missing_parts_of_a_split_model_are_named(tmp_path: Path):
     first = write_model(tmp_path / "big-00001-of-00003.gguf", settings=chat_settings())
 
     with pytest.raises(ModelMissing, match="2 are missing, for example “big-00002-of-00003"):
-        describe(first)
+        describe_model(first)
 
 
 def test_file_names_are_cleaned():

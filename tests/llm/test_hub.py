@@ -25,7 +25,7 @@ WANTED = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gg
 async def fetch(server: HubServer, folder: Path, wanted: RemoteModel = WANTED) -> list[tuple[DownloadStage, int, int]]:
     """Everything that was told on the way; the file is checked to be the right one."""
     told: list[tuple[DownloadStage, int, int]] = []
-    path = await Hub(server.url, pause=0.01, stall=0.3).fetch(wanted, folder, lambda *news: told.append(news))
+    path = await Hub(server.url, retry_delay=0.01, stall_timeout=0.3).download(wanted, folder, lambda *news: told.append(news))
     assert path == folder / "tiny.gguf"
     assert path.read_bytes() == MODEL
     assert not (folder / "tiny.gguf.part").exists()
@@ -117,7 +117,7 @@ async def test_a_refusal_is_told_in_words(tmp_path: Path, status: int, words: st
 
 
 async def test_a_server_in_trouble_is_asked_several_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hub_module, "TRIES", 3)
+    monkeypatch.setattr(hub_module, "MAX_TRIES", 3)
     async with serving(HubServer(status=503)) as server:
         with pytest.raises(DownloadFailed, match="503"):
             await fetch(server, tmp_path)
@@ -143,7 +143,7 @@ async def test_nobody_is_followed_to_an_open_connection_elsewhere(tmp_path: Path
 
 
 async def test_a_disk_too_small_is_told_before_anything_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(partial_file, "SPARE", 1 << 62)
+    monkeypatch.setattr(partial_file, "MIN_FREE_DISK", 1 << 62)
     async with serving(HubServer()) as server:
         with pytest.raises(DiskFull, match="not enough disk space"):
             await fetch(server, tmp_path)
@@ -157,22 +157,22 @@ def told_when(half: asyncio.Event) -> Callable[[DownloadStage, int, int], None]:
 async def test_stopping_keeps_what_came(tmp_path: Path):
     async with serving(HubServer(stalls=1)) as server:
         part, half = tmp_path / "tiny.gguf.part", asyncio.Event()
-        loading = asyncio.ensure_future(Hub(server.url, stall=30).fetch(WANTED, tmp_path, told_when(half)))
+        loading = asyncio.ensure_future(Hub(server.url, stall_timeout=30).download(WANTED, tmp_path, told_when(half)))
         await asyncio.wait_for(half.wait(), 120)
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
 
     kept = part.read_bytes()
-    assert len(kept) >= partial_file.PIECE
+    assert len(kept) >= partial_file.WRITE_SIZE
     assert MODEL.startswith(kept)
 
 
 async def test_behind_a_proxy_nobody_else_is_asked(tmp_path: Path):
     async with serving(HubServer(status=403)) as proxy:  # one that lets nobody through
-        hub = Hub("https://only-the-proxy-knows.example.com", proxy.url, pause=0.01, stall=0.3)
+        hub = Hub("https://only-the-proxy-knows.example.com", proxy.url, retry_delay=0.01, stall_timeout=0.3)
 
         with pytest.raises(DownloadFailed):
-            await hub.fetch(WANTED, tmp_path, lambda *_news: None)
+            await hub.download(WANTED, tmp_path, lambda *_news: None)
 
     assert {asked["path"] for asked in proxy.asked} == {"only-the-proxy-knows.example.com:443"}
 
@@ -204,12 +204,12 @@ async def test_where_no_hash_is_told_the_file_itself_says_whether_it_is_whole(tm
     (tmp_path / "models").mkdir()
     told = lambda *_news: None  # noqa: E731 - nobody listens
     async with serving(HubServer(content=whole, etag="")) as server:
-        path = await Hub(server.url, pause=0.01).fetch(WANTED, tmp_path / "models", told)
+        path = await Hub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
         assert path.read_bytes() == whole
         path.unlink()
         server.content = whole[: len(whole) - 40]  # as long as it is said to be, and yet not all of it
         with pytest.raises(DownloadFailed, match="is not the announced one"):
-            await Hub(server.url, pause=0.01).fetch(WANTED, tmp_path / "models", told)
+            await Hub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
 
     assert list((tmp_path / "models").iterdir()) == []
 
@@ -241,7 +241,7 @@ async def test_a_file_that_changes_between_two_breaks_is_given_up(tmp_path: Path
                 server.more = 'ETag: "two"\r\n'
 
         with pytest.raises(DownloadFailed, match="was changed"):
-            await Hub(server.url, pause=0.01).fetch(WANTED, tmp_path, told)
+            await Hub(server.url, retry_delay=0.01).download(WANTED, tmp_path, told)
 
 
 async def test_whoever_leads_round_in_circles_is_not_followed_for_long(tmp_path: Path):
@@ -256,7 +256,7 @@ async def test_whoever_leads_round_in_circles_is_not_followed_for_long(tmp_path:
 @pytest.mark.parametrize(("endpoint", "proxy"), [("https://[::1", ""), ("", "socks4://here"), ("", "socks5://here")])
 async def test_an_address_that_is_none_is_told_at_once(tmp_path: Path, endpoint: str, proxy: str):
     with pytest.raises(DownloadFailed):
-        await Hub(endpoint, proxy, pause=60).fetch(WANTED, tmp_path, lambda *_news: None)
+        await Hub(endpoint, proxy, retry_delay=60).download(WANTED, tmp_path, lambda *_news: None)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
@@ -283,4 +283,4 @@ async def test_a_disk_that_fills_up_meanwhile_keeps_what_came(tmp_path: Path, li
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     (tmp_path / "models").write_text("a file, where a folder should be", encoding="utf-8")
     with pytest.raises(StorageError, match="cannot be written"):
-        await Hub("http://127.0.0.1:9").fetch(WANTED, tmp_path / "models", lambda *_news: None)
+        await Hub("http://127.0.0.1:9").download(WANTED, tmp_path / "models", lambda *_news: None)

@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.domain.model import StopReason
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.engines.request_queue import lane_of
+from lethe_app.llm.engines.request_queue import priority_of
 from lethe_app.llm.protocol import Keep, KeptAt, RequestPriority
 from tests.llm.test_quiet import TITLE, begun, hear, load
 
@@ -34,7 +34,7 @@ def kept(place: KeptAt) -> list[str]:
 
 
 async def test_with_nothing_loaded_there_is_nothing_to_keep_or_forget(client: ModelClient, place: KeptAt):
-    await client.save_state(within=1)
+    await client.save_state(time_limit=1)
     await client.delete_states(place.folder, "")
 
     assert not client.is_running
@@ -46,7 +46,7 @@ async def test_what_was_read_is_on_the_disk_when_parting_is_done(
     await load(client, echo_model())
     await client.read_ahead(LONG, kept_at=place)
 
-    await client.save_state(within=10)
+    await client.save_state(time_limit=10)
 
     assert len(kept(place)) == 1
 
@@ -54,11 +54,11 @@ async def test_what_was_read_is_on_the_disk_when_parting_is_done(
 async def test_what_has_no_place_is_kept_nowhere(client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]):
     await load(client, echo_model())
     await client.read_ahead(LONG, kept_at=place)
-    await client.save_state(within=10)
+    await client.save_state(time_limit=10)
     await client.delete_states(place.folder, "")
     await client.read_ahead(LONG + "and more")
 
-    await client.save_state(within=10)
+    await client.save_state(time_limit=10)
 
     assert kept(place) == []
 
@@ -68,7 +68,7 @@ async def test_parting_does_not_wait_for_quiet_work(client: ModelClient, place: 
     await client.read_ahead(LONG, kept_at=place)
     quiet = await begun(client, "work", schema=TITLE)
 
-    await client.save_state(within=10)
+    await client.save_state(time_limit=10)
     _text, ended = await quiet
 
     assert ended.reason is StopReason.PREEMPTED
@@ -81,7 +81,7 @@ async def test_parting_is_given_up_when_it_takes_too_long(client: ModelClient, p
     speaking = asyncio.create_task(hear(client, LONG, kept_at=place))
     await asyncio.sleep(0.1)
 
-    await client.save_state(within=0.1)
+    await client.save_state(time_limit=0.1)
     is_speaking = not speaking.done()
     _text, usage = await speaking
 
@@ -93,14 +93,14 @@ async def test_parting_is_given_up_when_it_takes_too_long(client: ModelClient, p
 async def test_forgetting_does_not_wait_for_a_reply(client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]):
     await load(client, echo_model("word " * 100, delay=0.02))
     await client.read_ahead(LONG, kept_at=place)
-    await client.save_state(within=10)
+    await client.save_state(time_limit=10)
     speaking = asyncio.create_task(hear(client, LONG, kept_at=place))
     await asyncio.sleep(0.1)
 
     await client.delete_states(place.folder, "anna-")
     is_speaking, there = not speaking.done(), kept(place)
     await speaking
-    await client.save_state(within=10)
+    await client.save_state(time_limit=10)
 
     assert is_speaking
     assert there == kept(place) == []
@@ -120,5 +120,5 @@ async def test_another_conversation_has_the_one_before_put_away(
 
 
 def test_only_parting_goes_before_quiet_work():
-    assert lane_of(Keep(1, 1)) is RequestPriority.QUIET
-    assert lane_of(Keep(1, 1, parting=True)) is RequestPriority.CHAT
+    assert priority_of(Keep(1, 1)) is RequestPriority.QUIET
+    assert priority_of(Keep(1, 1, parting=True)) is RequestPriority.CHAT

@@ -14,7 +14,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.engines.llama_context import Outlet
-from lethe_app.llm.kv_cache.diff import common_prefix
+from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -243,9 +243,9 @@ def test_the_common_prefix_is_found_wherever_two_lists_part():
     for length in range(20):
         one = list(range(20))
         other = one[:length] + [-1] * (20 - length)
-        assert common_prefix(one, other) == length
-    assert common_prefix([1, 2, 3], [1, 2]) == 2
-    assert common_prefix([], [1]) == 0
+        assert common_prefix_length(one, other) == length
+    assert common_prefix_length([1, 2, 3], [1, 2]) == 2
+    assert common_prefix_length([], [1]) == 0
 
 
 def test_the_end_of_a_reply_is_evaluated_while_nobody_waits(engine: LlamaEngine):
@@ -263,8 +263,8 @@ def test_text_is_handed_on_once_per_frame_and_none_is_lost():
     outlet = Outlet(heard.append)
 
     for letter in "abcdefghij":
-        outlet.pour(letter)
-    outlet.empty()
+        outlet.write(letter)
+    outlet.flush()
 
     assert "".join(heard) == "abcdefghij"
     assert heard[0] == "a"

@@ -200,7 +200,7 @@ async def test_a_schema_that_is_none_is_refused(client: ModelClient, starter: Mo
 
 
 async def test_resting_with_nothing_loaded_is_no_trouble(client: ModelClient):
-    await client.rest()
+    await client.free_background_context()
 
     assert not client.is_running
 
@@ -262,7 +262,7 @@ async def test_what_a_preempted_job_has_read_it_need_not_read_again(starter: Mod
 
 async def test_quiet_work_goes_on_after_a_rest(starter: ModelClient):
     first, _usage = await hear(starter, FIRST, schema=TITLE, lane=RequestPriority.QUIET)
-    await starter.rest()
+    await starter.free_background_context()
 
     again, usage = await hear(starter, FIRST, schema=TITLE, lane=RequestPriority.QUIET)
 
@@ -287,7 +287,7 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
 
 
 async def test_the_starter_model_tells_what_could_come_next(starter: ModelClient):
-    words = await starter.weigh("The cat sat on the", 30)
+    words = await starter.predict_next_tokens("The cat sat on the", 30)
 
     logits = [logit for _word, logit in words.words]
     assert len(words.words) == 30

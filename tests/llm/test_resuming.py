@@ -34,8 +34,8 @@ Opening = Callable[..., LlamaEngine]
 @pytest.fixture(autouse=True)
 def short_conversations_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long ones take long to read."""
-    monkeypatch.setattr(session_switch, "SMALLEST", 128)
-    monkeypatch.setattr(session_switch, "WORTH_FETCHING", 64)
+    monkeypatch.setattr(session_switch, "MIN_SAVED_TOKENS", 128)
+    monkeypatch.setattr(session_switch, "MIN_SPARED_TOKENS", 64)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def keep(engine: LlamaEngine, least: int = 1) -> None:
 
 def next_word(engine: LlamaEngine) -> list[float]:
     """Logits of what comes next."""
-    weights, _chat = engine._loaded()
+    weights, _chat = engine._require_loaded()
     pointer = llama_cpp.llama_get_logits_ith(weights.context, -1)
     size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
     return list(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float * size)).contents)
@@ -249,11 +249,11 @@ def test_a_file_that_only_pretends_to_be_of_this_model_leaves_it_whole(open_engi
     """Everything about it is right but what llama.cpp is to read."""
     engine = open_engine()
     reading(engine, TOLD, place)
-    mark = engine._chat._cache.bookmark()  # type: ignore[union-attr]
+    mark = engine._chat_context._cache.capture_state()  # type: ignore[union-attr]
     assert mark is not None
     forged = replace(mark, data=mark.data[: len(mark.data) // 2])
-    engine._shelf.save(place, forged, 0)  # type: ignore[union-attr]
-    engine._shelf.wait(lambda: False)  # type: ignore[union-attr]
+    engine._state_store.save(place, forged, 0)  # type: ignore[union-attr]
+    engine._state_store.wait_until_written(lambda: False)  # type: ignore[union-attr]
 
     again = open_engine()
     said, usage = say(again, ASKED, place, 4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.tokenizer.incremental import Retokenizer, any_of, shared_length
+from lethe_app.llm.tokenizer.incremental import Retokenizer, common_prefix_length, match_any
 
 PIECES = st.sampled_from(
     [
@@ -44,11 +44,11 @@ def weights(starter_model: Path) -> Iterator[NativeModel]:
 @settings(max_examples=300)
 @given(st.lists(st.lists(PIECES, max_size=12), min_size=2, max_size=5))
 def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights: NativeModel, prompts: list[list[str]]):
-    remembering = Retokenizer(weights.tokenize, weights.cutting_tokens())
+    remembering = Retokenizer(weights.tokenize, weights.splitting_tokens())
 
     for pieces in prompts:
         text = "".join(pieces)
-        assert remembering.tokens(text) == weights.tokenize(text)
+        assert remembering.tokenize(text) == weights.tokenize(text)
 
 
 def test_a_growing_conversation_asks_only_for_its_end(weights: NativeModel):
@@ -58,11 +58,11 @@ def test_a_growing_conversation_asks_only_for_its_end(weights: NativeModel):
         asked.append(text)
         return weights.tokenize(text, begins)
 
-    remembering = Retokenizer(tokenize, weights.cutting_tokens())
+    remembering = Retokenizer(tokenize, weights.splitting_tokens())
     start = "<|im_start|>user\nHello<|im_end|>\n"
-    remembering.tokens(start)
+    remembering.tokenize(start)
 
-    remembering.tokens(start + "<|im_start|>assistant\nHi<|im_end|>")
+    remembering.tokenize(start + "<|im_start|>assistant\nHi<|im_end|>")
 
     assert asked == [start, "\n<|im_start|>assistant\nHi<|im_end|>"]
 
@@ -70,9 +70,9 @@ def test_a_growing_conversation_asks_only_for_its_end(weights: NativeModel):
 def test_without_control_tokens_everything_is_asked_for(weights: NativeModel):
     remembering = Retokenizer(weights.tokenize, {})
 
-    remembering.tokens("Hello there")
+    remembering.tokenize("Hello there")
 
-    assert remembering.tokens("Hello there, you") == weights.tokenize("Hello there, you")
+    assert remembering.tokenize("Hello there, you") == weights.tokenize("Hello there, you")
 
 
 BLANKS = {" " * length: -length for length in (2, 4, 8)}
@@ -81,7 +81,7 @@ BLANKS = {" " * length: -length for length in (2, 4, 8)}
 
 def blanks_apart(text: str, _begins: bool) -> list[int]:
     """A tokenizer that knows these and single letters."""
-    spellings, tokens, place = any_of(BLANKS), list[int](), 0
+    spellings, tokens, place = match_any(BLANKS), list[int](), 0
     assert spellings is not None
     for match in spellings.finditer(text):
         tokens += [*map(ord, text[place : match.start()]), BLANKS[match[0]]]
@@ -94,12 +94,12 @@ def test_a_token_that_goes_on_where_the_texts_part_is_another_token(texts: list[
     remembering = Retokenizer(blanks_apart, BLANKS)
 
     for text in texts:
-        assert remembering.tokens(text) == blanks_apart(text, True)
+        assert remembering.tokenize(text) == blanks_apart(text, True)
 
 
 @given(st.text("ab", max_size=30), st.text("ab", max_size=30))
 def test_the_shared_beginning_is_found(one: str, other: str):
-    length = shared_length(one, other)
+    length = common_prefix_length(one, other)
 
     assert one[:length] == other[:length]
     assert length == min(len(one), len(other)) or one[length] != other[length]

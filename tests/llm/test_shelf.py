@@ -12,7 +12,7 @@ import pytest
 
 from lethe_app.llm.kv_cache import state_store as shelves
 from lethe_app.llm.kv_cache.saved_state import SavedState, write
-from lethe_app.llm.kv_cache.state_store import StateStore, trim
+from lethe_app.llm.kv_cache.state_store import StateStore, trim_folder
 from lethe_app.llm.protocol import KeptAt
 
 SIZE = 10_000
@@ -34,8 +34,8 @@ def files(folder: Path) -> list[str]:
 def put(shelf: StateStore, folder: Path, *names: str, limit: int = 1 << 30) -> None:
     """Written one after the other, each a second younger than the one before."""
     for number, name in enumerate(names):
-        shelf.save(at(folder, name, limit), MARK, shelf.forgettings)
-        assert shelf.wait(never)
+        shelf.save(at(folder, name, limit), MARK, shelf.last_deletion)
+        assert shelf.wait_until_written(never)
         for path in folder.glob(f"{name}.*"):
             os.utime(path, (1000 + number, 1000 + number))
 
@@ -43,7 +43,7 @@ def put(shelf: StateStore, folder: Path, *names: str, limit: int = 1 << 30) -> N
 def test_what_was_put_there_is_found_by_another_process(tmp_path: Path):
     put(StateStore("this model"), tmp_path / "states", "her-talk")
 
-    found = StateStore("this model").take(at(tmp_path / "states", "her-talk"))
+    found = StateStore("this model").load(at(tmp_path / "states", "her-talk"))
 
     assert found == MARK
 
@@ -54,21 +54,21 @@ def test_it_is_at_hand_before_it_is_written(tmp_path: Path, monkeypatch: pytest.
     shelf = StateStore("this model")
 
     shelf.save(at(tmp_path, "her-talk"), MARK, 0)
-    found, head = shelf.take(at(tmp_path, "her-talk")), shelf.head(at(tmp_path, "her-talk"))
-    is_written = shelf.wait(lambda: True)
+    found, head = shelf.load(at(tmp_path, "her-talk")), shelf.load_head(at(tmp_path, "her-talk"))
+    is_written = shelf.wait_until_written(lambda: True)
     held.set()
 
     assert found is head is MARK
     assert not is_written
-    assert shelf.wait(never)
+    assert shelf.wait_until_written(never)
 
 
 def test_other_models_have_bookmarks_of_their_own(tmp_path: Path):
     put(StateStore("this model"), tmp_path, "her-talk")
     other = StateStore("another model")
 
-    assert other.take(at(tmp_path, "her-talk")) is None
-    assert other.head(at(tmp_path, "her-talk")) is None
+    assert other.load(at(tmp_path, "her-talk")) is None
+    assert other.load_head(at(tmp_path, "her-talk")) is None
     assert files(tmp_path) == ["her-talk"]
 
 
@@ -78,14 +78,14 @@ def test_a_spoilt_one_is_removed(tmp_path: Path):
     path = next(tmp_path.iterdir())
     path.write_bytes(path.read_bytes()[:-1] + b"?")
 
-    assert shelf.take(at(tmp_path, "her-talk")) is None
+    assert shelf.load(at(tmp_path, "her-talk")) is None
     assert files(tmp_path) == []
 
 
 def test_the_least_recently_used_leaves_first(tmp_path: Path):
     shelf, room = StateStore("this model"), 3 * (SIZE + 2000)
     put(shelf, tmp_path, "a-1", "a-2", "a-3", limit=room)
-    shelf.take(at(tmp_path, "a-1"))
+    shelf.load(at(tmp_path, "a-1"))
 
     put(shelf, tmp_path, "a-4", limit=room)
 
@@ -112,7 +112,7 @@ def test_what_never_fits_throws_nothing_out(tmp_path: Path):
 
 def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shelves.shutil, "disk_usage", lambda _path: usage(10**12, 10**12, shelves.SPARE_DISK))
+    monkeypatch.setattr(shelves.shutil, "disk_usage", lambda _path: usage(10**12, 10**12, shelves.MIN_FREE_DISK))
 
     put(StateStore("this model"), tmp_path, "a-1")
 
@@ -124,7 +124,7 @@ def test_a_disk_that_fails_is_no_trouble(tmp_path: Path):
 
     put(StateStore("this model"), tmp_path / "states", "a-1")
 
-    assert StateStore("this model").take(at(tmp_path / "states", "a-1")) is None
+    assert StateStore("this model").load(at(tmp_path / "states", "a-1")) is None
 
 
 def test_nobody_else_may_look_into_the_folder(tmp_path: Path):
@@ -164,12 +164,12 @@ def test_forgetting_nothing_in_particular_takes_everything_and_no_foreign_file(t
 
 def test_what_was_read_before_something_was_forgotten_is_not_written_after(tmp_path: Path):
     shelf = StateStore("this model")
-    seen = shelf.forgettings
+    seen = shelf.last_deletion
     shelf.delete(tmp_path, "-1")
 
     for name in ("anna-1", "anna-2"):
         shelf.save(at(tmp_path, name), MARK, seen)
-    shelf.wait(never)
+    shelf.wait_until_written(never)
 
     assert files(tmp_path) == ["anna-2"]
 
@@ -187,10 +187,10 @@ def test_what_is_forgotten_while_it_is_written_never_comes_to_lie_there(tmp_path
     begun.wait(10)
 
     shelf.delete(tmp_path, "anna-")
-    is_at_hand = shelf.head(at(tmp_path, "anna-1"))
+    is_at_hand = shelf.load_head(at(tmp_path, "anna-1"))
     go_on.set()
-    shelf.save(at(tmp_path, "bela-1"), MARK, shelf.forgettings)
-    shelf.wait(never)
+    shelf.save(at(tmp_path, "bela-1"), MARK, shelf.last_deletion)
+    shelf.wait_until_written(never)
 
     assert is_at_hand is None
     assert files(tmp_path) == ["bela-1"]
@@ -199,6 +199,6 @@ def test_what_is_forgotten_while_it_is_written_never_comes_to_lie_there(tmp_path
 def test_a_smaller_folder_is_trimmed(tmp_path: Path):
     put(StateStore("this model"), tmp_path, "a-1", "a-2", "a-3")
 
-    trim(tmp_path, 2 * (SIZE + 2000))
+    trim_folder(tmp_path, 2 * (SIZE + 2000))
 
     assert files(tmp_path) == ["a-2", "a-3"]

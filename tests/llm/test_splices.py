@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.llm.kv_cache.diff import SHORTEST, Run, common_prefix, plan
-from lethe_app.llm.kv_cache.edits import MENDED, MOST_JOINTS, Seam, is_too_much, mend, rejoin
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH, Run, common_prefix_length, plan_reuse
+from lethe_app.llm.kv_cache.edits import MAX_RECOMPUTED, MAX_SEAMS, Seam, compute_seams, has_too_many_edits, shorten_runs
 
 WORDS = st.integers(0, 9)
 """So few that everything repeats."""
@@ -27,20 +27,20 @@ def rebuilt(cached: list[int], wanted: list[int], runs: list[Run]) -> list[int]:
     """The wanted text from what is kept of the cached one and the gaps between."""
     result: list[int] = []
     for run in runs:
-        result += wanted[len(result) : run.wanted] + cached[run.cached : run.cached_end]
+        result += wanted[len(result) : run.wanted_start] + cached[run.cached_start : run.cached_end]
     return result + wanted[len(result) :]
 
 
 def check(cached: list[int], wanted: list[int]) -> list[Run]:
-    runs = plan(cached, wanted)
+    runs = plan_reuse(cached, wanted)
     assert rebuilt(cached, wanted, runs) == wanted
-    assert runs[0].cached == runs[0].wanted == 0
+    assert runs[0].cached_start == runs[0].wanted_start == 0
     assert runs[-1].wanted_end < max(len(wanted), 1)
     for earlier, later in pairwise(runs):
-        assert later.cached >= earlier.cached_end
-        assert later.wanted >= earlier.wanted_end
-        assert later.length >= SHORTEST
-        assert (later.cached, later.wanted) != (earlier.cached_end, earlier.wanted_end)
+        assert later.cached_start >= earlier.cached_end
+        assert later.wanted_start >= earlier.wanted_end
+        assert later.length >= MIN_RUN_LENGTH
+        assert (later.cached_start, later.wanted_start) != (earlier.cached_end, earlier.wanted_end)
     return runs
 
 
@@ -62,7 +62,7 @@ def test_pieces_of_repeating_text_moved_about_give_a_plan_too(
 @given(st.integers(0, 2**31), st.data())
 def test_everything_that_stayed_is_kept_where_text_does_not_repeat(seed: int, data: st.DataObject):
     source = random.Random(seed)
-    stays = [text(source.randrange(SHORTEST, 400), source.random()) for _ in range(data.draw(st.integers(2, 6)))]
+    stays = [text(source.randrange(MIN_RUN_LENGTH, 400), source.random()) for _ in range(data.draw(st.integers(2, 6)))]
     cached: list[int] = []
     wanted: list[int] = []
     for place, piece in enumerate(stays):
@@ -146,7 +146,7 @@ def test_nothing_is_kept_behind_another_beginning():
 def test_the_smallest_texts(cached: list[int], wanted: list[int]):
     runs = check(cached, wanted)
 
-    assert runs == [Run(0, 0, min(common_prefix(cached, wanted), max(len(wanted) - 1, 0)))]
+    assert runs == [Run(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0)))]
 
 
 def test_a_text_of_one_repeated_word_is_planned_soon():
@@ -156,17 +156,17 @@ def test_a_text_of_one_repeated_word_is_planned_soon():
 
 
 def test_cutting_a_note_leaves_a_joint_and_rewinding_takes_it_away():
-    joints = rejoin([], [Run(0, 0, 3000), Run(3150, 3000, 120)])
+    joints = compute_seams([], [Run(0, 0, 3000), Run(3150, 3000, 120)])
 
     assert joints == [Seam(3000, 150)]
-    assert rejoin(joints, [Run(0, 0, 3001)]) == joints
-    assert rejoin(joints, [Run(0, 0, 3000)]) == []
+    assert compute_seams(joints, [Run(0, 0, 3001)]) == joints
+    assert compute_seams(joints, [Run(0, 0, 3000)]) == []
 
 
 def test_joints_move_with_their_text():
     joints = [Seam(3000, 150), Seam(3400, 100)]
 
-    moved = rejoin(joints, [Run(0, 0, 700), Run(1600, 850, 2000)])
+    moved = compute_seams(joints, [Run(0, 0, 700), Run(1600, 850, 2000)])
 
     assert moved == [Seam(850, 1050), Seam(2250, 150), Seam(2650, 100)]
 
@@ -174,47 +174,47 @@ def test_joints_move_with_their_text():
 def test_joints_in_what_is_cut_away_are_remembered_by_the_joint_that_takes_their_place():
     joints = [Seam(100, 10), Seam(800, 20), Seam(1600, 30), Seam(1700, 40)]
 
-    assert rejoin(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Seam(100, 10), Seam(700, 950), Seam(800, 40)]
+    assert compute_seams(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Seam(100, 10), Seam(700, 950), Seam(800, 40)]
 
 
 def test_what_stood_right_behind_a_large_cut_is_computed_anew():
     runs = [Run(0, 0, 700), Run(2300, 1000, 1500)]
 
-    kept, joints = mend(runs, rejoin([], runs))
+    kept, joints = shorten_runs(runs, compute_seams([], runs))
 
-    assert kept == [Run(0, 0, 700), Run(2300 + MENDED, 1000 + MENDED, 1500 - MENDED)]
-    assert joints == [Seam(1000 + MENDED, 1900)]
+    assert kept == [Run(0, 0, 700), Run(2300 + MAX_RECOMPUTED, 1000 + MAX_RECOMPUTED, 1500 - MAX_RECOMPUTED)]
+    assert joints == [Seam(1000 + MAX_RECOMPUTED, 1900)]
 
 
 def test_no_more_is_mended_than_was_changed():
     runs = [Run(0, 0, 700), Run(710, 700, 1500)]
 
-    assert mend(runs, rejoin([], runs)) == ([runs[0], Run(720, 710, 1490)], [Seam(710, 10)])
+    assert shorten_runs(runs, compute_seams([], runs)) == ([runs[0], Run(720, 710, 1490)], [Seam(710, 10)])
 
 
 def test_a_short_stretch_behind_a_cut_stays_whole():
-    runs = [Run(0, 0, 3000), Run(3150, 3000, 2 * MENDED)]
+    runs = [Run(0, 0, 3000), Run(3150, 3000, 2 * MAX_RECOMPUTED)]
 
-    assert mend(runs, rejoin([], runs)) == (runs, [Seam(3000, 150)])
+    assert shorten_runs(runs, compute_seams([], runs)) == (runs, [Seam(3000, 150)])
 
 
 def test_joints_that_stood_in_what_is_mended_become_one_behind_it():
-    old = [Seam(2400, 30), Seam(2300 + MENDED, 5), Seam(3000, 70)]
+    old = [Seam(2400, 30), Seam(2300 + MAX_RECOMPUTED, 5), Seam(3000, 70)]
     runs = [Run(0, 0, 700), Run(2300, 700, 1500)]
 
-    assert mend(runs, rejoin(old, runs))[1] == [Seam(700 + MENDED, 1600 + 30 + 5), Seam(1400, 70)]
+    assert shorten_runs(runs, compute_seams(old, runs))[1] == [Seam(700 + MAX_RECOMPUTED, 1600 + 30 + 5), Seam(1400, 70)]
 
 
 def test_a_cut_that_was_mended_once_is_not_mended_again():
-    joints = [Seam(1000 + MENDED, 1900)]
+    joints = [Seam(1000 + MAX_RECOMPUTED, 1900)]
     runs = [Run(0, 0, 2500)]
 
-    assert mend(runs, rejoin(joints, runs)) == (runs, joints)
+    assert shorten_runs(runs, compute_seams(joints, runs)) == (runs, joints)
 
 
 def test_too_many_cuts_and_too_large_ones_are_too_much():
-    few = [Seam(place, 10) for place in range(MOST_JOINTS)]
+    few = [Seam(place, 10) for place in range(MAX_SEAMS)]
 
-    assert not is_too_much(few, 8192)
-    assert is_too_much([*few, Seam(500, 10)], 8192)
-    assert is_too_much([Seam(700, 5000)], 8192)
+    assert not has_too_many_edits(few, 8192)
+    assert has_too_many_edits([*few, Seam(500, 10)], 8192)
+    assert has_too_many_edits([Seam(700, 5000)], 8192)

@@ -14,7 +14,7 @@ import pytest
 
 from lethe_app.errors import DiskFull, ModelMissing, ModelUnreadable, StorageError
 from lethe_app.llm.models import bert_gguf, bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from tests.llm.reference_bert import SENTENCES, STORED, ReferenceBert
 
 OTHER_SENTENCES = ("A cat sleeps on the warm windowsill.", "He forgot his umbrella again.", "My sister is a nurse.")
@@ -23,7 +23,7 @@ SHORT_SENTENCES = ("Yes.", "Hello", "I don't know what you mean.")
 
 @pytest.fixture(scope="session")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundled.embedder(tmp_path_factory.mktemp("cache"))
+    return bundled.ensure_embedder(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +66,11 @@ def test_what_is_not_installed_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert bundled.chat_model() is None
     with pytest.raises(ModelMissing):
-        bundled.embedder(tmp_path)
+        bundled.ensure_embedder(tmp_path)
 
 
 def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
-    model = describe(embedder)
+    model = describe_model(embedder)
 
     assert model.is_embedding
     assert (model.architecture, model.quantization, model.context_length) == ("bert", "Q8_0", 512)
@@ -78,7 +78,7 @@ def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
 
 
 def test_the_engine_gives_the_vectors_of_the_published_weights(engine: llama_cpp.Llama):
-    result = bundled.self_test([engine.embed(text) for text in bundled.reference_sentences(STORED)], STORED)
+    result = bundled.run_self_test([engine.embed(text) for text in bundled.reference_sentences(STORED)], STORED)
 
     assert result.passed
     assert result.lowest_cosine > 0.998
@@ -86,12 +86,12 @@ def test_the_engine_gives_the_vectors_of_the_published_weights(engine: llama_cpp
 
 def test_it_also_does_for_sentences_that_are_not_stored(engine: llama_cpp.Llama, reference: ReferenceBert):
     for sentence in OTHER_SENTENCES:
-        assert bundled.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.998
+        assert bundled.cosine_similarity(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.998
 
 
 def test_very_short_texts_lose_a_little_more(engine: llama_cpp.Llama, reference: ReferenceBert):
     for sentence in SHORT_SENTENCES:
-        assert bundled.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.997
+        assert bundled.cosine_similarity(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.997
 
 
 def test_the_engine_and_the_reference_read_the_same_words(engine: llama_cpp.Llama, reference: ReferenceBert):
@@ -110,29 +110,29 @@ def test_the_stored_vectors_are_the_references(reference: ReferenceBert):
 def test_the_self_test_fails_for_a_wrong_embedder():
     backwards = json.loads(STORED.read_text("utf-8"))["vectors"][::-1]
 
-    assert not bundled.self_test(backwards, STORED).passed
-    assert not bundled.self_test([[0.0] * 384] * len(backwards), STORED).passed
-    assert not bundled.self_test([[float("nan")] * 384] * len(backwards), STORED).passed
-    assert not bundled.self_test([[1.0]] * len(backwards), STORED).passed
-    assert not bundled.self_test([], STORED).passed
+    assert not bundled.run_self_test(backwards, STORED).passed
+    assert not bundled.run_self_test([[0.0] * 384] * len(backwards), STORED).passed
+    assert not bundled.run_self_test([[float("nan")] * 384] * len(backwards), STORED).passed
+    assert not bundled.run_self_test([[1.0]] * len(backwards), STORED).passed
+    assert not bundled.run_self_test([], STORED).passed
 
 
 def test_a_missing_reference_is_told(tmp_path: Path):
     with pytest.raises(ModelUnreadable):
-        bundled.self_test([], tmp_path / "none.json")
+        bundled.run_self_test([], tmp_path / "none.json")
 
 
 def test_the_embedder_is_converted_once(embedder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bert_gguf, "convert", lambda *_: pytest.fail("converted again"))
+    monkeypatch.setattr(bert_gguf, "convert_model", lambda *_: pytest.fail("converted again"))
 
-    assert bundled.embedder(embedder.parent) == embedder
+    assert bundled.ensure_embedder(embedder.parent) == embedder
 
 
 @pytest.mark.parametrize("damage", ["shorter", "changed", "no record"])
 def test_a_damaged_embedder_is_made_anew(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch, damage: str):
     content = bytearray(b"GGUF and so on")
-    monkeypatch.setattr(bert_gguf, "convert", lambda _, path: path.write_bytes(content))
-    path = bundled.embedder(tmp_path)
+    monkeypatch.setattr(bert_gguf, "convert_model", lambda _, path: path.write_bytes(content))
+    path = bundled.ensure_embedder(tmp_path)
     match damage:
         case "shorter":
             path.write_bytes(content[:5])
@@ -141,7 +141,7 @@ def test_a_damaged_embedder_is_made_anew(tmp_path: Path, embedder: Path, monkeyp
         case _:
             path.with_name(path.name + ".json").unlink()
 
-    again = bundled.embedder(tmp_path)
+    again = bundled.ensure_embedder(tmp_path)
 
     assert again.read_bytes() == content
     assert bundled.is_intact(again)
@@ -153,10 +153,10 @@ def test_a_failed_conversion_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(bert_gguf, "convert", fail)
+    monkeypatch.setattr(bert_gguf, "convert_model", fail)
 
     with pytest.raises(DiskFull):
-        bundled.embedder(tmp_path)
+        bundled.ensure_embedder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -164,7 +164,7 @@ def test_a_cache_that_cannot_be_a_folder_is_told(tmp_path: Path):
     (tmp_path / "file").touch()
 
     with pytest.raises(StorageError):
-        bundled.embedder(tmp_path / "file")
+        bundled.ensure_embedder(tmp_path / "file")
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):
@@ -173,7 +173,7 @@ def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):
     (folder / "model.safetensors").write_bytes(b"\0" * 100)
 
     with pytest.raises(ModelUnreadable, match="was modified"):
-        bundled.embedder(tmp_path / "cache", bundled=tmp_path)
+        bundled.ensure_embedder(tmp_path / "cache", bundled=tmp_path)
 
 
 @pytest.mark.parametrize(

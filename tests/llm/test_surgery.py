@@ -17,8 +17,8 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import staging
 from lethe_app.llm.kv_cache.cache import Cache, ReuseOptions
-from lethe_app.llm.kv_cache.edits import MOST_JOINTS, Seam
-from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
+from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
+from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, RequestPriority
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -48,7 +48,7 @@ class Table:
     """A cache to operate on."""
 
     def __init__(self, engine: LlamaEngine) -> None:
-        weights, chat = engine._loaded()
+        weights, chat = engine._require_loaded()
         self.engine = engine
         self.cache: Cache = chat._cache
         self.weights = weights
@@ -81,9 +81,9 @@ class Table:
         """Do llama.cpp and our list tell the same story?"""
         memory, cache = self.cache._memory, self.cache
         last = llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE)
-        parked = llama_cpp.llama_memory_seq_pos_max(memory, PARKED)
-        inside = all(0 < joint.place < cache.length for joint in cache._joints)
-        return last == cache.length - 1 and parked == -1 and inside and not cache._parking.runs
+        parked = llama_cpp.llama_memory_seq_pos_max(memory, STAGING)
+        inside = all(0 < joint.position < cache.length for joint in cache._seams)
+        return last == cache.length - 1 and parked == -1 and inside and not cache._staging.runs
 
 
 def divergence(true: list[float], other: list[float]) -> float:
@@ -117,7 +117,7 @@ def test_what_is_put_into_the_middle_costs_only_itself(table: Table):
     evaluated = table.cache.evaluate(old + put_in + said + [said[-1]], silent)
 
     assert evaluated == len(put_in) + 1
-    assert table.cache._joints == [Seam(140, 40)]
+    assert table.cache._seams == [Seam(140, 40)]
     assert table.agrees()
 
 
@@ -130,7 +130,7 @@ def test_put_in_and_cut_out_again_the_model_says_what_it_said(table: Table):
 
     assert evaluated == 1
     assert divergence(true, table.next_word()) < NOISE
-    assert table.cache._joints == [Seam(100, 80)]
+    assert table.cache._seams == [Seam(100, 80)]
 
 
 def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
@@ -182,7 +182,7 @@ def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monke
 def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table: Table, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(staging, "PIECE", 48)
     wanted, true = operated(table)
-    before = [one.changed for one in table.cache.joints]
+    before = [one.changed_tokens for one in table.cache.seams]
 
     def stop_after_one(done: int, _total: int) -> None:
         if done:
@@ -194,8 +194,8 @@ def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table:
     assert 0 < done < len(wanted) - 100
     assert table.agrees()
     assert table.cache.tokens == wanted[:-1]  # the last is always computed
-    assert [one.changed for one in table.cache.joints] == before
-    assert table.cache.joints[0].place >= 100 + done
+    assert [one.changed_tokens for one in table.cache.seams] == before
+    assert table.cache.seams[0].position >= 100 + done
     table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
     assert table.next_word() == true
 
@@ -242,8 +242,8 @@ def test_a_stretch_too_short_to_be_wished_for_is_computed_anew(table: Table):
 
 
 def test_so_many_cuts_are_allowed_and_one_more_computes_all_of_it_anew(table: Table):
-    notes = [table.piece(400 + 3 * number, 3) for number in range(MOST_JOINTS + 1)]
-    parts = [table.piece(36 * number, 36) for number in range(MOST_JOINTS + 2)]
+    notes = [table.piece(400 + 3 * number, 3) for number in range(MAX_SEAMS + 1)]
+    parts = [table.piece(36 * number, 36) for number in range(MAX_SEAMS + 2)]
     noted = [token for part, note in zip(parts, [*notes, []], strict=True) for token in part + note]
     whole = [token for part in parts for token in part]
     table.begin(noted)
@@ -252,7 +252,7 @@ def test_so_many_cuts_are_allowed_and_one_more_computes_all_of_it_anew(table: Ta
     allowed = table.cache.drift
     anew = table.cache.evaluate(whole, silent)
 
-    assert (most, allowed) == (1, MOST_JOINTS)
+    assert (most, allowed) == (1, MAX_SEAMS)
     assert anew == len(whole) - 36
     assert table.cache.drift == 0
     assert table.agrees()

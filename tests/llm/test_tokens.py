@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.llm.tokenizer.byte_alphabet import SIGNS, Inseparable, Merges, all_raw_bytes, raw_bytes
-from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate
-from lethe_app.llm.tokenizer.pretokenizers import KNOWN
+from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, Inseparable, Merges, decode_token, decode_tokens
+from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate_tokens
+from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS
 from tests.llm.gguf_factory import write_vocabulary
 
 CORPUS = Path(__file__).parent / "data" / "corpus.txt"
@@ -62,15 +62,15 @@ def counter_for(vocabulary: TokenizerVocabulary) -> TokenCounter:
 
 def probe(pre: str) -> TokenizerVocabulary:
     """A vocabulary in which every two bytes merge, so that each border between words shows in the tokens."""
-    merges = [left + b" " + right for left in SIGNS for right in SIGNS]
-    tokens = [b"<|x|>", *SIGNS, *(merge.replace(b" ", b"") for merge in merges)]
+    merges = [left + b" " + right for left in BYTE_SPELLINGS for right in BYTE_SPELLINGS]
+    tokens = [b"<|x|>", *BYTE_SPELLINGS, *(merge.replace(b" ", b"") for merge in merges)]
     return TokenizerVocabulary("gpt2", pre, tokens, merges, [3] + [1] * (len(tokens) - 1))
 
 
 def small(merges: list[str], *, pre: str = "gpt-2", extra: tuple[str, ...] = ()) -> TokenizerVocabulary:
     """The 256 bytes, one control token, what the merges make, and more."""
     made = dict.fromkeys(merge.replace(" ", "").encode() for merge in merges)
-    tokens = [b"<|x|>", *SIGNS, *made, *(token.encode() for token in extra)]
+    tokens = [b"<|x|>", *BYTE_SPELLINGS, *made, *(token.encode() for token in extra)]
     return TokenizerVocabulary("gpt2", pre, tokens, [merge.encode() for merge in merges], [3] + [1] * (len(tokens) - 1))
 
 
@@ -133,7 +133,7 @@ def test_each_family_cuts_words_where_the_engine_does(pre: str, tmp_path: Path):
 
 
 def test_every_family_is_tested():
-    assert {KNOWN[pre].pattern for pre in FAMILIES} == {rules.pattern for rules in KNOWN.values()}
+    assert {PRE_TOKENIZERS[pre].pattern for pre in FAMILIES} == {rules.pattern for rules in PRE_TOKENIZERS.values()}
 
 
 def test_letters_newer_than_the_engines_tables_are_cut_as_it_does(tmp_path: Path):
@@ -241,7 +241,7 @@ def test_what_merging_by_result_would_join_but_no_pair_lists_is_refused():
 
 def test_bytes_the_vocabulary_lacks_are_left_out_as_the_engine_does(tmp_path: Path):
     full = small(["a b"])
-    kept = [token for token in full.tokens if token not in (b"z", SIGNS[0xC3])]
+    kept = [token for token in full.tokens if token not in (b"z", BYTE_SPELLINGS[0xC3])]
     vocabulary = dataclasses.replace(full, tokens=kept, types=full.types[: len(kept)])
     engine, counter = Engine(write_vocabulary(tmp_path / "v.gguf", vocabulary)), counter_for(vocabulary)
 
@@ -308,7 +308,7 @@ def test_half_a_surrogate_pair_counts_as_an_unknown_sign(starter_counter: TokenC
 
 def test_nothing_costs_nothing(starter_counter: TokenCounter):
     assert starter_counter.encode("") == []
-    assert estimate("") == 0
+    assert estimate_tokens("") == 0
 
 
 @pytest.mark.parametrize("unit", [" ", "\n", " \n", "a", "Aa", "1", "!", "中", "\x01", "'"])
@@ -321,9 +321,9 @@ def test_long_monotonous_text_is_counted_quickly(starter_counter: TokenCounter, 
 
 
 def test_a_large_vocabulary_is_ready_quickly(tmp_path: Path):
-    pairs = [left + b" " + right for left in SIGNS for right in SIGNS]
-    merges = pairs + [pair.replace(b" ", b"") + b" " + sign for pair in pairs for sign in SIGNS[:2]][:84_000]
-    tokens = [b"<|x|>", *SIGNS, *(merge.replace(b" ", b"") for merge in merges)]
+    pairs = [left + b" " + right for left in BYTE_SPELLINGS for right in BYTE_SPELLINGS]
+    merges = pairs + [pair.replace(b" ", b"") + b" " + sign for pair in pairs for sign in BYTE_SPELLINGS[:2]][:84_000]
+    tokens = [b"<|x|>", *BYTE_SPELLINGS, *(merge.replace(b" ", b"") for merge in merges)]
     path = write_vocabulary(
         tmp_path / "v.gguf", TokenizerVocabulary("gpt2", "qwen2", tokens, merges, [3] + [1] * (len(tokens) - 1))
     )
@@ -335,16 +335,16 @@ def test_a_large_vocabulary_is_ready_quickly(tmp_path: Path):
 
 
 def test_the_byte_alphabet_is_taken_both_ways():
-    assert all_raw_bytes(SIGNS) == [bytes([byte]) for byte in range(256)]
-    assert raw_bytes("Ġthe".encode()) == b" the"
-    assert raw_bytes(b"a b") is None
-    assert raw_bytes("中".encode()) is None
+    assert decode_tokens(BYTE_SPELLINGS) == [bytes([byte]) for byte in range(256)]
+    assert decode_token("Ġthe".encode()) == b" the"
+    assert decode_token(b"a b") is None
+    assert decode_token("中".encode()) is None
 
 
 def test_the_estimate_is_as_near_as_it_says(starter_counter: TokenCounter):
     prose = ["English", "German", "French", "Russian", "Greek", "Arabic", "Hindi", "Chinese", "Japanese", "Korean", "Roleplay"]
-    ratios = {title: estimate(PASSAGES[title]) / starter_counter.count(PASSAGES[title]) for title in prose}
-    total = sum(map(estimate, PASSAGES.values())) / sum(map(starter_counter.count, PASSAGES.values()))
+    ratios = {title: estimate_tokens(PASSAGES[title]) / starter_counter.count(PASSAGES[title]) for title in prose}
+    total = sum(map(estimate_tokens, PASSAGES.values())) / sum(map(starter_counter.count, PASSAGES.values()))
 
     assert 0.85 < total < 1.15
     assert all(0.5 < ratio < 1.5 for ratio in ratios.values()), ratios

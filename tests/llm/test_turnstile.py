@@ -37,8 +37,8 @@ def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Reques
 
     order = []
     for _ in range(5):
-        order.append(turnstile.take().job)
-        turnstile.leave()
+        order.append(turnstile.wait_for_next().job)
+        turnstile.mark_answered()
 
     assert order == [2, 4, 1, 3, 5]
 
@@ -46,41 +46,41 @@ def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Reques
 @pytest.mark.parametrize("request_", [chat(2), ReadAhead(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
 def test_quiet_work_that_runs_makes_way(turnstile: RequestQueue, flag: threading.Event, request_: Request):
     turnstile.enqueue(quiet(1))
-    turnstile.take()
+    turnstile.wait_for_next()
 
     turnstile.enqueue(request_)
 
     assert flag.is_set()
-    assert turnstile.made_way
+    assert turnstile.was_preempted
 
 
 @pytest.mark.parametrize("running", [chat(1), quiet(1)])
 def test_quiet_work_ends_nobodys_turn(turnstile: RequestQueue, flag: threading.Event, running: Generate):
     turnstile.enqueue(running)
-    turnstile.take()
+    turnstile.wait_for_next()
 
     turnstile.enqueue(quiet(2))
     turnstile.enqueue(Rest(3))
 
     assert not flag.is_set()
-    assert not turnstile.made_way
+    assert not turnstile.was_preempted
 
 
 def test_the_next_turn_begins_with_a_clear_flag(turnstile: RequestQueue, flag: threading.Event):
     turnstile.enqueue(quiet(1))
-    turnstile.take()
+    turnstile.wait_for_next()
     turnstile.enqueue(chat(2))
-    turnstile.leave()
+    turnstile.mark_answered()
 
-    assert turnstile.take().job == 2
+    assert turnstile.wait_for_next().job == 2
     assert not flag.is_set()
-    assert not turnstile.made_way
+    assert not turnstile.was_preempted
 
 
 def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: RequestQueue, flag: threading.Event):
     turnstile.enqueue(quiet(1))
-    turnstile.take()
-    turnstile.leave()
+    turnstile.wait_for_next()
+    turnstile.mark_answered()
 
     turnstile.enqueue(chat(2))
 
@@ -89,35 +89,35 @@ def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: RequestQueu
 
 def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: RequestQueue, flag: threading.Event):
     turnstile.enqueue(quiet(1))
-    turnstile.take()
+    turnstile.wait_for_next()
     stopped_while_waiting = turnstile.stop(1)
     turnstile.enqueue(chat(2))
 
     assert not stopped_while_waiting
     assert flag.is_set()
-    assert not turnstile.made_way
+    assert not turnstile.was_preempted
 
 
 def test_a_job_stopped_while_it_waits_never_runs(turnstile: RequestQueue, flag: threading.Event):
     for request in (chat(1), quiet(2), chat(3)):
         turnstile.enqueue(request)
-    turnstile.take()
+    turnstile.wait_for_next()
 
     assert turnstile.stop(2)
     assert turnstile.stop(3)
     turnstile.enqueue(chat(4))
-    turnstile.leave()
+    turnstile.mark_answered()
 
-    assert turnstile.take().job == 4
+    assert turnstile.wait_for_next().job == 4
     assert not flag.is_set()
 
 
 def test_a_stop_that_comes_too_late_stops_nobody(turnstile: RequestQueue, flag: threading.Event):
     turnstile.enqueue(chat(1))
-    turnstile.take()
-    turnstile.leave()
+    turnstile.wait_for_next()
+    turnstile.mark_answered()
     turnstile.enqueue(chat(2))
-    turnstile.take()
+    turnstile.wait_for_next()
 
     assert not turnstile.stop(1)
     assert not flag.is_set()

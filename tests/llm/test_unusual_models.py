@@ -14,9 +14,9 @@ from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
-from lethe_app.llm.kv_cache.reuse import SEAM
-from lethe_app.llm.kv_cache.session_switch import LEAST_NEW
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.kv_cache.reuse import UNSTABLE_TAIL
+from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import Generate, Keep, KeptAt, ReadAhead
 from tests.llm.test_surgery import STORY
@@ -76,8 +76,8 @@ def narrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptAt:
-    monkeypatch.setattr(session_switch, "SMALLEST", 128)
-    monkeypatch.setattr(session_switch, "WORTH_FETCHING", 64)
+    monkeypatch.setattr(session_switch, "MIN_SAVED_TOKENS", 128)
+    monkeypatch.setattr(session_switch, "MIN_SPARED_TOKENS", 64)
     return KeptAt(tmp_path / "states", "anna-1", 1 << 30)
 
 
@@ -100,8 +100,11 @@ def keep(engine: LlamaEngine) -> None:
 
 
 def test_they_are_known_by_what_their_files_say(tmp_path: Path):
-    mamba, gemma = describe(write_mamba(tmp_path / "m.gguf"), "test"), describe(write_gemma(tmp_path / "g.gguf"), "test")
-    hybrid = describe(write_lfm2(tmp_path / "l.gguf"), "test")
+    mamba, gemma = (
+        describe_model(write_mamba(tmp_path / "m.gguf"), "test"),
+        describe_model(write_gemma(tmp_path / "g.gguf"), "test"),
+    )
+    hybrid = describe_model(write_lfm2(tmp_path / "l.gguf"), "test")
 
     assert (mamba.is_recurrent, mamba.sliding_window, mamba.attention_layers) == (True, 0, 0)
     assert (gemma.is_recurrent, gemma.sliding_window, gemma.attention_layers) == (False, WINDOW, 2)
@@ -201,7 +204,7 @@ def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusu
 
     read(engine, STORY[:900] + ASKS, place)
     engine.stop.clear()
-    engine.save_state(Keep(1, LEAST_NEW, parting=True))
+    engine.save_state(Keep(1, MIN_NEW_TOKENS, parting=True))
 
     assert path.stat().st_mtime == 1000
 
@@ -214,7 +217,7 @@ def test_what_is_at_hand_is_not_given_up_for_what_cannot_be_gone_back_to(windowe
 
     _text, usage = say(engine, STORY[:800] + LINE, place)
 
-    assert usage.evaluated_tokens <= 300 + len(LINE) + SEAM
+    assert usage.evaluated_tokens <= 300 + len(LINE) + UNSTABLE_TAIL
 
 
 def test_another_wording_from_a_recurrent_model_costs_one_token(recurrent: Opening):
@@ -263,7 +266,7 @@ def test_a_recurrent_model_takes_up_a_conversation_it_left(recurrent: Opening, p
 
     said, usage = say(recurrent(), STORY + LINE, place)
 
-    assert usage.evaluated_tokens <= len(LINE) + SEAM
+    assert usage.evaluated_tokens <= len(LINE) + UNSTABLE_TAIL
     assert said == fresh
 
 
@@ -323,5 +326,5 @@ def test_a_model_with_a_window_takes_up_a_conversation_it_left(kind: str, reques
 
     said, usage = say(load(), STORY + LINE, place)
 
-    assert usage.evaluated_tokens <= len(LINE) + SEAM
+    assert usage.evaluated_tokens <= len(LINE) + UNSTABLE_TAIL
     assert said == fresh

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lethe_app.config.settings import Settings
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.prompt import budget
-from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, Demand, cut_history, plan
+from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, Demand, cut_history, plan_budget
 
 
 def demand(
@@ -17,7 +17,7 @@ def demand(
 
 
 def test_all_of_it_is_kept_when_it_fits():
-    chosen = plan(demand([50] * 4, memories=[20, 30], facts=[10]))
+    chosen = plan_budget(demand([50] * 4, memories=[20, 30], facts=[10]))
 
     assert chosen.kept[PromptPart.MEMORIES] == (0, 1)
     assert chosen.kept[PromptPart.FACTS] == (0,)
@@ -25,7 +25,7 @@ def test_all_of_it_is_kept_when_it_fits():
 
 
 def test_no_part_gets_more_than_its_cap():
-    chosen = plan(demand([], memories=[150, 100, 40], facts=[81]))
+    chosen = plan_budget(demand([], memories=[150, 100, 40], facts=[81]))
 
     assert chosen.kept[PromptPart.MEMORIES] == (0, 2)
     assert chosen.kept[PromptPart.FACTS] == ()
@@ -36,7 +36,7 @@ def test_parts_shrink_in_the_stated_order():
     order = [PromptPart.MEMORIES, PromptPart.SUMMARIES, PromptPart.STYLE, PromptPart.FACTS, PromptPart.WORLD]
 
     said = int(1000 * MESSAGE_SHARE)
-    kept = [plan(demand([250], fixed=fixed, message=said, **sizes)).kept for fixed in range(20, 580, 20)]
+    kept = [plan_budget(demand([250], fixed=fixed, message=said, **sizes)).kept for fixed in range(20, 580, 20)]
     left = [[part for part in order if parts[part]] for parts in kept]
 
     assert [order[-count:] if count else [] for count in map(len, left)] == left
@@ -56,14 +56,14 @@ def test_the_order_is_the_one_that_is_told_in_the_docstring_and_in_the_settings(
 
 
 def test_what_a_cap_kept_out_is_told_from_what_had_no_room():
-    chosen = plan(demand([300], fixed=500, memories=[250, 90, 80, 60]))
+    chosen = plan_budget(demand([300], fixed=500, memories=[250, 90, 80, 60]))
 
     assert chosen.kept[PromptPart.MEMORIES] == (1, 3)
     assert chosen.capped[PromptPart.MEMORIES] == 1
 
 
 def test_history_above_its_floor_gives_way_before_memories():
-    chosen = plan(demand([100] * 20, memories=[100]))
+    chosen = plan_budget(demand([100] * 20, memories=[100]))
 
     assert chosen.kept[PromptPart.MEMORIES] == (0,)
     assert chosen.cut > 10
@@ -110,7 +110,7 @@ def test_what_stands_in_the_system_prompt_is_the_same_whatever_is_said_in_a_turn
     """A message of a few words more would else have the whole conversation read again, and so would the next one."""
     named = dict(zip(CAPS, items, strict=True))
     kept = [
-        plan(Demand(900, 1000, fixed, named | {PromptPart.MEMORIES: brought}, history, message=message)).kept
+        plan_budget(Demand(900, 1000, fixed, named | {PromptPart.MEMORIES: brought}, history, message=message)).kept
         for message, history, brought in turns
     ]
 
@@ -119,7 +119,7 @@ def test_what_stands_in_the_system_prompt_is_the_same_whatever_is_said_in_a_turn
 
 
 def test_a_message_longer_than_expected_takes_room_from_what_is_known():
-    usual, long = (plan(demand([250], fixed=200, message=size, facts=[80], world=[200])) for size in (80, 240))
+    usual, long = (plan_budget(demand([250], fixed=200, message=size, facts=[80], world=[200])) for size in (80, 240))
 
     assert (usual.kept[PromptPart.FACTS], usual.kept[PromptPart.WORLD]) == ((0,), (0,))
     assert (long.kept[PromptPart.FACTS], long.kept[PromptPart.WORLD]) == ((), (0,))
@@ -138,7 +138,7 @@ def test_the_plan_fits_unless_the_fixed_part_does_not(
     wish = Demand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut, message=message)
     fixed += message
 
-    chosen = plan(wish)
+    chosen = plan_budget(wish)
 
     used = {part: sum(wish.items[part][place] for place in chosen.kept[part]) for part in CAPS}
     kept = sum(history[chosen.cut :])

@@ -20,7 +20,7 @@ from lethe_app.domain.prompt import Note, Prompt, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.llm.tokenizer.counter import TokenCounter
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.control_tokens import JOINER, Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.sections import Extras
@@ -91,7 +91,7 @@ async def least(made: Request, count: object) -> int:
     """Tokens of the same prompt with nothing in it that may be left out."""
     bare = replace(made, history=made.history[-1:], volatile=(), extras=Extras(), context=200_000, reply_reserve=0)
     persona = ADA.model_copy(update={"example_dialogs": []})
-    return (await build(replace(bare, persona=persona), count)).receipt.prompt_tokens  # type: ignore[arg-type]
+    return (await build_prompt(replace(bare, persona=persona), count)).receipt.prompt_tokens  # type: ignore[arg-type]
 
 
 @given(past=pasts, newest=texts.filter(str.strip), wanted=wishes, extra=extras)
@@ -103,7 +103,7 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
     made = request(history, renderer=starter.template, extras=extra, disarm=Disarmer(CONTROL), **wanted)
 
     try:
-        prompt = await build(made, starter)
+        prompt = await build_prompt(made, starter)
     except PromptTooLong:
         assert await least(made, starter) + 40 > made.context - made.reply_reserve
         return
@@ -129,7 +129,7 @@ async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_pro
         made = request([*history, *tail], renderer=RENDERERS[name], disarm=Disarmer(CONTROL), previous_cut=cut,
                        **(wanted | {"volatile": brought, "continue_last": more == "continued"}))  # fmt: skip
         try:
-            prompt = await build(made, count)
+            prompt = await build_prompt(made, count)
         except PromptTooLong:
             assert await fixed(made, count, tail) + 40 > made.context - made.reply_reserve
             return
@@ -144,7 +144,7 @@ async def fixed(made: Request, count: Count, tail: Sequence[PromptTurn]) -> int:
     newest = [turn for turn in made.history if turn.role == "user"][-1:]
     bare = replace(made, history=[*newest, *tail], volatile=(), extras=Extras(), previous_cut=0, context=200_000)
     persona = ADA.model_copy(update={"example_dialogs": []})
-    return (await build(replace(bare, persona=persona), count)).receipt.prompt_tokens
+    return (await build_prompt(replace(bare, persona=persona), count)).receipt.prompt_tokens
 
 
 @given(text=texts.filter(str.strip))
@@ -152,7 +152,7 @@ async def fixed(made: Request, count: Count, tail: Sequence[PromptTurn]) -> int:
 async def test_what_people_write_is_never_taken_for_the_end_of_what_they_write(starter: Starter, text: str):
     made = request([PromptTurn("user", text)], renderer=starter.template, disarm=Disarmer(CONTROL), context=60_000)
 
-    prompt = await build(made, starter)
+    prompt = await build_prompt(made, starter)
 
     assert prompt.text.count("<|im_end|>") == 2
     assert prompt.text.count(JOINER) == text.count("<|im_end|>")

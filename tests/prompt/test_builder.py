@@ -13,7 +13,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import CutKind, Note, Prompt, PromptCut, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.control_tokens import JOINER, Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
@@ -58,7 +58,7 @@ def request(history: Sequence[PromptTurn], **values: object) -> Request:
         persona=ADA,
         user=BEN,
         system=PRESET,
-        scene=MacroContext("Ben", "Ada", MOMENT),
+        macro_context=MacroContext("Ben", "Ada", MOMENT),
         history=history,
         context=2000,
         reply_reserve=200,
@@ -80,7 +80,7 @@ async def test_the_layout_is_stable_head_then_history_then_notes_then_the_messag
         PromptTurn("user", "Thanks."),
     ]
 
-    prompt = await build(
+    prompt = await build_prompt(
         request(history, volatile=[Note("{{user}} likes tea.")], extras=Extras(facts=["Ben is late."])), Count()
     )
 
@@ -98,7 +98,7 @@ async def test_the_receipt_accounts_for_every_token():
 
     extras = Extras(world=["An isle."], summaries=["Before."], facts=["Late."])
 
-    prompt = await build(request(talk(5), volatile=[Note("A note.")], extras=extras), count)
+    prompt = await build_prompt(request(talk(5), volatile=[Note("A note.")], extras=extras), count)
 
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
@@ -111,7 +111,7 @@ async def test_the_receipt_accounts_for_every_token():
 async def test_all_counts_are_asked_for_in_one_batch():
     count = Count()
 
-    await build(request(talk(50)), count)
+    await build_prompt(request(talk(50)), count)
 
     assert len(count.batches) == 2
 
@@ -122,7 +122,7 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
     cuts, kept = [], 0
     earlier: Prompt | None = None
     for number in range(120):
-        prompt = await build(request(history, context=1000, previous_cut=cut), Count())
+        prompt = await build_prompt(request(history, context=1000, previous_cut=cut), Count())
         if earlier and prompt.receipt.dropped_messages == cut:
             kept += prompt.text.startswith(earlier.text.removesuffix("<|im_start|>assistant\n"))
         else:
@@ -137,7 +137,7 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
 
 
 async def test_what_was_cut_is_said_in_the_receipt():
-    prompt = await build(request(talk(301), volatile=[Note("long " * 900), Note("short")]), Count())
+    prompt = await build_prompt(request(talk(301), volatile=[Note("long " * 900), Note("short")]), Count())
 
     shares = {share.part: share for share in prompt.receipt.shares}
     assert shares[PromptPart.HISTORY].cut_tokens > 1000
@@ -149,8 +149,8 @@ async def test_what_was_cut_is_said_in_the_receipt():
 
 async def test_what_had_no_room_is_told_from_what_is_over_its_part():
     notes = [Note("long " * 900), *(Note("memory " * 90) for _ in range(3))]
-    tight = await build(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
-    none = await build(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
+    tight = await build_prompt(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
+    none = await build_prompt(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
 
     (some,) = [share.cuts for share in tight.receipt.shares if share.part is PromptPart.MEMORIES]
     (all_,) = [share.cuts for share in none.receipt.shares if share.part is PromptPart.MEMORIES]
@@ -159,7 +159,7 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
 
 
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
-    prompt = await build(request(talk(5), earlier=120), Count())
+    prompt = await build_prompt(request(talk(5), earlier=120), Count())
 
     (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
     assert cuts == (PromptCut(CutKind.SUMMARISED, 120),)
@@ -169,20 +169,20 @@ async def test_a_message_that_cannot_fit_is_refused_with_sizes():
     history = [*talk(10)[:-1], PromptTurn("user", "word " * 40_000)]
 
     with pytest.raises(PromptTooLong, match=r"new message 40000.*persona 4") as caught:
-        await build(request(history), Count())
+        await build_prompt(request(history), Count())
 
     assert "new message" in caught.value.remedy
 
 
 async def test_a_context_that_is_all_reserved_is_refused():
     with pytest.raises(PromptTooLong, match="0 of the context's 100"):
-        await build(request(talk(1), context=100, reply_reserve=150), Count())
+        await build_prompt(request(talk(1), context=100, reply_reserve=150), Count())
 
 
 async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
     history = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Well."), PromptTurn("user", "")]
 
-    prompt = await build(request(history, volatile=[Note("A note.")]), Count())
+    prompt = await build_prompt(request(history, volatile=[Note("A note.")]), Count())
 
     asked = "A note.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n"
     assert prompt.text.endswith(asked + "<|im_start|>assistant\nWell.<|im_end|>\n<|im_start|>assistant\n")
@@ -191,7 +191,7 @@ async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
 async def test_a_greeting_alone_and_nothing_at_all_can_be_answered():
     for history in ([PromptTurn("assistant", "Welcome.")], []):
         for renderer in RENDERERS.values():
-            prompt = await build(request(history, renderer=renderer, volatile=[Note("A note.")]), Count())
+            prompt = await build_prompt(request(history, renderer=renderer, volatile=[Note("A note.")]), Count())
             assert "A note." in prompt.text
             assert all(turn.content in prompt.text for turn in history)
 
@@ -200,7 +200,9 @@ async def test_a_reply_is_continued_where_it_stopped():
     history = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Once upon ")]
 
     for renderer in RENDERERS.values():
-        prompt = await build(request(history, renderer=renderer, continue_last=True, volatile=[Note("A note.")]), Count())
+        prompt = await build_prompt(
+            request(history, renderer=renderer, continue_last=True, volatile=[Note("A note.")]), Count()
+        )
         assert prompt.text.endswith("Once upon ")
         assert prompt.text.index("A note.") < prompt.text.index("Hello.")
         assert not prompt.starts_in_thought
@@ -210,7 +212,7 @@ async def test_control_tokens_in_what_people_write_are_disarmed():
     evil = ADA.model_copy(update={"bio": "x<|im_end|>y"})
     values = {"persona": evil, "volatile": [Note("<|im_end|>")], "disarm": Disarmer(("<|im_end|>",))}
 
-    prompt = await build(request([PromptTurn("assistant", "a<|im_end|>"), PromptTurn("user", "b")], **values), Count())
+    prompt = await build_prompt(request([PromptTurn("assistant", "a<|im_end|>"), PromptTurn("user", "b")], **values), Count())
 
     assert prompt.text.count("<|im_end|>") == 4
     assert prompt.text.count(f"<{JOINER}|im_end|>") == 3
@@ -219,15 +221,15 @@ async def test_control_tokens_in_what_people_write_are_disarmed():
 async def test_names_stand_before_every_message_when_asked_for():
     history = [PromptTurn("assistant", "Welcome."), PromptTurn("user", "Hello.", name="Benjamin")]
 
-    prompt = await build(request(history, add_names=True), Count())
+    prompt = await build_prompt(request(history, add_names=True), Count())
 
     assert "assistant\nAda: Welcome." in prompt.text
     assert prompt.text.endswith("user\nBenjamin: Hello.<|im_end|>\n<|im_start|>assistant\nAda:")
 
 
 async def test_thinking_formats_open_a_thought_and_do_not_stop_at_names():
-    prompt = await build(request(talk(1), renderer=RENDERERS["thinks"]), Count())
-    silent = await build(request(talk(1), renderer=RENDERERS["thinks"], thinking=False), Count())
+    prompt = await build_prompt(request(talk(1), renderer=RENDERERS["thinks"]), Count())
+    silent = await build_prompt(request(talk(1), renderer=RENDERERS["thinks"], thinking=False), Count())
 
     assert prompt.starts_in_thought
     assert (prompt.thinking_start, prompt.thinking_end) == ("<think>", "</think>")
@@ -278,9 +280,9 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     )
 
     try:
-        prompt = await build(made, count)
+        prompt = await build_prompt(made, count)
     except PromptTooLong:
-        bare = await build(replace(made, history=history[-1:], volatile=(), extras=Extras(), context=10_000), Count())
+        bare = await build_prompt(replace(made, history=history[-1:], volatile=(), extras=Extras(), context=10_000), Count())
         assert bare.receipt.prompt_tokens + 40 > context - reserve
         return
 

@@ -11,7 +11,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import CacheMiss, Cost, Note, Prompt, PromptTurn
 from lethe_app.prompt import cache_cost
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
 from tests.prompt.test_spans import ADA, BEN, MOMENT, PRESET, RENDERERS
@@ -46,7 +46,7 @@ async def made(
         persona=persona,
         user=BEN,
         system=system,
-        scene=MacroContext("Ben", "Ada", MOMENT),
+        macro_context=MacroContext("Ben", "Ada", MOMENT),
         history=history,
         context=50_000,
         reply_reserve=200,
@@ -54,7 +54,7 @@ async def made(
         volatile=[Note(text, depth=2) for text in notes],
         layout=layout,
     )
-    return await build(request, letters)
+    return await build_prompt(request, letters)
 
 
 def read_again(before: Prompt, after: Prompt, said: str = SAID) -> Cost:
@@ -63,9 +63,9 @@ def read_again(before: Prompt, after: Prompt, said: str = SAID) -> Cost:
     story = before.text + said
     while known < min(len(story), len(after.text)) and story[known] == after.text[known]:
         known += 1
-    fresh = sum(len(span.text) for span in cache_cost.new_in(before.spans, said, after.spans))
+    fresh = sum(len(span.text) for span in cache_cost.find_new_spans(before.spans, said, after.spans))
     layout = after.receipt.layout
-    return cache_cost.work_out(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
+    return cache_cost.compute_cost(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
 
 
 async def test_a_plain_turn_has_nothing_read_again():
@@ -139,8 +139,8 @@ async def test_other_changes_are_named():
 
 async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
     before, after = await made(FIRST), await made(SECOND)
-    fresh = sum(len(span.text) for span in cache_cost.new_in(before.spans, SAID, after.spans))
+    fresh = sum(len(span.text) for span in cache_cost.find_new_spans(before.spans, SAID, after.spans))
 
-    told = cache_cost.work_out(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
+    told = cache_cost.compute_cost(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
 
     assert told.reason is CacheMiss.REPLY

@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.errors import FileError
-from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts, parse
+from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts, parse_prompt
 
 SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts")
 
 
 @pytest.mark.parametrize("task", TaskKind)
 def test_every_errand_ships_with_examples_and_gaps(task: TaskKind):
-    errand = SHIPPED.prompt_of(task)
+    errand = SHIPPED.load_prompt(task)
 
     assert errand.instructions
-    assert errand.gaps
+    assert errand.placeholders
     assert errand.examples
 
 
 @pytest.mark.parametrize("task", TaskKind)
 def test_the_examples_look_like_the_question(task: TaskKind):
-    errand = SHIPPED.prompt_of(task)
+    errand = SHIPPED.load_prompt(task)
     last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
 
     for question, _answer in errand.examples:
@@ -35,9 +35,9 @@ def test_the_examples_look_like_the_question(task: TaskKind):
 
 
 def test_an_errand_is_told_as_a_conversation():
-    errand = parse("greet", "Say hello to {who}.\n\n# Material\nNow: {text}\n\n# Example\nNow: hi\n\n# Answer\nHello.\n")
+    errand = parse_prompt("greet", "Say hello to {who}.\n\n# Material\nNow: {text}\n\n# Example\nNow: hi\n\n# Answer\nHello.\n")
 
-    turns = errand.turns({"who": "Mira", "text": "good evening"})
+    turns = errand.build_turns({"who": "Mira", "text": "good evening"})
 
     assert [(turn.role, turn.content) for turn in turns] == [
         ("system", "Say hello to Mira."),
@@ -49,14 +49,14 @@ def test_an_errand_is_told_as_a_conversation():
 
 @given(st.text())
 def test_material_is_taken_as_it_is(text: str):
-    errand = parse("echo", "Repeat.\n\n# Material\n{text}|{other}")
+    errand = parse_prompt("echo", "Repeat.\n\n# Material\n{text}|{other}")
 
-    assert errand.turns({"text": text, "other": "{text}"})[-1].content == f"{text}|{{text}}"
+    assert errand.build_turns({"text": text, "other": "{text}"})[-1].content == f"{text}|{{text}}"
 
 
 def test_material_that_is_missing_is_a_mistake_of_ours():
     with pytest.raises(AssertionError, match="who"):
-        parse("greet", "Hello.\n\n# Material\n{who}").turns({})
+        parse_prompt("greet", "Hello.\n\n# Material\n{who}").build_turns({})
 
 
 @pytest.mark.parametrize("text", ["", "No headings.", "Hi.\n# Example\nx\n# Answer\ny", "Hi.\n# Material\nx\n# Example\ny"])
@@ -64,12 +64,12 @@ def test_a_file_without_its_headings_is_named(tmp_path: Path, text: str):
     (tmp_path / "title.md").write_text(text, encoding="utf-8")
 
     with pytest.raises(FileError, match=r"title\.md"):
-        TaskPrompts(tmp_path).prompt_of(TaskKind.TITLE)
+        TaskPrompts(tmp_path).load_prompt(TaskKind.TITLE)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(FileError, match=r"facts\.md"):
-        TaskPrompts(tmp_path).prompt_of(TaskKind.FACTS)
+        TaskPrompts(tmp_path).load_prompt(TaskKind.FACTS)
 
 
 OURS = "Answer briefly.\n\n# Material\n{words}\n"
@@ -93,15 +93,15 @@ def write(tmp_path: Path, text: str, moment: int) -> None:
 def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_until_they_are_gone(
     tmp_path: Path, both: TaskPrompts
 ):
-    assert both.prompt_of("title").instructions == "Answer briefly."
+    assert both.load_prompt("title").instructions == "Answer briefly."
 
     write(tmp_path, OURS.replace("briefly", "in rhyme"), 1)
-    assert both.prompt_of("title").instructions == "Answer in rhyme."
+    assert both.load_prompt("title").instructions == "Answer in rhyme."
     write(tmp_path, OURS.replace("briefly", "at length"), 2)
-    assert both.prompt_of("title").instructions == "Answer at length."
+    assert both.load_prompt("title").instructions == "Answer at length."
 
     (tmp_path / "own" / "title.md").unlink()
-    assert both.prompt_of("title").instructions == "Answer briefly."
+    assert both.load_prompt("title").instructions == "Answer briefly."
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(
 ):
     write(tmp_path, text, 1)
 
-    assert both.prompt_of("title").instructions == "Answer briefly."
-    assert "title.md" in both.broken["title"].message
-    assert named in both.broken["title"].message
+    assert both.load_prompt("title").instructions == "Answer briefly."
+    assert "title.md" in both.errors["title"].message
+    assert named in both.errors["title"].message
 
     write(tmp_path, OURS, 2)
-    both.prompt_of("title")
-    assert both.broken == {}
+    both.load_prompt("title")
+    assert both.errors == {}

@@ -11,8 +11,8 @@ import pytest
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn
-from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.group import in_a_row
+from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.prompt.group import join_names
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
 from tests.prompt.test_spans import BEN, MOMENT, PRESET, RENDERERS, count
@@ -34,7 +34,7 @@ async def turn(speaker: Persona, history: Sequence[PromptTurn], renderer: str = 
         persona=speaker,
         user=BEN,
         system=PRESET,
-        scene=MacroContext("Ben", speaker.name, MOMENT, texts={"charbio": speaker.bio, "userbio": BEN.bio}),
+        macro_context=MacroContext("Ben", speaker.name, MOMENT, texts={"charbio": speaker.bio, "userbio": BEN.bio}),
         history=history,
         context=5000,
         reply_reserve=200,
@@ -42,7 +42,7 @@ async def turn(speaker: Persona, history: Sequence[PromptTurn], renderer: str = 
         volatile=[Note(f"{speaker.name} thinks of rain.")],
         group=(ADA, BO),
     )
-    return await build(replace(request, **values), count)  # type: ignore[arg-type]
+    return await build_prompt(replace(request, **values), count)  # type: ignore[arg-type]
 
 
 def before_the_notes(prompt: Prompt) -> str:
@@ -115,6 +115,6 @@ async def test_a_format_without_a_system_role_is_told_who_speaks_too():
 
 
 def test_names_in_a_row():
-    assert in_a_row(["Ada"]) == "Ada"
-    assert in_a_row(["Ada", "Bo"]) == "Ada and Bo"
-    assert in_a_row(["Ada", "Bo", "Cleo"]) == "Ada, Bo and Cleo"
+    assert join_names(["Ada"]) == "Ada"
+    assert join_names(["Ada", "Bo"]) == "Ada and Bo"
+    assert join_names(["Ada", "Bo", "Cleo"]) == "Ada, Bo and Cleo"

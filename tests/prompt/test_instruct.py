@@ -12,7 +12,13 @@ from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.paths import shipped_root
-from lethe_app.prompt.format.instruct import _ARCHITECTURES, _MARKS, InstructRenderer, choose_renderer, recognise
+from lethe_app.prompt.format.instruct import (
+    _ARCHITECTURES,
+    _PRESET_MARKERS,
+    InstructRenderer,
+    choose_renderer,
+    recognise_preset,
+)
 from lethe_app.prompt.format.thinking import Markers
 from tests.prompt import templates
 
@@ -183,11 +189,11 @@ def test_an_unknown_model_is_guessed_to_speak_chatml():
     ],
 )
 def test_families_are_recognised(template: str, architecture: str, control: tuple[str, ...], name: str | None):
-    assert recognise(template, architecture, control) == name
+    assert recognise_preset(template, architecture, control) == name
 
 
 def test_every_recognised_family_has_a_preset():
-    assert {name for name, _ in _MARKS} | set(_ARCHITECTURES.values()) <= set(PRESETS)
+    assert {name for name, _ in _PRESET_MARKERS} | set(_ARCHITECTURES.values()) <= set(PRESETS)
 
 
 OWN = Markers("<hm>", "</hm>")

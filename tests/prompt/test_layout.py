@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import Note, PromptPart, PromptSpan, PromptTurn
-from lethe_app.prompt.layout import Pieces, arrange
+from lethe_app.prompt.layout import Pieces, arrange_turns
 
 OLD = [PromptTurn("assistant", "Welcome."), PromptTurn("user", "Hello."), PromptTurn("assistant", "Sit down.")]
 NOTES = [Note("far", depth=3), Note("near", order=200), Note("nearer still", order=300), Note("said", role="assistant")]
@@ -18,7 +18,7 @@ PIECES = Pieces([PromptSpan(PromptPart.SYSTEM, "You are Ada.")], OLD, [PromptTur
 
 
 def contents(layout: PromptLayout, pieces: Pieces = PIECES) -> list[str]:
-    return [one.turn.content for one in arrange(layout, pieces)]
+    return [one.to_turn.content for one in arrange_turns(layout, pieces)]
 
 
 def test_late_notes_stand_just_above_the_newest_message_the_nearest_last():
@@ -62,7 +62,7 @@ def test_who_speaks_is_said_just_above_the_newest_message(layout: PromptLayout):
 
 @pytest.mark.parametrize("layout", PromptLayout)
 def test_every_word_knows_its_part(layout: PromptLayout):
-    told = [(span.part, span.text.strip()) for one in arrange(layout, PIECES) for span in one.spans if span.text.strip()]
+    told = [(span.part, span.text.strip()) for one in arrange_turns(layout, PIECES) for span in one.spans if span.text.strip()]
 
     assert [text for part, text in told if part is PromptPart.HISTORY] == ["Welcome.", "Hello.", "Sit down."]
     assert {text for part, text in told if part is PromptPart.MEMORIES} == {"# Now", "far", "near", "nearer still", "said"}
@@ -77,7 +77,7 @@ def test_every_word_knows_its_part(layout: PromptLayout):
 def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes: list[Note], messages: int):
     old = [PromptTurn("user" if place % 2 else "assistant", f"m{place}") for place in range(messages)]
     head = [PromptSpan(PromptPart.SYSTEM, "head")]
-    turns = [one.turn for one in arrange(layout, Pieces(head, old, [PromptTurn("user", "last")], notes, ""))]
+    turns = [one.to_turn for one in arrange_turns(layout, Pieces(head, old, [PromptTurn("user", "last")], notes, ""))]
     text = "\n".join(turn.content for turn in turns)
     assert sorted(text.replace("\n\n", "\n").split("\n")) == sorted(
         ["head", "last", *(turn.content for turn in old), *(note.text for note in notes)]

@@ -38,7 +38,7 @@ def compiled(
 
 
 def test_everything_stands_under_its_title_in_order():
-    assert compiled().spell(ALL) == (
+    assert compiled().render(ALL) == (
         "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails.\n\n"
         "# Scene\nA storm.\n\n# How Ada writes\n- Short.\n- Dry, Ben.\n\n# Thoughts\nI wait.\n\n# World\nThe isle of Skye.\n\n"
         "# Before\nOldest first.\nFirst talk.\n\nSecond talk.\n\n# Facts\n- Ben is afraid of heights."
@@ -57,26 +57,26 @@ def test_every_stretch_knows_its_part():
 def test_what_is_empty_or_left_out_leaves_no_title():
     bare = compiled(persona=Persona(name="Ada", bio="Keeps a lighthouse."), extras=Extras())
 
-    assert bare.spell({}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
-    assert "# World" not in compiled().spell(ALL | {PromptPart.WORLD: ()})
+    assert bare.render({}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
+    assert "# World" not in compiled().render(ALL | {PromptPart.WORLD: ()})
 
 
 def test_an_empty_title_switches_a_section_off():
-    text = compiled(PRESET.model_copy(update={"dialogs_title": "", "scenario_title": ""})).spell(ALL)
+    text = compiled(PRESET.model_copy(update={"dialogs_title": "", "scenario_title": ""})).render(ALL)
 
     assert "Short." not in text
     assert "A storm." not in text
 
 
 def test_the_sessions_scenario_wins():
-    text = compiled(scene=MacroContext("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})).spell(ALL)
+    text = compiled(scene=MacroContext("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})).render(ALL)
 
     assert "A calm day." in text
     assert "A storm." not in text
 
 
 def test_a_part_that_the_prompt_names_is_not_said_twice():
-    text = compiled(PRESET.model_copy(update={"prompt": "{{char}} in {{scenario}} {{charbio}}"})).spell(ALL)
+    text = compiled(PRESET.model_copy(update={"prompt": "{{char}} in {{scenario}} {{charbio}}"})).render(ALL)
 
     assert text.count("A storm.") == 1
     assert text.count("Keeps a lighthouse.") == 1
@@ -87,11 +87,11 @@ def test_a_personas_own_prompt_replaces_the_presets_and_keeps_the_bios():
     own = ADA.model_copy(update={"system_prompt": "Be terse. {{Original}}"})
     other = ADA.model_copy(update={"system_prompt": "Be terse."})
 
-    assert compiled(persona=own).spell({}).startswith("Be terse. You are Ada.\n\n# Ada\nKeeps a lighthouse.")
-    assert compiled(persona=other).spell({}).startswith("Be terse.\n\nKeeps a lighthouse.\n\nSails.")
+    assert compiled(persona=own).render({}).startswith("Be terse. You are Ada.\n\n# Ada\nKeeps a lighthouse.")
+    assert compiled(persona=other).render({}).startswith("Be terse.\n\nKeeps a lighthouse.\n\nSails.")
 
 
 def test_items_are_kept_in_their_own_order_and_sessions_oldest_first():
-    text = compiled(extras=Extras(summaries=["Third.", "Second.", "First."])).spell({PromptPart.SUMMARIES: (0, 1)})
+    text = compiled(extras=Extras(summaries=["Third.", "Second.", "First."])).render({PromptPart.SUMMARIES: (0, 1)})
 
     assert text.endswith("Second.\n\nThird.")

@@ -13,14 +13,14 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptSpan, PromptTurn
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
-from lethe_app.prompt.layout import placed
+from lethe_app.prompt.layout import place_turns
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
-from lethe_app.prompt.spans import cut_out, joined, label, rewritten
+from lethe_app.prompt.spans import join_spans, label_spans, rewrite_spans, slice_spans
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
@@ -68,7 +68,7 @@ async def made(history: Sequence[PromptTurn] = TALK, **values: object) -> Prompt
         "extras": EXTRAS,
         "volatile": [Note("Ben likes tea.")],
     }
-    return await build(Request(**(usual | values)), count)  # type: ignore[arg-type]
+    return await build_prompt(Request(**(usual | values)), count)  # type: ignore[arg-type]
 
 
 def of(prompt: Prompt, part: PromptPart) -> str:
@@ -79,7 +79,7 @@ def of(prompt: Prompt, part: PromptPart) -> str:
 async def test_in_every_format_each_text_stands_under_its_part(name: str):
     prompt = await made(renderer=RENDERERS[name])
 
-    assert joined(prompt.spans) == prompt.text
+    assert join_spans(prompt.spans) == prompt.text
     assert of(prompt, PromptPart.PERSONA) == "Keeps a lighthouse."
     assert of(prompt, PromptPart.USER) == "Sails."
     assert of(prompt, PromptPart.SCENARIO) == "# Scene\nA storm."
@@ -117,7 +117,7 @@ async def test_the_same_words_twice_are_told_apart_by_where_they_stand():
 async def test_a_note_in_brackets_gets_no_second_ones_and_keeps_its_part():
     prompt = await made(renderer=RENDERERS["no system"], volatile=[Note("[Ben likes tea.]"), Note("[So it is.]")])
 
-    assert joined(prompt.spans) == prompt.text
+    assert join_spans(prompt.spans) == prompt.text
     assert "Ben likes tea." in of(prompt, PromptPart.MEMORIES)
 
 
@@ -134,7 +134,7 @@ def test_a_format_that_looks_at_the_words_is_read_as_far_as_they_are_found():
 
     turns = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Sit down.")]
 
-    assert label(spell(turns), placed(turns, PromptPart.HISTORY), spell) == (
+    assert label_spans(spell(turns), place_turns(turns, PromptPart.HISTORY), spell) == (
         PromptSpan(PromptPart.TEMPLATE, "("),
         PromptSpan(PromptPart.HISTORY, "Hello."),
         PromptSpan(PromptPart.TEMPLATE, ")(SIT DOWN.)"),
@@ -153,7 +153,7 @@ async def test_control_tokens_across_two_parts_are_disarmed_and_nothing_is_lost(
     evil = ADA.model_copy(update={"bio": "end"})
     prompt = await made(system=split, persona=evil, disarm=Disarmer(("<|im_end|>",)))
 
-    assert joined(prompt.spans) == prompt.text
+    assert join_spans(prompt.spans) == prompt.text
     assert of(prompt, PromptPart.PERSONA) == "end"
     assert "<|im_end|>" not in of(prompt, PromptPart.SYSTEM) + of(prompt, PromptPart.PERSONA)
 
@@ -161,12 +161,12 @@ async def test_control_tokens_across_two_parts_are_disarmed_and_nothing_is_lost(
 def test_cutting_out_a_stretch_keeps_the_parts():
     spans = [PromptSpan(PromptPart.SYSTEM, "abc"), PromptSpan(PromptPart.PERSONA, "def"), PromptSpan(PromptPart.USER, "ghi")]
 
-    assert cut_out(spans, 2, 7) == [
+    assert slice_spans(spans, 2, 7) == [
         PromptSpan(PromptPart.SYSTEM, "c"),
         PromptSpan(PromptPart.PERSONA, "def"),
         PromptSpan(PromptPart.USER, "g"),
     ]
-    assert cut_out(spans, 3, 3) == []
+    assert slice_spans(spans, 3, 3) == []
 
 
 @given(st.lists(st.text("<|a>\u200d", max_size=6), max_size=5))
@@ -174,7 +174,7 @@ def test_disarming_loses_no_character_of_any_part(texts: list[str]):
     disarm = Disarmer(("<|a|>", "<a>", "|>"))
     spans = [PromptSpan(PromptPart.SYSTEM, text) for text in texts]
 
-    assert joined(rewritten(spans, disarm)) == disarm(joined(spans))
+    assert join_spans(rewrite_spans(spans, disarm)) == disarm(join_spans(spans))
 
 
 anything = st.text(st.one_of(st.sampled_from(" \n[]<|>user:assistant"), st.characters(codec="utf-8")), max_size=30)
@@ -213,6 +213,6 @@ async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
         add_names=names,
     )
 
-    assert joined(prompt.spans) == prompt.text
+    assert join_spans(prompt.spans) == prompt.text
     if message.strip() and "</think>" not in message:
         assert message.strip() in "".join(span.text for span in prompt.spans if span.part is PromptPart.MESSAGE)

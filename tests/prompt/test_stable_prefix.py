@@ -22,7 +22,7 @@ from lethe_app.domain.prompt import Note, PromptTurn
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths, shipped_root
-from lethe_app.prompt.builder import build
+from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.format.renderer import Renderer
@@ -56,8 +56,8 @@ async def told(renderer: Renderer, *, names: bool, thinking: bool, notes: bool =
         history.append(PromptTurn("user", asked, "Benjamin"))
         brought = [Note(f"Note {number} of {each}.", depth=each, order=100 - each) for each in range(number + 1)]
         made = request(history, renderer=renderer, add_names=names, thinking=thinking, context=8000)
-        full = await build(replace(made, volatile=brought if notes else ()), Count())
-        bare = await build(made, Count())
+        full = await build_prompt(replace(made, volatile=brought if notes else ()), Count())
+        bare = await build_prompt(made, Count())
         found.append((full.text, bare.text, asked))
         history.append(PromptTurn("assistant", reply, "Ada"))
     return found
@@ -237,7 +237,7 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
     other = await past_conversation(services)
     await services.archiving.archive_session(other.guid)
     await services.archiving.finish()
-    learnt = {fact.fact for fact in await services.knowing.all("mira-test")}
+    learnt = {fact.fact for fact in await services.fact_service.all("mira-test")}
     await play(services.chat.send(session.guid, "Anything new?"))
 
     first, second = heard.prompts

@@ -65,11 +65,11 @@ class Evening:
     """Words that were changed or taken away since the last turn."""
 
     async def frame(self) -> StablePrefix | None:
-        return await self.services.core.frames.kept(self.session.guid)
+        return await self.services.core.stable_prefixes.kept(self.session.guid)
 
     async def read(self) -> None:
         """The user is silent until the model has read."""
-        task = self.services._ahead._task
+        task = self.services._prefill._task
         assert task is not None
         await task
 
@@ -179,7 +179,7 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
-    client, made = services._ahead._client, services.core.prompting.build
+    client, made = services._prefill._client, services.core.prompting.build
     reads = client.read_ahead
 
     async def read_ahead(text: str, **more: object) -> object:

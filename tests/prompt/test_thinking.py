@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.prompt.format.thinking import MARKERS, ThinkingSplitter, closed_thought, opens_thought
+from lethe_app.prompt.format.thinking import MARKERS, ThinkingSplitter, close_thought, opens_thought
 
 HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes."
 
@@ -14,7 +14,7 @@ HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>
 def split(*pieces: str, starts: bool = False, start: str = "", end: str = "") -> tuple[str, str, ThinkingSplitter]:
     splitter = ThinkingSplitter(starts_in_thought=starts, start=start, end=end)
     parts = [*(splitter.feed(piece) for piece in pieces), splitter.finish()]
-    return "".join(part.thought for part in parts), "".join(part.said for part in parts), splitter
+    return "".join(part.thought for part in parts), "".join(part.answer for part in parts), splitter
 
 
 @pytest.mark.parametrize("pair", MARKERS, ids=lambda pair: pair.start)
@@ -89,6 +89,6 @@ def test_nothing_but_markers_and_blanks_is_lost(reply: str):
 def test_a_prompt_that_opens_a_thought_is_noticed_and_closed():
     assert opens_thought("…<|im_start|>assistant\n<think>\n")
     assert not opens_thought("…<think>\n\n</think>\n\n")
-    assert closed_thought("…assistant\n<think>\n", "</think>") == "…assistant\n<think>\n\n</think>\n\n"
-    assert closed_thought("…assistant\n", "</think>") == "…assistant\n"
-    assert closed_thought("<|start|>assistant", "x") == "<|start|>assistant<|channel|>final<|message|>"
+    assert close_thought("…assistant\n<think>\n", "</think>") == "…assistant\n<think>\n\n</think>\n\n"
+    assert close_thought("…assistant\n", "</think>") == "…assistant\n"
+    assert close_thought("<|start|>assistant", "x") == "<|start|>assistant<|channel|>final<|message|>"

@@ -14,8 +14,8 @@ from lethe_app.domain.tools import MALFORMED
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.format.thinking import ThinkingSplitter
-from lethe_app.prompt.format.tool_call_syntax import read_calls
-from lethe_app.prompt.format.tool_calls import CallEars, equipped, is_equipped
+from lethe_app.prompt.format.tool_call_syntax import parse_calls
+from lethe_app.prompt.format.tool_calls import CallEars, has_native_tools, with_tools
 from tests.prompt.templates import CHATML, HERMES, LATE_TOOLS
 
 NAMES = ("memory_save", "memory_search", "dice_roll")
@@ -153,14 +153,14 @@ def test_what_a_model_thought_before_its_call_stays_a_thought():
     text = f"<|channel|>analysis<|message|>A roll.<|end|><|start|>assistant{SPELLED['gpt-oss']}"
     splits = [*map(splitter.feed, text), splitter.finish()]
     assert "".join(one.thought for one in splits) == "A roll."
-    said, ears = heard(*(one.said for one in splits))
+    said, ears = heard(*(one.answer for one in splits))
     assert (said, [call.arguments for call in ears.calls]) == ("", [ROLL])
 
 
 @pytest.mark.parametrize("text", ["[", "{", "[{", '{"a":', "dice_roll(", "dice_roll())", "call:a{", "<function=a>", "{,"])
 def test_noise_without_end_is_read_in_no_time(text: str):
     began = time.process_time()
-    read_calls(text * (20_000 // len(text)), NAMES)
+    parse_calls(text * (20_000 // len(text)), NAMES)
     assert time.process_time() - began < 1.0
 
 
@@ -173,9 +173,9 @@ def test_a_call_that_cannot_be_read_is_known_as_one():
 def test_a_model_that_makes_up_the_result_is_not_heard_any_longer():
     ears = CallEars(NAMES)
     ears.feed(SPELLED["hermes"])
-    assert not ears.has_heard
+    assert not ears.can_stop
     ears.feed("\n<tool_response>\n7")
-    assert ears.has_heard
+    assert ears.can_stop
     assert (ears.finish(), len(ears.calls)) == ("", 1)
 
 
@@ -199,8 +199,8 @@ TALK = [
 
 
 def test_a_template_that_knows_tools_tells_of_them_and_spells_calls_its_own_way():
-    renderer = equipped(ChatTemplate(HERMES, moment=NOW), [TOOL])
-    assert is_equipped(renderer)
+    renderer = with_tools(ChatTemplate(HERMES, moment=NOW), [TOOL])
+    assert has_native_tools(renderer)
     text = renderer.render(TALK)
     assert '"name": "dice_roll"' in text.split("<|im_end|>")[0]
     assert '<tool_call>\n{"name": "dice_roll", "arguments": {"dice": "2d6"}}\n</tool_call>' in text
@@ -208,7 +208,7 @@ def test_a_template_that_knows_tools_tells_of_them_and_spells_calls_its_own_way(
 
 
 def test_what_was_written_of_calls_stays_when_more_is_said():
-    renderer = equipped(ChatTemplate(HERMES, moment=NOW), [TOOL])
+    renderer = with_tools(ChatTemplate(HERMES, moment=NOW), [TOOL])
     reply = PromptTurn("assistant", "A seven!")
     before = renderer.render(TALK)
     after = renderer.render([*TALK, reply, PromptTurn("user", "Again!")])
@@ -218,17 +218,17 @@ def test_what_was_written_of_calls_stays_when_more_is_said():
 def test_without_tools_it_writes_what_it_always_wrote():
     plain = ChatTemplate(HERMES, moment=NOW)
     before = plain.render(TALK[:2])
-    equipped(plain, [TOOL])
+    with_tools(plain, [TOOL])
     assert plain.render(TALK[:2]) == before
-    assert equipped(plain, []) is plain
+    assert with_tools(plain, []) is plain
 
 
 @pytest.mark.parametrize("source", [CHATML, LATE_TOOLS], ids=["no tools", "tools that move"])
 def test_other_templates_stay_as_they_are_and_are_told_in_words(source: str):
     plain = ChatTemplate(source, moment=NOW)
-    renderer = equipped(plain, [TOOL])
+    renderer = with_tools(plain, [TOOL])
     assert renderer is plain
-    assert not is_equipped(renderer)
+    assert not has_native_tools(renderer)
     text = renderer.render(TALK)
     assert "7 in all." in text
     assert "Mira uses dice_roll (dice: 2d6)" in text
@@ -236,6 +236,6 @@ def test_other_templates_stay_as_they_are_and_are_told_in_words(source: str):
 
 def test_instruct_formats_are_told_in_words():
     preset = InstructPreset(name="x", user_start="U:", user_end="\n", bot_start="B:", bot_end="\n")
-    renderer = equipped(InstructRenderer(preset), [TOOL])
-    assert not is_equipped(renderer)
+    renderer = with_tools(InstructRenderer(preset), [TOOL])
+    assert not has_native_tools(renderer)
     assert "7 in all." in renderer.render(TALK)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.retrieval.query_terms import cut, fold
+from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 
@@ -30,7 +30,7 @@ async def embed(texts: Sequence[str]) -> list[TextEmbedding]:
     """The mean of the words."""
     meanings = []
     for text in texts:
-        words = [fold(word) for word in cut(text)] or ["nothing"]
+        words = [fold(word) for word in split_words(text)] or ["nothing"]
         rows = np.stack([row(word) for word in words])
         mean = rows.mean(0) / np.linalg.norm(rows.mean(0))
         meanings.append(TextEmbedding(mean.tobytes(), rows.tobytes(), tuple("\u2581" + word for word in words)))

@@ -21,16 +21,16 @@ from lethe_app.paths import shipped_root
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.calibration import (
     BATCH,
-    NEAR_IDENTITY,
+    MAX_IDENTITY_DISTANCE,
     ORIGINAL,
     Pair,
     PairKind,
     Thresholds,
+    add_strangers,
     calibrate,
-    fit,
+    fit_thresholds,
     load_pairs,
-    measure,
-    with_strangers,
+    measure_distances,
 )
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.storage.index.passages import Passages
@@ -117,7 +117,7 @@ def test_a_broken_file_is_named_with_its_field(tmp_path: Path, content: str, fie
 
 
 def test_each_limit_lies_between_the_kinds_that_it_parts():
-    limits = fit(pairs := made(), spread(pairs, 0.04))
+    limits = fit_thresholds(pairs := made(), spread(pairs, 0.04))
 
     assert 0.09 < limits.duplicate < 0.15
     assert 0.19 < limits.update < 0.36
@@ -129,7 +129,7 @@ def test_each_limit_lies_between_the_kinds_that_it_parts():
 def test_limits_grow_with_the_distances_of_the_embedder():
     pairs = made()
 
-    near, far = fit(pairs, spread(pairs, 0.04, scale=0.2)), fit(pairs, spread(pairs, 0.04))
+    near, far = fit_thresholds(pairs, spread(pairs, 0.04, scale=0.2)), fit_thresholds(pairs, spread(pairs, 0.04))
 
     assert far.update == pytest.approx(5 * near.update)
 
@@ -148,55 +148,55 @@ def test_a_limit_for_duplicates_is_drawn_by_words_where_distance_does_not_part_t
     ]
     far = [0.1] * 60 + [0.5] * 30
 
-    limits = fit([*duplicates, *updates, *related], far)
+    limits = fit_thresholds([*duplicates, *updates, *related], far)
 
-    assert limits.duplicate == NEAR_IDENTITY
+    assert limits.duplicate == MAX_IDENTITY_DISTANCE
     assert 0.1 < limits.same_words <= limits.update < 0.5
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.001, 0.7, 2.0])
 def test_an_embedder_that_sees_no_difference_lets_nothing_through(distance: float, shipped: list[Pair]):
-    limits = fit(shipped, [distance] * len(shipped))
+    limits = fit_thresholds(shipped, [distance] * len(shipped))
 
-    assert set(fitted(limits).values()) == {min(NEAR_IDENTITY, distance / 2)}
+    assert set(fitted(limits).values()) == {min(MAX_IDENTITY_DISTANCE, distance / 2)}
 
 
 @pytest.mark.parametrize("distance", [float("nan"), float("inf")])
 def test_a_broken_embedder_leaves_only_repetitions(distance: float, shipped: list[Pair]):
-    assert set(fitted(fit(shipped, [distance] * len(shipped))).values()) == {NEAR_IDENTITY}
+    assert set(fitted(fit_thresholds(shipped, [distance] * len(shipped))).values()) == {MAX_IDENTITY_DISTANCE}
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_an_embedder_of_pure_chance_is_not_believed(seed: int):
     pairs = made(12)
 
-    limits = fit(pairs, np.random.default_rng(seed).uniform(0.2, 1.2, len(pairs)).tolist())
+    limits = fit_thresholds(pairs, np.random.default_rng(seed).uniform(0.2, 1.2, len(pairs)).tolist())
 
-    assert set(fitted(limits).values()) == {NEAR_IDENTITY}
+    assert set(fitted(limits).values()) == {MAX_IDENTITY_DISTANCE}
 
 
 def test_too_few_pairs_are_not_believed_however_clear():
-    limits = fit(pairs := made(3), spread(pairs, 0.01))
+    limits = fit_thresholds(pairs := made(3), spread(pairs, 0.01))
 
     assert set(fitted(limits).values()) == {max(fitted(limits).values())}
-    assert limits.update <= NEAR_IDENTITY
+    assert limits.update <= MAX_IDENTITY_DISTANCE
 
 
 def test_without_pairs_only_repetitions_pass():
-    assert set(fitted(fit([], [])).values()) == {NEAR_IDENTITY}
+    assert set(fitted(fit_thresholds([], [])).values()) == {MAX_IDENTITY_DISTANCE}
 
 
 def test_rounding_below_zero_is_no_distance_below_zero():
     far = {PairKind.QUESTION: 0.0, PairKind.QUESTION_OTHER: 1.0, PairKind.QUESTION_STRANGER: -1e-8}
 
-    limits = fit(pairs := made(), [far.get(pair.kind, 0.5) for pair in pairs])
+    limits = fit_thresholds(pairs := made(), [far.get(pair.kind, 0.5) for pair in pairs])
 
     assert limits.rag_limit == limits.natural == 0
 
 
 def test_a_missing_distance_is_our_mistake():
     with pytest.raises(ValueError, match="2 distances"):
-        fit(made(1), [0.1, 0.2])
+        fit_thresholds(made(1), [0.1, 0.2])
 
 
 @given(st.data())
@@ -204,7 +204,7 @@ def test_limits_keep_their_order_whatever_the_embedder(data: st.DataObject):
     pairs = made(data.draw(st.integers(1, 12)))
     far = data.draw(st.lists(st.floats(-0.001, 2.001), min_size=len(pairs), max_size=len(pairs)))
 
-    limits = fit(pairs, far)
+    limits = fit_thresholds(pairs, far)
 
     assert 0 <= limits.duplicate <= limits.same_memory <= limits.same_words <= limits.update <= 2
     assert limits.natural <= limits.rag_limit <= 2
@@ -217,14 +217,14 @@ def test_strangers_narrow_what_a_message_brings_up():
     ]
     far = spread(pairs, 0.04)
 
-    limits = fit([*pairs, *strange], far + [0.28] * 3 + [0.9] * 197)
+    limits = fit_thresholds([*pairs, *strange], far + [0.28] * 3 + [0.9] * 197)
 
-    assert limits.rag_limit == fit(pairs, far).rag_limit
+    assert limits.rag_limit == fit_thresholds(pairs, far).rag_limit
     assert limits.natural == pytest.approx(0.28)
 
 
 def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
-    pairs = with_strangers(shipped)
+    pairs = add_strangers(shipped)
     strange = [pair for pair in pairs if pair.kind is PairKind.QUESTION_STRANGER]
     topic_of = {pair.second: pair.topic for pair in shipped if pair.kind is PairKind.QUESTION}
 
@@ -237,12 +237,14 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
 async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
     recall, guid = Recall(passages, embed, "toy"), uuid4()
     asked = Pair(kind=PairKind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
-    await recall.add_passages([passage_builder.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
-    await recall.catch_up()
+    await recall.add_passages(
+        [passage_builder.make_passage(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))]
+    )
+    await recall.embed_pending()
 
     used = await recall.distances(asked.first, [guid])
 
-    assert await measure(embed, [asked]) == [pytest.approx(used[guid])]
+    assert await measure_distances(embed, [asked]) == [pytest.approx(used[guid])]
 
 
 async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipped: list[Pair]):

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.assertions import LONG, is_evidence, is_request, parts_of, read_line, substance
+from lethe_app.retrieval.assertions import MAX_WORDS, classify_line, is_evidence, is_request, split_query, strip_small_talk
 from lethe_app.retrieval.memory_index import Embed, Recall
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
@@ -39,8 +39,8 @@ BY = pytest.mark.parametrize("by", [embed, None], ids=["by meaning", "by words"]
     ],
 )
 def test_a_line_is_known_by_what_it_states(text: str, is_stated: bool):
-    assert read_line(text).states is is_stated
-    assert read_line(f'Tomas said, "{text}"').states is is_stated
+    assert classify_line(text).has_statement is is_stated
+    assert classify_line(f'Tomas said, "{text}"').has_statement is is_stated
 
 
 def test_what_a_persona_says_of_the_user_is_no_evidence_and_what_she_says_of_herself_is():
@@ -57,9 +57,10 @@ def test_what_a_persona_says_of_the_user_is_no_evidence_and_what_she_says_of_her
 
 def test_a_message_is_searched_for_without_its_courtesies():
     assert (
-        substance("Thanks, Mira! It was so hard to get sponsors. How are you?", ["Mira"]) == "It was so hard to get sponsors."
+        strip_small_talk("Thanks, Mira! It was so hard to get sponsors. How are you?", ["Mira"])
+        == "It was so hard to get sponsors."
     )
-    assert substance("Hey, how's it going?") == "Hey, how's it going?"
+    assert strip_small_talk("Hey, how's it going?") == "Hey, how's it going?"
 
 
 @pytest.mark.parametrize(
@@ -77,13 +78,13 @@ def test_a_message_that_asks_for_memory_is_a_request(text: str, is_asking: bool)
 
 
 def test_a_long_message_is_searched_for_in_parts_beginning_with_its_last_question():
-    filler = " ".join(f"The lantern number {number} hangs over the quay." for number in range(LONG))
+    filler = " ".join(f"The lantern number {number} hangs over the quay." for number in range(MAX_WORDS))
 
-    parts = parts_of(f"{filler} What is my boat called? Thanks!")
+    parts = split_query(f"{filler} What is my boat called? Thanks!")
 
     assert parts[0] == "What is my boat called?"
     assert 2 <= len(parts) <= 7
-    assert parts_of("What is my boat called?") == ["What is my boat called?"]
+    assert split_query("What is my boat called?") == ["What is my boat called?"]
 
 
 async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, str]]) -> tuple[Recall, list[UUID]]:
@@ -92,8 +93,8 @@ async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, 
     for week, (guid, lines) in enumerate(zip(guids, sessions, strict=True)):
         for place, (name, text) in enumerate(lines):
             when = AT - timedelta(weeks=len(sessions) - week)
-            await recall.add_passages(passage_builder.message("mira", guid, uuid4(), place, name, text, when))
-    while await recall.catch_up():
+            await recall.add_passages(passage_builder.message_passages("mira", guid, uuid4(), place, name, text, when))
+    while await recall.embed_pending():
         pass
     return recall, guids
 
@@ -108,9 +109,9 @@ async def test_asked_again_what_was_told_comes_first_and_never_the_old_question_
 ):
     recall, (told, asked) = await said(passages, by, TOLD, ASKED)
 
-    found = await recall.search(["mira"], "What breed is my dog Rex?", at=AT, present=["Tomas", "Mira"], personas=["Mira"])
+    found = await recall.search(["mira"], "What breed is my dog Rex?", at=AT, participants=["Tomas", "Mira"], personas=["Mira"])
 
-    assert [hit.source for hit in found.brought_up(3)] == [told]
+    assert [hit.source for hit in found.select_recalled(3)] == [told]
     leads = await passages.read([lead.passage for lead in found.hits[0].leads])
     assert leads[found.hits[0].leads[0].passage].speaker == "Tomas"
     assert all(not hit.is_sure for hit in found.hits if hit.source == asked)
@@ -123,7 +124,7 @@ async def test_a_question_in_a_long_pasted_text_finds_its_answer(passages: Passa
 
     found = await recall.search(["mira"], f"{pasted} By the way, what breed is my dog Rex?", at=AT)
 
-    assert [hit.source for hit in found.brought_up(3)] == [told]
+    assert [hit.source for hit in found.select_recalled(3)] == [told]
 
 
 JAPANESE = {
@@ -160,4 +161,4 @@ async def test_a_japanese_question_finds_its_session(passages: Passages, by: Emb
 async def test_japanese_small_talk_brings_up_nothing(passages: Passages, by: Embed | None, text: str):
     recall, _guids = await said(passages, by, *([("太郎", line) for line in lines] for lines in JAPANESE.values()))
 
-    assert (await recall.search(["mira"], text, at=AT)).brought_up(3) == ()
+    assert (await recall.search(["mira"], text, at=AT)).select_recalled(3) == ()

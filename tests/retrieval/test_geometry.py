@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelCrashed
-from lethe_app.retrieval.embedding_geometry import STARTER, measured
+from lethe_app.retrieval.embedding_geometry import STARTER, measure_geometry
 from lethe_app.retrieval.memory_index import Embed, Recall
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import SIZE, embed
@@ -56,28 +56,28 @@ async def test_an_embedder_of_other_geometry_brings_up_the_same(passages: Passag
     texts = ("What is my cat called?", "Where is the vessel?", "ok", "Lovely weather for a picnic.")
     before = [await recall.search(["mara"], text, at=FRIDAY) for text in texts]
 
-    recall.use(changed(CHANGES[name]), "other")
-    while await recall.catch_up():
+    recall.set_embedder(changed(CHANGES[name]), "other")
+    while await recall.embed_pending():
         pass
     after = [await recall.search(["mara"], text, at=FRIDAY) for text in texts]
 
-    assert before[0].brought_up(3)[0].source == sessions["cat"]
+    assert before[0].select_recalled(3)[0].source == sessions["cat"]
     for one, other in zip(before, after, strict=True):
-        assert [hit.source for hit in one.brought_up(3)] == [hit.source for hit in other.brought_up(3)]
+        assert [hit.source for hit in one.select_recalled(3)] == [hit.source for hit in other.select_recalled(3)]
         for hit in one.hits:
             same = next(found for found in other.hits if found.source == hit.source)
             assert same.likelihood == pytest.approx(hit.likelihood, abs=0.1)
 
 
 async def test_the_background_of_a_compressed_embedder_is_taken_away():
-    plain, pressed = await measured(embed, embed), await measured(changed(compressed), changed(compressed))
+    plain, pressed = await measure_geometry(embed, embed), await measure_geometry(changed(compressed), changed(compressed))
 
     assert pressed.texts > 0.6 > plain.texts
-    assert pressed.scaled(np.array([pressed.texts, 1], np.float32)) == pytest.approx([STARTER.texts, 1], abs=1e-4)
+    assert pressed.scale_texts(np.array([pressed.texts, 1], np.float32)) == pytest.approx([STARTER.texts, 1], abs=1e-4)
 
 
 async def test_an_embedder_that_fails_is_read_as_the_starter():
     async def fail(_texts: Sequence[str]) -> list[TextEmbedding]:
         raise ModelCrashed("The embedding model ended.")
 
-    assert await measured(fail, fail) == STARTER
+    assert await measure_geometry(fail, fail) == STARTER

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.retrieval.vectors.index import Graph, VectorTable
-from lethe_app.retrieval.vectors.search_width import width_for
+from lethe_app.retrieval.vectors.search_width import measure_width
 
 SIZE = 8
 Kind = type[VectorTable] | type[Graph]
@@ -62,7 +62,7 @@ def test_it_is_searched_as_widely_as_it_needs():
     index = Graph(48)
     index.add(np.arange(4000), vectors)
 
-    index.width = width_for(index)
+    index.width = measure_width(index)
 
     asked = vectors[:200] + vectors[200:400]
     right = np.argsort(-(asked @ vectors.T), axis=1)[:, :10]

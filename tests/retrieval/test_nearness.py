@@ -36,20 +36,20 @@ async def test_a_text_is_read_once_however_often_it_is_compared():
     undated = Undated(reader)
     dog, sea = passage(1, "A dog."), passage(2, "The sea.")
 
-    first = await undated.embeddings_of([dog, sea])
-    again = await undated.embeddings_of([sea, replace(dog, number=7)])
+    first = await undated.embed_passages([dog, sea])
+    again = await undated.embed_passages([sea, replace(dog, number=7)])
 
     assert (first, again) == ({1: b"A dog.", 2: b"The sea."}, {2: b"The sea.", 7: b"A dog."})
     assert reader.read == ["A dog.", "The sea."]
 
 
 async def test_what_was_not_asked_for_long_is_read_again(monkeypatch):
-    monkeypatch.setattr(distances, "REMEMBERED", 2)
+    monkeypatch.setattr(distances, "CACHED_VECTORS", 2)
     reader = Reader()
     undated = Undated(reader)
 
     for text in ("one", "two", "one", "three", "one", "two"):
-        assert await undated.embeddings_of([passage(1, text)]) == {1: text.encode()}
+        assert await undated.embed_passages([passage(1, text)]) == {1: text.encode()}
 
     assert reader.read == ["one", "two", "three", "two"]
 
@@ -57,9 +57,9 @@ async def test_what_was_not_asked_for_long_is_read_again(monkeypatch):
 async def test_where_the_embedder_fails_nothing_is_compared_and_later_it_is():
     reader = Reader()
     undated = Undated(reader)
-    await undated.embeddings_of([passage(1, "one")])
+    await undated.embed_passages([passage(1, "one")])
     reader.is_broken = True
 
-    assert await undated.embeddings_of([passage(1, "one"), passage(2, "two")]) == {}
+    assert await undated.embed_passages([passage(1, "one"), passage(2, "two")]) == {}
     reader.is_broken = False
-    assert await undated.embeddings_of([passage(1, "one"), passage(2, "two")]) == {1: b"one", 2: b"two"}
+    assert await undated.embed_passages([passage(1, "one"), passage(2, "two")]) == {1: b"one", 2: b"two"}

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.vectors.top_k import among, begins, distinct, highest_first
+from lethe_app.retrieval.vectors.top_k import distinct, highest_first, is_member, mark_first
 
 numbers = st.lists(st.integers(-5, 20), max_size=30)
 
@@ -17,8 +17,8 @@ def test_each_number_comes_once_in_rising_order(values: list[int]):
 
 
 def test_a_value_begins_where_another_one_ended():
-    assert begins(np.array([1, 1, 4, 4, 4, 7])).tolist() == [True, False, True, False, False, True]
-    assert begins(np.zeros(0)).tolist() == []
+    assert mark_first(np.array([1, 1, 4, 4, 4, 7])).tolist() == [True, False, True, False, False, True]
+    assert mark_first(np.zeros(0)).tolist() == []
 
 
 @given(numbers, st.integers(0, 35))
@@ -30,6 +30,6 @@ def test_the_highest_come_first_and_of_equals_the_one_before(values: list[int], 
 
 @given(numbers, numbers)
 def test_what_is_among_some_is_found(values: list[int], some: list[int]):
-    found = among(np.array([values, values], np.int64), np.array(some, np.int64))
+    found = is_member(np.array([values, values], np.int64), np.array(some, np.int64))
 
     assert found.tolist() == [[value in some for value in values]] * 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lethe_app.domain.passage import PassageKind
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import Embed, Recall
-from lethe_app.retrieval.query_terms import fold, question, unaddressed
+from lethe_app.retrieval.query_terms import fold, parse_query, strip_addressing
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
@@ -32,23 +32,23 @@ BY = pytest.mark.parametrize("by", [embed, None], ids=["by meaning", "by words"]
     ],
 )
 def test_names_of_those_present_lead_nowhere_and_others_do(text: str, words: tuple[str, ...]):
-    kept = tuple(word for word in question(text, PRESENT).words if word != "say")
+    kept = tuple(word for word in parse_query(text, PRESENT).words if word != "say")
 
     assert kept == words
 
 
 def test_a_thing_that_is_called_like_somebody_present_leads_somewhere():
-    assert question("Where did I plant the rose, Rose?", ["Rose"]).words == ("plant", "rose")
-    assert "hope" in question("I hope so", ["Hope"]).words
+    assert parse_query("Where did I plant the rose, Rose?", ["Rose"]).words == ("plant", "rose")
+    assert "hope" in parse_query("I hope so", ["Hope"]).words
 
 
 def test_any_part_of_a_long_name_is_a_name_but_no_character_of_a_script_without_spaces():
-    assert question("Captain Brannoch, the storm!", ["Old Brannoch"]).words == ("captain", "storm")
-    assert question("美咲、美しい海は?", ["美咲"]).words == ("美", "海")
+    assert parse_query("Captain Brannoch, the storm!", ["Old Brannoch"]).words == ("captain", "storm")
+    assert parse_query("美咲、美しい海は?", ["美咲"]).words == ("美", "海")
 
 
 def test_an_accent_more_or_less_is_the_same_name():
-    assert question("Zoe, the storm!", ["Zoë"]).words == ("storm",)
+    assert parse_query("Zoe, the storm!", ["Zoë"]).words == ("storm",)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_accent_more_or_less_is_the_same_name():
      ("Melanie", "melon", False), ("Carol", "car", False), ("Joanna", "Jo", True), ("Melanie", "Mellow", False)],
 )  # fmt: skip
 def test_short_forms_of_names_are_names(name: str, short: str, is_short: bool):
-    assert question(f"the storm, {short}, passed", [name]).words == (
+    assert parse_query(f"the storm, {short}, passed", [name]).words == (
         ("storm", "passed") if is_short else ("storm", fold(short), "passed")
     )
 
@@ -75,21 +75,23 @@ def test_short_forms_of_names_are_names(name: str, short: str, is_short: bool):
     ],
 )
 def test_whom_a_text_addresses_is_no_part_of_what_it_means(text: str, left: str):
-    assert unaddressed(text, PRESENT) == left
+    assert strip_addressing(text, PRESENT) == left
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_no_text_and_no_name_is_refused(text: str, present: list[str]):
-    assert all(word == fold(word) for word in question(text, present).words)
-    assert question(text, []) == question(text)
-    assert bool(unaddressed(text, present)) == bool(text)
+    assert all(word == fold(word) for word in parse_query(text, present).words)
+    assert parse_query(text, []) == parse_query(text)
+    assert bool(strip_addressing(text, present)) == bool(text)
 
 
 async def remembering(passages: Passages, by: Embed | None, *memories: str) -> tuple[Recall, list[UUID]]:
     recall, guids = Recall(passages, by, "toy" if by else ""), [uuid4() for _memory in memories]
     for guid, text in zip(guids, memories, strict=True):
-        await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4)))
-    while await recall.catch_up():
+        await recall.add_passages(
+            passage_builder.memory_passages(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4))
+        )
+    while await recall.embed_pending():
         pass
     return recall, guids
 
@@ -101,14 +103,14 @@ async def test_a_lone_memory_that_names_who_is_there_is_not_brought_up_by_the_na
 ):
     recall, _guids = await remembering(passages, by, "Mira is afraid of thunder.")
 
-    assert (await recall.search(["mira"], text, at=AT, present=PRESENT)).brought_up(3) == ()
+    assert (await recall.search(["mira"], text, at=AT, participants=PRESENT)).select_recalled(3) == ()
 
 
 @BY
 async def test_the_name_of_somebody_who_is_not_there_brings_a_memory_up(passages: Passages, by: Embed | None):
     recall, guids = await remembering(passages, by, "Mira is afraid of thunder.", "Brannoch is afraid of thunder.")
 
-    found = await recall.search(["mira"], "Mira, is Brannoch afraid of thunder?", at=AT, present=PRESENT)
+    found = await recall.search(["mira"], "Mira, is Brannoch afraid of thunder?", at=AT, participants=PRESENT)
 
     assert found.hits[0].source == guids[1]
     assert found.hits[0].is_sure
@@ -120,6 +122,6 @@ async def test_what_was_told_about_a_sister_is_found_whoever_is_asked(passages: 
     recall, guids = await remembering(passages, by, *told)
 
     for text in ("What did I tell you about my sister?", "Mira, what did I tell you about my sister?"):
-        best, before = [(await recall.search(["mira"], text, at=AT, present=some)).hits[0] for some in (PRESENT, ())]
+        best, before = [(await recall.search(["mira"], text, at=AT, participants=some)).hits[0] for some in (PRESENT, ())]
         assert best.source == guids[0], text
         assert best.likelihood >= before.likelihood

@@ -11,7 +11,7 @@ import pytest
 from lethe_app.domain.passage import PassageKind, TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval import candidates, passage_builder, term_statistics
-from lethe_app.retrieval.embedding_geometry import PASSAGES, QUESTIONS
+from lethe_app.retrieval.embedding_geometry import SAMPLE_PASSAGES, SAMPLE_QUERIES
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.index.passages import Passages
@@ -31,9 +31,9 @@ async def lived(recall: Recall, *, meaning: bool = True) -> dict[str, UUID]:
     """A few conversations of one persona."""
     sessions = {name: uuid4() for name in TALKS}
     for name, (line, fact, when) in TALKS.items():
-        said = passage_builder.message("mara", sessions[name], uuid4(), 0, "Tomas", line, when)
-        await recall.add_passages(said + passage_builder.fact("mara", sessions[name], uuid4(), fact, when))
-    while meaning and await recall.catch_up():
+        said = passage_builder.message_passages("mara", sessions[name], uuid4(), 0, "Tomas", line, when)
+        await recall.add_passages(said + passage_builder.fact_passages("mara", sessions[name], uuid4(), fact, when))
+    while meaning and await recall.embed_pending():
         pass
     return sessions
 
@@ -83,7 +83,7 @@ async def test_the_future_keeps_silent_and_what_is_in_view_is_not_repeated(recal
     sessions = await lived(recall)
 
     before = await recall.search(["mara"], "cat Whiskers", at=MONDAY - timedelta(days=1))
-    without = await recall.search(["mara"], "cat Whiskers", at=FRIDAY, without=[sessions["cat"]])
+    without = await recall.search(["mara"], "cat Whiskers", at=FRIDAY, excluded=[sessions["cat"]])
 
     assert sessions["cat"] not in sources(before)
     assert sessions["cat"] not in sources(without)
@@ -93,21 +93,21 @@ async def test_small_talk_brings_up_nothing(recall: Recall):
     await lived(recall)
 
     for text in ("ok", "haha", "…", "", "and then?"):
-        assert (await recall.search(["mara"], text, at=FRIDAY)).brought_up(3) == ()
+        assert (await recall.search(["mara"], text, at=FRIDAY)).select_recalled(3) == ()
 
 
 async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: Recall):
     await lived(recall)
     session = uuid4()
     await recall.add_passages(
-        passage_builder.fact("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY)
+        passage_builder.fact_passages("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY)
     )
-    while await recall.catch_up():
+    while await recall.embed_pending():
         pass
 
     asked = await recall.search(["mara"], "what do i do on thursdays?", at=FRIDAY)
 
-    assert [hit.source for hit in asked.brought_up(3)] == [session]
+    assert [hit.source for hit in asked.select_recalled(3)] == [session]
 
 
 async def test_one_persona_does_not_know_what_another_does(recall: Recall):
@@ -145,23 +145,23 @@ async def test_before_its_meaning_is_known_words_find_a_passage(passages: Passag
 async def test_a_memory_stands_for_itself(recall: Recall):
     guid = uuid4()
     await recall.add_passages(
-        passage_builder.memory(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY)
+        passage_builder.memory_passages(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY)
     )
-    await recall.catch_up()
+    await recall.embed_pending()
 
     assert sources(await recall.search(["mara"], "How often does the lighthouse blink?", at=FRIDAY)) == [guid]
 
 
 async def test_a_memory_can_win_against_sessions(recall: Recall):
     sessions, guid = await lived(recall), uuid4()
-    lighthouse = passage_builder.memory(
+    lighthouse = passage_builder.memory_passages(
         PassageKind.MEMORY, "mara", guid, "Cat", "My cat Whiskers is afraid of thunder.", MONDAY
     )
     own_fact = uuid4()
     await recall.add_passages(
-        [*lighthouse, *passage_builder.fact("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)]
+        [*lighthouse, *passage_builder.fact_passages("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)]
     )
-    while await recall.catch_up():
+    while await recall.embed_pending():
         pass
 
     assert sources(await recall.search(["mara"], "Is the cat Whiskers afraid of thunder?", at=FRIDAY))[:2] == [
@@ -173,10 +173,12 @@ async def test_a_memory_can_win_against_sessions(recall: Recall):
 
 async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
     sessions, entry = await lived(recall), uuid4()
-    told = passage_builder.memory(PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY)
+    told = passage_builder.memory_passages(
+        PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY
+    )
     before = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
     await recall.add_passages(told)
-    await recall.catch_up()
+    await recall.embed_pending()
 
     bound = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
     alone = await recall.search(["mara"], "How often does the lighthouse blink?", at=FRIDAY)
@@ -191,15 +193,19 @@ async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
 
 async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: Recall, passages: Passages):
     session, message = uuid4(), uuid4()
-    same = passage_builder.fact("mara", session, message, "The harbour is closed.", MONDAY)
-    await recall.add_passages([*same, *passage_builder.fact("mara", session, message, "Gale warning tonight.", MONDAY)])
-    await recall.catch_up()
+    same = passage_builder.fact_passages("mara", session, message, "The harbour is closed.", MONDAY)
+    await recall.add_passages(
+        [*same, *passage_builder.fact_passages("mara", session, message, "Gale warning tonight.", MONDAY)]
+    )
+    await recall.embed_pending()
     await recall.search(["mara"], "gale", at=FRIDAY)
 
-    await recall.replace([message], [*same, *passage_builder.fact("mara", session, message, "Calm weather tonight.", MONDAY)])
+    await recall.replace(
+        [message], [*same, *passage_builder.fact_passages("mara", session, message, "Calm weather tonight.", MONDAY)]
+    )
 
-    assert await recall.waiting() == (1 if recall._embed else 0), "what stayed the same keeps its vector"
-    await recall.catch_up()
+    assert await recall.count_pending() == (1 if recall._embed else 0), "what stayed the same keeps its vector"
+    await recall.embed_pending()
     found = (await recall.search(["mara"], "calm weather", at=FRIDAY)).hits[0]
     texts = {lead.text for lead in (await passages.read([lead.passage for lead in found.leads])).values()}
     assert texts == {"The harbour is closed.", "Calm weather tonight."}
@@ -209,23 +215,23 @@ async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: Recall, 
 async def test_the_embedder_comes_and_goes(passages: Passages):
     recall = Recall(passages)
     sessions = await lived(recall)
-    assert await recall.waiting() == 0
+    assert await recall.count_pending() == 0
     assert not (await recall.search(["mara"], "vessel", at=FRIDAY)).by_meaning
 
-    recall.use(embed, "toy")
-    waiting = await recall.waiting()
-    while await recall.catch_up():
+    recall.set_embedder(embed, "toy")
+    waiting = await recall.count_pending()
+    while await recall.embed_pending():
         pass
     known = await recall.search(["mara"], "Where is the vessel?", at=FRIDAY)
-    recall.use(None, "")
+    recall.set_embedder(None, "")
     words_alone = await recall.search(["mara"], "Where is the vessel?", at=FRIDAY)
-    recall.use(embed, "another")
+    recall.set_embedder(embed, "another")
     unknown = await recall.search(["mara"], "Where is the vessel?", at=FRIDAY)
 
     assert waiting == 2 * len(TALKS)
     assert (known.by_meaning, words_alone.by_meaning, unknown.by_meaning) == (True, False, False)
     assert sources(known)[0] == sessions["harbour"]
-    assert await recall.waiting() == 2 * len(TALKS)
+    assert await recall.count_pending() == 2 * len(TALKS)
     await recall.close()
 
 
@@ -236,15 +242,15 @@ async def fail(_texts: Sequence[str]) -> list[TextEmbedding]:
 async def test_when_the_embedder_fails_words_find(passages: Passages):
     recall = Recall(passages, embed, "toy")
     sessions = await lived(recall)
-    recall.use(fail, "toy")
+    recall.set_embedder(fail, "toy")
 
     found = await recall.search(["mara"], "cat Whiskers", at=FRIDAY)
 
     assert sources(found)[0] == sessions["cat"]
     assert not found.by_meaning
-    assert await recall.understand("cat") is None
+    assert await recall.embed_query("cat") is None
     assert await recall.distances("cat", list(sessions.values())) == {}
-    assert await recall.nearest("mara", "cat", PassageKind.FACT, 3) == []
+    assert await recall.nearest_origins("mara", "cat", PassageKind.FACT, 3) == []
 
 
 async def test_a_turn_embeds_its_message_once(passages: Passages):
@@ -258,17 +264,17 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
     sessions = await lived(recall)
     guid = uuid4()
     await recall.add_passages(
-        passage_builder.memory(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY)
+        passage_builder.memory_passages(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY)
     )
-    await recall.catch_up()
-    recall.use(counting, "toy")
+    await recall.embed_pending()
+    recall.set_embedder(counting, "toy")
 
-    meaning = await recall.understand("vessel")
+    meaning = await recall.embed_query("vessel")
     assert meaning is not None
-    found = await recall.search(["mara"], "vessel", at=FRIDAY, meaning=meaning)
+    found = await recall.search(["mara"], "vessel", at=FRIDAY, embedding=meaning)
     distances = await recall.distances(meaning, [guid, uuid4()])
 
-    assert asked == ["vessel", *QUESTIONS, *PASSAGES], "besides what tells the scale of this embedder"
+    assert asked == ["vessel", *SAMPLE_QUERIES, *SAMPLE_PASSAGES], "besides what tells the scale of this embedder"
     assert sessions["harbour"] in sources(found)
     assert distances.keys() == {guid}
 
@@ -276,12 +282,12 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
 async def test_distances_leave_days_out(passages: Passages):
     recall = Recall(passages, embed, "toy")
     fact, memory, long = uuid4(), uuid4(), uuid4()
-    await recall.add_passages(passage_builder.fact("mara", fact, fact, "boat", MONDAY))
-    await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
-    await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
-    await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
+    await recall.add_passages(passage_builder.fact_passages("mara", fact, fact, "boat", MONDAY))
+    await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
+    await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
+    await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
     assert await recall.distances("boat", [fact]) == {}, "nothing is known of it yet"
-    await recall.catch_up()
+    await recall.embed_pending()
 
     distances = await recall.distances("boat", [fact, memory, long])
 
@@ -294,47 +300,47 @@ async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(pass
     recall = Recall(passages, embed, "toy")
     same, other, often = uuid4(), uuid4(), uuid4()
     text = "Tomas bought a boat"
-    await recall.add_passages(passage_builder.fact("mara", same, same, text, MONDAY - timedelta(days=900)))
-    await recall.add_passages(passage_builder.fact("mara", other, other, "Tomas sold a cat", FRIDAY))
+    await recall.add_passages(passage_builder.fact_passages("mara", same, same, text, MONDAY - timedelta(days=900)))
+    await recall.add_passages(passage_builder.fact_passages("mara", other, other, "Tomas sold a cat", FRIDAY))
     await recall.add_passages(
         [
-            *passage_builder.fact("mara", often, often, "boat", MONDAY),
-            *passage_builder.fact("mara", often, often, "bought", MONDAY),
+            *passage_builder.fact_passages("mara", often, often, "boat", MONDAY),
+            *passage_builder.fact_passages("mara", often, often, "bought", MONDAY),
         ]
     )
-    await recall.add_passages(passage_builder.message("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
-    await recall.add_passages(passage_builder.fact("tom", uuid4(), uuid4(), text, MONDAY))
-    await recall.catch_up()
+    await recall.add_passages(passage_builder.message_passages("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
+    await recall.add_passages(passage_builder.fact_passages("tom", uuid4(), uuid4(), text, MONDAY))
+    await recall.embed_pending()
 
-    near = await recall.nearest("mara", text, PassageKind.FACT, 3)
+    near = await recall.nearest_origins("mara", text, PassageKind.FACT, 3)
 
     assert near[0][0] == same
     assert near[0][1] == pytest.approx(0, abs=1e-5)
     assert {origin for origin, _distance in near} == {same, other, often}
     assert [distance for _origin, distance in near] == sorted(distance for _origin, distance in near)
-    assert len(await recall.nearest("mara", text, PassageKind.FACT, 1)) == 1
-    assert await recall.nearest("mara", text, PassageKind.WORLD, 3) == []
+    assert len(await recall.nearest_origins("mara", text, PassageKind.FACT, 1)) == 1
+    assert await recall.nearest_origins("mara", text, PassageKind.WORLD, 3) == []
 
 
 @pytest.fixture
 async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Recall, dict[str, UUID]]:
     """The same life among so many other memories that not all of them can be weighed."""
     for module, name, value in (
-        (candidates, "ALL_UP_TO", 5),
-        (term_statistics, "NEAREST", 4),
-        (term_statistics, "WORDIEST", 4),
-        (term_statistics, "IN_TIME", 2),
+        (candidates, "MAX_COMPLETE", 5),
+        (term_statistics, "MAX_NEAREST", 4),
+        (term_statistics, "MAX_WORDIEST", 4),
+        (term_statistics, "MAX_IN_TIME", 2),
     ):
         monkeypatch.setattr(module, name, value)
     recall = Recall(passages, embed, "toy", exact_up_to=3)
     sessions = await lived(recall)
     for number in range(30):
-        filler = passage_builder.fact(
+        filler = passage_builder.fact_passages(
             "mara", uuid4(), uuid4(), f"filler{number} nothing{number}", MONDAY - timedelta(days=50 + number % 9)
         )
         await recall.add_passages(filler)
     await recall.search(["mara"], "hello")
-    while await recall.catch_up():
+    while await recall.embed_pending():
         pass
     await recall.wait_until_idle()
     return recall, sessions
@@ -368,7 +374,7 @@ async def test_among_very_many_small_talk_brings_up_nothing(crowd: tuple[Recall,
     recall, sessions = crowd
 
     for text in ("ok", "…", "", "and then?"):
-        assert (await recall.search(["mara"], text, at=FRIDAY)).brought_up(3) == ()
-    assert sessions["cat"] not in sources(await recall.search(["mara"], "cat", at=FRIDAY, without=[sessions["cat"]]))
+        assert (await recall.search(["mara"], text, at=FRIDAY)).select_recalled(3) == ()
+    assert sessions["cat"] not in sources(await recall.search(["mara"], "cat", at=FRIDAY, excluded=[sessions["cat"]]))
     before = await recall.search(["mara"], "cat", at=MONDAY - timedelta(days=1))
     assert sessions["cat"] not in sources(before)

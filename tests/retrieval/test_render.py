@@ -16,34 +16,34 @@ SESSION, MESSAGE = uuid4(), uuid4()
 
 
 def test_a_message_says_who_said_it():
-    (said,) = passage_builder.message("mara", SESSION, MESSAGE, 4, "Tomas", "Hello there.", WHEN)
+    (said,) = passage_builder.message_passages("mara", SESSION, MESSAGE, 4, "Tomas", "Hello there.", WHEN)
 
     assert (said.text, said.speaker, said.place) == ('Tomas said, "Hello there."', "Tomas", 4)
     assert (said.source, said.origin) == (SESSION, MESSAGE)
     assert said.searched == '(9 May, 2026) Tomas said, "Hello there."'
-    assert passage_builder.embedded(said) == said.searched
+    assert passage_builder.embedding_text(said) == said.searched
 
 
 def test_a_summary_becomes_its_sentences():
     text = "They met at 5 p.m. on the pier. Tomas was late! Mara laughed.\nLater: tea."
 
-    sentences = passage_builder.summary("mara", SESSION, text, WHEN)
+    sentences = passage_builder.summary_passages("mara", SESSION, text, WHEN)
 
     assert [sentence.text for sentence in sentences] == [
         "They met at 5 p.m. on the pier.", "Tomas was late!", "Mara laughed.", "Later: tea.",
     ]  # fmt: skip
     assert {sentence.kind for sentence in sentences} == {PassageKind.SENTENCE}
-    assert passage_builder.embedded(sentences[0]) == sentences[0].text
+    assert passage_builder.embedding_text(sentences[0]) == sentences[0].text
 
 
 def test_nothing_said_is_no_passage():
-    assert passage_builder.message("mara", SESSION, MESSAGE, 0, "Tomas", " \n", WHEN) == []
-    assert passage_builder.summary("mara", SESSION, "", WHEN) == []
+    assert passage_builder.message_passages("mara", SESSION, MESSAGE, 0, "Tomas", " \n", WHEN) == []
+    assert passage_builder.summary_passages("mara", SESSION, "", WHEN) == []
 
 
 @given(st.text(alphabet="ab .!?\n。", max_size=3000))
 def test_pieces_are_short_and_lose_no_word(text: str):
-    pieces = passage_builder.pieces(text)
+    pieces = passage_builder.split_text(text)
 
-    assert all(0 < len(piece) <= passage_builder.LONGEST for piece in pieces)
+    assert all(0 < len(piece) <= passage_builder.MAX_LENGTH for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, PassageColumns, numbered
+from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, Columns, PassageColumns, number_sources
 from lethe_app.storage.index.passages import KINDS
 
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.integers(0, 2)), max_size=40)
@@ -42,10 +42,10 @@ def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, in
     shelf, held, pictures = PassageColumns(["mara"], {"mara": []}), {}, []
     for deed, number, source in steps:
         if deed == "put":
-            shelf.change([number], [passage(number, source)])
+            shelf.apply_changes([number], [passage(number, source)])
             held[number] = passage(number, source)
         elif deed == "take":
-            shelf.change([number], [])
+            shelf.apply_changes([number], [])
             held.pop(number, None)
         else:
             pictures.append((shelf.columns(), told(shelf.columns())))
@@ -64,7 +64,7 @@ def test_several_owners_stand_on_one_shelf_in_the_order_of_numbers():
         ["mara", "world:sea"], {"mara": [sheet(passage(2, 0), passage(5, 1))], "world:sea": [sheet(passage(3, 2))]}
     )
 
-    shelf.change([], [passage(7, 0, owner="tom"), passage(6, 0, owner="world:sea")])
+    shelf.apply_changes([], [passage(7, 0, owner="tom"), passage(6, 0, owner="world:sea")])
 
     assert shelf.columns().number.tolist() == [2, 3, 5, 6]
     assert shelf.columns().owner.tolist() == [0, 1, 0, 1]
@@ -73,7 +73,7 @@ def test_several_owners_stand_on_one_shelf_in_the_order_of_numbers():
 def test_a_passage_that_is_there_already_stays():
     shelf = PassageColumns(["mara"], {"mara": [sheet(passage(2, 0))]})
 
-    shelf.change([], [passage(2, 1)])
+    shelf.apply_changes([], [passage(2, 1)])
 
     assert told(shelf.columns())[0][1] == SOURCES[0]
 
@@ -86,9 +86,9 @@ def test_what_has_no_session_stands_alone():
         PassageColumns(["mara"], {"mara": []}),
         PassageColumns(["mara"], {"mara": [sheet(session_fact, line, memory, own_fact)]}),
     )
-    grown.change([], [session_fact, line, memory, own_fact])
+    grown.apply_changes([], [session_fact, line, memory, own_fact])
 
-    assert grown.columns().group.tolist() == read.columns().group.tolist() == [FACTS, LINES, ALONE, ALONE]
+    assert grown.columns().group.tolist() == read.columns().group.tolist() == [FACTS, LINES, STANDALONE, STANDALONE]
 
 
 def test_rows_are_found_by_number_and_strangers_are_told_apart():
@@ -106,19 +106,19 @@ def test_the_newest_passage_of_each_source_and_the_size_of_each_group_are_known(
     shelf = PassageColumns(["mara"], {"mara": []})
     for deed, number, source in steps:
         kind = (PassageKind.FACT, PassageKind.MESSAGE, PassageKind.MEMORY)[number % 3]
-        shelf.change([number] if deed == "take" else [], [passage(number, source, kind)] if deed == "put" else [])
+        shelf.apply_changes([number] if deed == "take" else [], [passage(number, source, kind)] if deed == "put" else [])
     columns = shelf.columns()
 
     newest = {source: row for row, source in enumerate(columns.source.tolist())}
 
     assert columns.last_row.tolist() == [newest.get(place, -1) for place in range(len(columns.sources))]
-    assert columns.of_group == [columns.group.tolist().count(group) for group in range(4)]
+    assert columns.group_counts == [columns.group.tolist().count(group) for group in range(4)]
 
 
 @given(st.lists(st.uuids()), st.lists(st.uuids()))
 def test_every_source_has_one_place(first: list[UUID], later: list[UUID]):
     halves = np.array([divmod(source.int, 2**64) for source in first], np.uint64).reshape(-1, 2)
-    sources, positions = numbered(halves[:, 0], halves[:, 1])
+    sources, positions = number_sources(halves[:, 0], halves[:, 1])
 
     places = [sources.add(source) for source in later]
 

@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval.candidates import Looked
-from lethe_app.retrieval.features import PassageFeatures, gather, highest, places_of, standard
-from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
-from lethe_app.retrieval.signals import SIGNALS, USUAL, ahead, fused, shares, weigh
-from lethe_app.retrieval.term_statistics import spread_of_all
+from lethe_app.retrieval.features import PassageFeatures, gather_features, max_by_owner, standardise, to_places
+from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, Gate, compute_likelihoods, find_distinctive
+from lethe_app.retrieval.signals import (
+    BASELINE_SAID,
+    SIGNALS,
+    compute_contributions,
+    compute_signals,
+    lead_over_rivals,
+    sum_signals,
+)
+from lethe_app.retrieval.term_statistics import count_spread
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, Sources
+from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, Columns, Sources
 from lethe_app.storage.index.term_positions import Occurrences
 
 NONE_SAID = Occurrences([], [], [])
@@ -32,8 +39,8 @@ def columns(*sources: int, group: int = LINES) -> Columns:
 
 def gathered(columns: Columns, occurrences: Occurrences, words: int, *, hidden: int = -1) -> PassageFeatures:
     allowed = np.arange(len(columns.number)) != hidden
-    spread = spread_of_all(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
-    return gather(columns, np.flatnonzero(allowed), places_of(occurrences), spread, NOWHERE)
+    spread = count_spread(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
+    return gather_features(columns, np.flatnonzero(allowed), to_places(occurrences), spread, NOWHERE)
 
 
 def looked(evidence: PassageFeatures, compared: list[int]) -> Looked:
@@ -41,14 +48,14 @@ def looked(evidence: PassageFeatures, compared: list[int]) -> Looked:
 
 
 def test_the_best_passage_speaks_for_its_source():
-    found = highest(np.array([[1, 5, 3], [2, 0, 4]], np.float32), np.array([2, 0, 2]), 4)
+    found = max_by_owner(np.array([[1, 5, 3], [2, 0, 4]], np.float32), np.array([2, 0, 2]), 4)
 
     assert found.tolist() == [[5, 0, 3, 0], [0, 0, 4, 0]]
 
 
 def test_values_that_are_all_alike_say_nothing():
-    assert standard(np.array([3, 3, 3], np.float32)).tolist() == [0, 0, 0]
-    assert standard(np.zeros(0, np.float32)).tolist() == []
+    assert standardise(np.array([3, 3, 3], np.float32)).tolist() == [0, 0, 0]
+    assert standardise(np.zeros(0, np.float32)).tolist() == []
 
 
 def test_a_rare_word_weighs_more_than_a_common_one():
@@ -72,7 +79,7 @@ def test_in_a_young_memory_a_word_is_as_rare_as_it_would_be_in_an_old_one():
 def test_in_a_young_memory_everyday_words_and_names_of_speakers_are_common():
     young, every = columns(0, 0, 0), [10, 20, 30]
     occurrences = Occurrences(word=[0, 1, *[2] * 3], passage=[10, 20, *every], offset=[6, 6, *[3] * 3])
-    spread = spread_of_all(young, np.ones(3, bool), occurrences, ["dinghy", "morning", "mira"])
+    spread = count_spread(young, np.ones(3, bool), occurrences, ["dinghy", "morning", "mira"])
 
     dinghy, morning, mira = spread.rarity.tolist()
 
@@ -90,12 +97,14 @@ def test_words_in_passages_of_others_and_hidden_ones_do_not_count():
 
 
 def test_what_stands_alone_speaks_where_others_have_facts_and_summaries():
-    alone = columns(0, 1, group=ALONE)
+    alone = columns(0, 1, group=STANDALONE)
     near = (alone.number, np.array([0.7, 0.2], np.float32))
-    spread = spread_of_all(alone, np.ones(2, bool), NONE_SAID, ["word"])
-    known = gather(alone, np.arange(2), places_of(NONE_SAID), spread, near)
+    spread = count_spread(alone, np.ones(2, bool), NONE_SAID, ["word"])
+    known = gather_features(alone, np.arange(2), to_places(NONE_SAID), spread, near)
 
-    values = weigh(alone, looked(known, [0, 1]), np.ones((2, 2), np.float32), np.ones(2, np.float32), TimeReference()).values
+    values = compute_signals(
+        alone, looked(known, [0, 1]), np.ones((2, 2), np.float32), np.ones(2, np.float32), TimeReference()
+    ).values
 
     assert values["about"] == pytest.approx([0.7, 0.2])
     assert values["summary"] == pytest.approx([0.7, 0.2])
@@ -105,18 +114,18 @@ def test_what_stands_alone_speaks_where_others_have_facts_and_summaries():
 def test_a_few_facts_say_less_of_what_a_source_was_about():
     values = {name: np.array([0, 1], np.float32) for name in SIGNALS}
 
-    few, many = (shares(values | {"known": np.full(2, known, np.float32)}) for known in (0.2, 1.0))
+    few, many = (compute_contributions(values | {"known": np.full(2, known, np.float32)}) for known in (0.2, 1.0))
 
     assert few["about"] == pytest.approx(0.2 * many["about"])
     assert few["summary"] == pytest.approx(many["summary"])
 
 
-@pytest.mark.parametrize(("group", "known"), [(FACTS, 0.4), (ALONE, 1.0), (LINES, 0.0)])
+@pytest.mark.parametrize(("group", "known"), [(FACTS, 0.4), (STANDALONE, 1.0), (LINES, 0.0)])
 def test_what_stands_alone_is_all_there_is_to_know(group: int, known: float):
     two_of_each = columns(0, 0, 1, 1, group=group)
     found = gathered(two_of_each, Occurrences([], [], []), 1)
 
-    values = weigh(
+    values = compute_signals(
         two_of_each, looked(found, []), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), TimeReference()
     ).values
 
@@ -128,7 +137,7 @@ def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_co
     known = gathered(one, Occurrences(word=[0, 1], passage=[10, 10], offset=[4, 5]), 2)
     near = np.array([[1, 0], [1, 0], [0.1, 0.1]], np.float32)
 
-    values = weigh(one, looked(known, [0, 1]), near, np.ones(3, np.float32), TimeReference()).values
+    values = compute_signals(one, looked(known, [0, 1]), near, np.ones(3, np.float32), TimeReference()).values
 
     assert values["together"][0] > 0.3
 
@@ -137,8 +146,10 @@ def test_the_score_is_the_sum_of_what_the_signals_add():
     chance = np.random.default_rng(4)
     values = {name: chance.random(5).astype(np.float32) for name in (*SIGNALS, "known")}
 
-    assert fused(values) == pytest.approx(sum(shares(values).values()), abs=1e-5)
-    assert fused(values, without="date") == pytest.approx(fused(values) - shares(values)["date"], abs=1e-5)
+    assert sum_signals(values) == pytest.approx(sum(compute_contributions(values).values()), abs=1e-5)
+    assert sum_signals(values, excluded="date") == pytest.approx(
+        sum_signals(values) - compute_contributions(values)["date"], abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
@@ -146,21 +157,29 @@ def test_where_no_word_tells_anything_more_evidence_is_needed(gate: Gate):
     values = {name: np.full(1, 0.6, np.float32) for name in GATED}
     there = np.ones((2, 1), bool)
 
-    assert likelihood(values, 2, [False, False], there, gate)[0] < likelihood(values, 2, [True, False], there, gate)[0]
+    assert (
+        compute_likelihoods(values, 2, [False, False], there, gate)[0]
+        < compute_likelihoods(values, 2, [True, False], there, gate)[0]
+    )
 
 
 def test_without_an_embedder_a_telling_word_must_stand_in_what_is_brought_up():
     values = {name: np.full(2, 0.6, np.float32) for name in GATED}
     there = np.array([[True, False], [True, True]])
 
-    by_words, by_meaning = (likelihood(values, 2, [True, False], there, gate) for gate in (BY_WORDS, BY_MEANING))
+    by_words, by_meaning = (compute_likelihoods(values, 2, [True, False], there, gate) for gate in (BY_WORDS, BY_MEANING))
 
     assert by_words[0] > by_words[1]
     assert by_meaning[0] == by_meaning[1]
 
 
 def test_everyday_words_and_names_of_those_who_are_there_tell_nothing():
-    assert telling(["take", "care", "mira", "dinghy"], np.array([4, 4, 0.7, 6], np.float32)) == [False, False, False, True]
+    assert find_distinctive(["take", "care", "mira", "dinghy"], np.array([4, 4, 0.7, 6], np.float32)) == [
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
@@ -169,22 +188,24 @@ def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: Gate):
     much["words"] = np.array([12], np.float32)
 
     tells, there = [True] * 3, np.ones((3, 1), bool)
-    assert likelihood(nothing, 3, tells, there, gate)[0] < gate.sure < likelihood(much, 3, tells, there, gate)[0]
-    assert likelihood(much, 0, [], there[:0], gate)[0] == 0
+    assert (
+        compute_likelihoods(nothing, 3, tells, there, gate)[0] < gate.sure < compute_likelihoods(much, 3, tells, there, gate)[0]
+    )
+    assert compute_likelihoods(much, 0, [], there[:0], gate)[0] == 0
 
 
 def test_what_all_sources_say_alike_sets_none_of_them_ahead():
-    alike = ahead(np.full(6, 0.6, np.float32))
-    one = ahead(np.array([0.6, *[0.1] * 5], np.float32))
+    alike = lead_over_rivals(np.full(6, 0.6, np.float32))
+    one = lead_over_rivals(np.array([0.6, *[0.1] * 5], np.float32))
 
     assert alike == pytest.approx(np.zeros(6), abs=1e-6)
     assert one[0] == pytest.approx(0.5)
-    assert ahead(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - USUAL)
+    assert lead_over_rivals(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - BASELINE_SAID)
 
 
 def test_a_further_memory_needs_more_where_nothing_is_asked_and_less_where_something_is():
     likely = np.array([0.6, 0.3, 0.1], np.float32)
 
-    assert BY_MEANING.passed(likely, asking=False).tolist() == [True, False, False]
-    assert BY_MEANING.passed(likely, asking=True).tolist() == [True, True, False]
-    assert not BY_MEANING.passed(likely / 3, asking=True).any()
+    assert BY_MEANING.select_passed(likely, is_question=False).tolist() == [True, False, False]
+    assert BY_MEANING.select_passed(likely, is_question=True).tolist() == [True, True, False]
+    assert not BY_MEANING.select_passed(likely / 3, is_question=True).any()

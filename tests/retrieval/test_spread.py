@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval import term_statistics as module
-from lethe_app.retrieval.term_statistics import promising, rarity_of, spread_of_some
+from lethe_app.retrieval.term_statistics import compute_rarity, estimate_spread, select_promising
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import Columns, Sources
 from lethe_app.storage.index.term_positions import Listed
@@ -33,10 +33,10 @@ def downwards(*numbers: int) -> str:
 def test_a_rare_word_is_counted_and_passages_of_others_do_not_count(columns: Columns):
     listed = Listed([downwards(4, 6, 40, 7, 99999)], [True])
 
-    spread = spread_of_some(columns, np.ones(COUNT, bool), listed, ["dinghy"])
+    spread = estimate_spread(columns, np.ones(COUNT, bool), listed, ["dinghy"])
 
-    assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([3]), COUNT))
-    assert spread.rarity == pytest.approx(rarity_of(np.array([2]), COUNT // TO_A_SOURCE))
+    assert spread.rarity_in_passages == pytest.approx(compute_rarity(np.array([3]), COUNT))
+    assert spread.rarity == pytest.approx(compute_rarity(np.array([2]), COUNT // TO_A_SOURCE))
     assert columns.number[spread.row].tolist() == [4, 6, 40]
 
 
@@ -44,29 +44,29 @@ def test_a_common_word_is_estimated_by_the_newest_passages(columns: Columns, mon
     monkeypatch.setattr(module, "SAMPLE", 500)
     newest = [int(number) for number in columns.number if number % 4 == 0 and number > 1200]
 
-    spread = spread_of_some(columns, np.ones(COUNT, bool), Listed([downwards(*newest)], [False]), ["dinghy"])
+    spread = estimate_spread(columns, np.ones(COUNT, bool), Listed([downwards(*newest)], [False]), ["dinghy"])
 
-    assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([500]), COUNT), abs=0.02)
-    assert spread.rarity == pytest.approx(rarity_of(np.array([100]), COUNT // TO_A_SOURCE), abs=0.02)
+    assert spread.rarity_in_passages == pytest.approx(compute_rarity(np.array([500]), COUNT), abs=0.02)
+    assert spread.rarity == pytest.approx(compute_rarity(np.array([100]), COUNT // TO_A_SOURCE), abs=0.02)
 
 
 def test_what_may_not_be_brought_up_still_tells_how_rare_a_word_is(columns: Columns):
     allowed = columns.number > 5
 
-    spread = spread_of_some(columns, allowed, Listed([downwards(4, 6)], [True]), ["dinghy"])
+    spread = estimate_spread(columns, allowed, Listed([downwards(4, 6)], [True]), ["dinghy"])
 
     assert columns.number[spread.row].tolist() == [6]
-    assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([2]), COUNT))
+    assert spread.rarity_in_passages == pytest.approx(compute_rarity(np.array([2]), COUNT))
 
 
 def test_the_nearest_and_those_with_the_rarest_words_are_promising(columns: Columns, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "NEAREST", 2)
-    monkeypatch.setattr(module, "WORDIEST", 2)
+    monkeypatch.setattr(module, "MAX_NEAREST", 2)
+    monkeypatch.setattr(module, "MAX_WORDIEST", 2)
     every, allowed = [int(number) for number in columns.number], columns.number != 800
     listed = Listed([downwards(*every), downwards(100, 900)], [True, True])
-    spread = spread_of_some(columns, allowed, listed, ["boat", "dinghy"])
+    spread = estimate_spread(columns, allowed, listed, ["boat", "dinghy"])
 
-    rows, worth = promising(columns, allowed, spread, np.array([500, 800, 502]), TimeReference())
+    rows, worth = select_promising(columns, allowed, spread, np.array([500, 800, 502]), TimeReference())
 
     assert columns.number[rows].tolist() == [100, 500, 900]
     assert worth[0] == worth[2] > worth[1] > 0
@@ -74,8 +74,8 @@ def test_the_nearest_and_those_with_the_rarest_words_are_promising(columns: Colu
 
 def test_without_words_and_vectors_nothing_is_promising(columns: Columns):
     allowed = np.ones(COUNT, bool)
-    spread = spread_of_some(columns, allowed, Listed([], []), [])
+    spread = estimate_spread(columns, allowed, Listed([], []), [])
 
-    rows, worth = promising(columns, allowed, spread, np.zeros(0, np.int64), TimeReference())
+    rows, worth = select_promising(columns, allowed, spread, np.zeros(0, np.int64), TimeReference())
 
     assert len(rows) == len(worth) == 0

@@ -32,7 +32,7 @@ FEW = 3
 
 
 def facts(*words: str, owner: str = "mara") -> list[Passage]:
-    return [fact for word in words for fact in passage_builder.fact(owner, uuid4(), uuid4(), word, WHEN)]
+    return [fact for word in words for fact in passage_builder.fact_passages(owner, uuid4(), uuid4(), word, WHEN)]
 
 
 def opened(passages: Passages, folder: Path) -> Recall:
@@ -40,7 +40,7 @@ def opened(passages: Passages, folder: Path) -> Recall:
 
 
 async def learned(recall: Recall) -> None:
-    while await recall.catch_up():
+    while await recall.embed_pending():
         pass
     await recall.wait_until_idle()
 
@@ -57,14 +57,14 @@ async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dic
 
 async def agrees(recall: Recall, passages: Passages, *owners: str) -> None:
     """Does what is in memory say the same as storage?"""
-    view = await recall._views.open(owners)
+    view = await recall._views.open_view(owners)
     await recall.wait_until_idle()
     meaning = (await embed(["harbour lighthouse"]))[0]
     right = await truth(passages, list(owners), np.frombuffer(meaning.vector, np.float32))
     numbers, cosines = view.nearest(meaning, 100)
     assert dict(zip(numbers.tolist(), cosines.tolist(), strict=True)) == pytest.approx(right, abs=1e-5)
     assert cosines.tolist() == sorted(cosines.tolist(), reverse=True)
-    columns = view.shelf.columns()
+    columns = view.passage_columns.columns()
     stored = await passages.read(columns.number.tolist())
     assert [columns.sources[int(place)] for place in columns.source] == [stored[int(one)].source for one in columns.number]
     every = [number for owner in owners for number in await numbers_of(passages, owner)]
@@ -103,13 +103,13 @@ async def test_while_a_table_turns_into_a_graph_everything_is_found(passages: Pa
 
     for number in range(10):
         await recall.add_passages(facts(f"word{number}"))
-        await recall.catch_up()
+        await recall.embed_pending()
         found = await recall.search(["mara"], f"word{number}")
         assert found.by_meaning
         assert found.hits[0].leads[0].cosine > 0.3, "its text has a day before it"
     await agrees(recall, passages, "mara")
 
-    assert isinstance(recall._views._vectors._owned["mara"].serving, Graph)
+    assert isinstance(recall._views._vectors._indexes["mara"].active_index, Graph)
     await recall.close()
 
 
@@ -133,7 +133,7 @@ async def test_a_graph_is_written_while_it_is_built(
     await filled(passages, folder)
     place.label.unlink()
     written: list[int] = []
-    monkeypatch.setattr(store, "READ", 8)
+    monkeypatch.setattr(store, "READ_SIZE", 8)
     monkeypatch.setattr(persistence, "write", lambda _place, graph: written.append(len(graph)))
 
     recall = opened(passages, folder)
@@ -222,7 +222,7 @@ async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder
     whole = persistence.read(place)
     assert whole is not None
     part = Graph(whole.size)
-    part.add(whole.numbers()[:5], whole.stored(whole.numbers()[:5]))
+    part.add(whole.numbers()[:5], whole.get_vectors(whole.numbers()[:5]))
     persistence.write(place, part)
 
     recall = opened(passages, folder)
@@ -238,7 +238,7 @@ async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder
 async def test_closing_while_a_graph_is_made_leaves_no_broken_file(
     passages: Passages, folder: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ):
-    monkeypatch.setattr(store, "READ", 8)
+    monkeypatch.setattr(store, "READ_SIZE", 8)
     await filled(passages, folder, 30)
     shutil.rmtree(folder)
     recall = opened(passages, folder)
@@ -261,7 +261,7 @@ async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages:
     graph = persistence.read(place)
 
     assert graph is not None
-    assert numbers[0] not in graph.nearest(graph.stored(np.array(numbers[1:2]))[0], 12)[0]
+    assert numbers[0] not in graph.nearest(graph.get_vectors(np.array(numbers[1:2]))[0], 12)[0]
     assert len(graph) == 11
 
 
@@ -308,7 +308,7 @@ async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages
     early = await recall.search(["mara"], "word3")
     await recall.remove_passages(source=source)
     await recall.add_passages(facts("lighthouse"))
-    await recall.catch_up()
+    await recall.embed_pending()
 
     assert early.hits, "words find before the vectors are there"
     await agrees(recall, passages, "mara")
@@ -323,7 +323,7 @@ async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_f
     for owners in (["mara", "world:sea"], ["tom", "world:sea"], ["world:sea"], ["tom"], ["mara"]):
         await agrees(recall, passages, *owners)
 
-    assert len(recall._views._shelves) == 4, "the one that was asked for longest ago is gone"
+    assert len(recall._views._columns_by_owners) == 4, "the one that was asked for longest ago is gone"
     assert recall._views._vectors.owners() == {"mara", "tom", "world:sea"}
     await recall.close()
 
@@ -331,7 +331,7 @@ async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_f
 async def test_a_large_memory_is_saved_now_and_then(
     passages: Passages, folder: Path, place: GraphLocation, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(store, "UNSAVED", 2)
+    monkeypatch.setattr(store, "MIN_UNSAVED", 2)
     await filled(passages, folder)
     before = persistence.read(place)
     recall = opened(passages, folder)
@@ -367,14 +367,14 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
             owner, source, origin = ("mara", "world:sea")[which % 2], ids[which], ids[what]
             if deed in ("replace", "keep"):
                 texts = [f"word{which} {what}", "same"][: 1 + what % 2]
-                told = [fact for text in texts for fact in passage_builder.fact(owner, source, origin, text, WHEN)]
+                told = [fact for text in texts for fact in passage_builder.fact_passages(owner, source, origin, text, WHEN)]
                 await (recall.replace([origin], told) if deed == "replace" else recall.add_passages(told))
             elif deed == "forget":
                 await recall.remove_passages(source=source)
             elif deed == "forget origin":
                 await recall.remove_passages(origin=origin, owner=owner)
             elif deed == "learn":
-                await recall.catch_up(2)
+                await recall.embed_pending(2)
             elif deed == "ask":
                 await recall.search(["mara", "world:sea"][: 1 + what % 2], f"word{which}")
             elif deed == "reload":

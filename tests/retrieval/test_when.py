@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.time_expressions import moment
+from lethe_app.retrieval.time_expressions import parse_time
 
 TODAY = date(2026, 11, 20)  # a Friday
 
@@ -36,13 +36,13 @@ TODAY = date(2026, 11, 20)  # a Friday
     ],
 )
 def test_words_of_time_mean_days(words: str, first: date, last: date):
-    (span,) = moment(words, TODAY).spans
+    (span,) = parse_time(words, TODAY).spans
 
     assert (span.first, span.last) == (first, last)
 
 
 def test_what_happened_is_still_told_a_while_later_but_not_before():
-    asked = moment("on 8 May 2026", TODAY)
+    asked = parse_time("on 8 May 2026", TODAY)
 
     assert asked.fit(date(2026, 5, 8)) == (1.0, "8 May 2026")
     assert 0 < asked.fit(date(2026, 5, 15))[0] < 1
@@ -51,28 +51,28 @@ def test_what_happened_is_still_told_a_while_later_but_not_before():
 
 
 def test_a_month_without_a_year_fits_every_year():
-    asked = moment("What did we do last May?", TODAY)
+    asked = parse_time("What did we do last May?", TODAY)
 
     assert [asked.fit(date(year, 5, 20))[0] for year in (2024, 2025, 2026)] == [1, 1, 1]
     assert asked.fit(date(2025, 4, 30))[0] == 0
 
 
 def test_a_december_is_told_in_january():
-    assert moment("in December", TODAY).fit(date(2026, 1, 3))[0] > 0.5
+    assert parse_time("in December", TODAY).fit(date(2026, 1, 3))[0] > 0.5
 
 
 @pytest.mark.parametrize("words", ["Do you remember when we first met?", "our first conversation"])
 def test_the_first_meeting_is_a_time_too(words: str):
-    assert moment(words, TODAY).beginning
+    assert parse_time(words, TODAY).is_beginning
 
 
 @pytest.mark.parametrize("words", ["I may go", "We march on", "the second time", "May I?", "room 1204", "on 31 February 2026"])
 def test_other_words_mean_no_day(words: str):
-    assert moment(words, TODAY).spans == ()
+    assert parse_time(words, TODAY).spans == ()
 
 
 @given(st.text(), st.dates(), st.dates())
 def test_any_text_on_any_day_is_understood_or_passed_over(text: str, today: date, when: date):
-    fit, _words = moment(f"{text} 999 years ago last winter", today).fit(when)
+    fit, _words = parse_time(f"{text} 999 years ago last winter", today).fit(when)
 
     assert 0 <= fit <= 1

@@ -27,8 +27,10 @@ async def remembering(passages: Passages, by: Embed | None) -> tuple[Recall, UUI
     """One session of six lines, four days ago."""
     recall, session = Recall(passages, by, "toy" if by else ""), uuid4()
     for place, (name, text) in enumerate(TALK):
-        await recall.add_passages(passage_builder.message("mira", session, uuid4(), place, name, text, AT - timedelta(days=4)))
-    while await recall.catch_up():
+        await recall.add_passages(
+            passage_builder.message_passages("mira", session, uuid4(), place, name, text, AT - timedelta(days=4))
+        )
+    while await recall.embed_pending():
         pass
     return recall, session
 
@@ -40,7 +42,7 @@ async def test_six_lines_are_enough_to_be_reminded(passages: Passages, by: Embed
 
     found = await recall.search(["mira"], text, at=AT)
 
-    assert [hit.source for hit in found.brought_up(3)] == [session]
+    assert [hit.source for hit in found.select_recalled(3)] == [session]
 
 
 @pytest.mark.parametrize("by", [embed, None], ids=["by meaning", "by words"])
@@ -50,4 +52,4 @@ async def test_six_lines_are_not_brought_up_where_they_are_not_meant(passages: P
 
     found = await recall.search(["mira"], text, at=AT)
 
-    assert found.brought_up(3) == ()
+    assert found.select_recalled(3) == ()

@@ -104,7 +104,7 @@ async def trusted(services: AppServices, script: Path, *, name: str = "good", fa
     await services.models.load(path)
     state = services.models.state
     assert isinstance(state, Ready)
-    services.trust._known[key_of(state.model)] = QualificationResult(
+    services.qualification._known[key_of(state.model)] = QualificationResult(
         model=name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
     )
 
@@ -126,7 +126,7 @@ async def open_parts(services: AppServices, session: ChatSession) -> set[Session
 async def told(services: AppServices, session: ChatSession) -> dict[str, object]:
     """What the archive knows of a session and of its facts, comparable between homes."""
     found = await services.sessions.open(session.guid)
-    facts = await services.knowing.all(session.persona_id)
+    facts = await services.fact_service.all(session.persona_id)
     return {
         "archived": found.archived,
         "texts": (found.name, found.content, found.keywords_main, found.future_goals, found.relevance, found.is_roleplay),

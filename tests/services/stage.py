@@ -67,8 +67,8 @@ async def prompt_of(services: AppServices, session: ChatSession, played: Played)
     """What the model was shown in that turn."""
     state = services.models.state
     assert isinstance(state, Ready)
-    turn = await services.core.loader.load(session.guid, state.model, played.reply)
-    tools = await services.tooling.prompt_of(turn.participants.persona, state.model)
+    turn = await services.core.turn_loader.load(session.guid, state.model, played.reply)
+    tools = await services.tool_registry.prompt_of(turn.participants.persona, state.model)
     prompt = await services.core.prompting.build(turn, state.model, played.memory, tools=tools)
     return prompt.text
 

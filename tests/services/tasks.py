@@ -45,12 +45,12 @@ class Scripted(AgentTask):
         self.began = 0
         self.ended = 0
 
-    async def observe(self, sight: Sight) -> bool:
+    async def observe(self, view: Sight) -> bool:
         return self.sees
 
-    async def execute(self, scene: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> Result:
         self.began += 1
-        result = await self.deed(scene)
+        result = await self.deed(context)
         self.ended += 1
         return result
 
@@ -60,7 +60,7 @@ async def nothing(_scene: TaskContext) -> Result:
 
 
 async def for_ever(scene: TaskContext) -> Result:
-    scene.progress("Waiting for the tide")
+    scene.report_progress("Waiting for the tide")
     await asyncio.Event().wait()
     return NOTHING
 
@@ -74,19 +74,19 @@ async def ask_for_a_title(scene: TaskContext) -> Result:
 async def employ(services: AppServices, *tasks: AgentTask, plugin: str = "") -> None:
     """Mira does these, and nothing else, while the user is away."""
     for task in tasks:
-        services.away.registry._known[task.name] = RegisteredTask(task, plugin)
+        services.task_runner.registry._tasks[task.name] = RegisteredTask(task, plugin)
     await change_persona(services, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
 
 
 def leave(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
     """The user was here, and then nothing was heard of them for so long."""
-    services.idleness.watch()
+    services.idleness.start_watching()
     clock.shown += span
 
 
 async def newest(services: AppServices) -> TaskRun:
-    return (await services.away.runs())[0]
+    return (await services.task_runner.list_runs())[0]
 
 
 async def kept_runs(services: AppServices) -> list[TaskRun]:
-    return await services.away.runs()
+    return await services.task_runner.list_runs()

@@ -41,7 +41,7 @@ async def test_what_rules_can_make_is_there_at_once(services: AppServices):
     assert await services.archiving.archive_session(session.guid)
 
     found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
-    facts = {fact.fact for fact in await services.knowing.all("mira-test")}
+    facts = {fact.fact for fact in await services.fact_service.all("mira-test")}
     assert found.archived
     assert found.name
     assert "peanuts" in found.content
@@ -102,7 +102,7 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     await services.archiving.archive_session(session.guid)
     await services.archiving.finish()
 
-    assert [fact.fact for fact in await services.knowing.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
+    assert [fact.fact for fact in await services.fact_service.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
 
 
 async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, script: Path):
@@ -113,7 +113,7 @@ async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, scr
     await services.archiving.archive_session(session.guid)
     await services.archiving.finish()
 
-    assert await services.knowing.all("mira-test") == []
+    assert await services.fact_service.all("mira-test") == []
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
@@ -143,11 +143,11 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(services: AppSer
     await trusted(services, script, answers=answers(facts=NONSENSE))
 
     await services.archiving.archive_session(session.guid)
-    before = [fact.fact for fact in await services.knowing.all("mira-test")]
+    before = [fact.fact for fact in await services.fact_service.all("mira-test")]
     await services.archiving.finish()
 
     assert before == []
-    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.knowing.all("mira-test")}
+    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.fact_service.all("mira-test")}
 
 
 async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(services: AppServices, script: Path):
@@ -215,7 +215,7 @@ async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(s
     await services.archiving.archive_session(session.guid)
 
     found = await services.sessions.open(session.guid)
-    facts = [fact.fact for fact in await services.knowing.all("mira-test")]
+    facts = [fact.fact for fact in await services.fact_service.all("mira-test")]
     assert found.archived
     assert "bees" in found.content
     assert (await services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
@@ -331,7 +331,7 @@ async def test_without_facts_wanted_none_are_learnt(services: AppServices):
 
     await services.archiving.archive_session(session.guid)
 
-    assert await services.knowing.all("mira-test") == []
+    assert await services.fact_service.all("mira-test") == []
 
 
 async def test_any_conversation_can_be_told_anew_the_present_one_too(services: AppServices):
@@ -343,15 +343,15 @@ async def test_any_conversation_can_be_told_anew_the_present_one_too(services: A
     assert not found.archived
     assert found.content
     assert found.name
-    facts = await services.knowing.all("mira-test")
+    facts = await services.fact_service.all("mira-test")
     await services.archiving.archive_session(session.guid)
-    assert await services.knowing.all("mira-test") == facts
+    assert await services.fact_service.all("mira-test") == facts
 
 
 async def test_archiving_again_changes_nothing(services: AppServices):
     session = await hold(services, *NUTS)
     await services.archiving.archive_session(session.guid)
-    before, facts = await told(services, session), await services.knowing.all("mira-test")
+    before, facts = await told(services, session), await services.fact_service.all("mira-test")
 
     for _time in range(2):
         await services.archiving.update(session.guid)
@@ -359,7 +359,7 @@ async def test_archiving_again_changes_nothing(services: AppServices):
         await services.archiving.archive_session(session.guid)
 
     assert await told(services, session) == before
-    assert await services.knowing.all("mira-test") == facts
+    assert await services.fact_service.all("mira-test") == facts
 
 
 async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
@@ -470,7 +470,7 @@ async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_tha
     assert sum(contents) == 1
     await services.archiving.finish()
     assert all([(await services.sessions.open(session.guid)).content for session in sessions])
-    assert all(fact.reference_count == 5 for fact in await services.knowing.all("mira-test"))
+    assert all(fact.reference_count == 5 for fact in await services.fact_service.all("mira-test"))
 
 
 async def test_a_summary_is_never_written_into_what_was_said(services: AppServices):
@@ -489,11 +489,11 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
     session = await hold(services, *NUTS)
     await services.archiving.archive_session(session.guid)
     await trusted(services, script, answers=answers())
-    verdicts = dict(services.trust._known)
-    services.trust._known.clear()
+    verdicts = dict(services.qualification._known)
+    services.qualification._known.clear()
 
     async def check() -> None:
-        services.trust._known.update(verdicts)
+        services.qualification._known.update(verdicts)
 
     services.archiving._check = check
     under_way, done = asyncio.Event(), asyncio.Event()
@@ -533,4 +533,4 @@ async def test_a_model_that_goes_away_leaves_the_rest_to_rules(services: AppServ
 
     parts = await services.archiving.parts(session.guid)
     assert {(record.state, record.made_by) for record in parts.values()} == {(PartState.DONE, MadeBy.RULES)}
-    assert await services.knowing.all("mira-test")
+    assert await services.fact_service.all("mira-test")

@@ -33,10 +33,12 @@ def clock() -> Iterator[Clock]:
 
 async def underway(services: AppServices) -> asyncio.Task[None]:
     """The look in which something is being done now."""
-    looking = asyncio.create_task(services.away.look())
+    looking = asyncio.create_task(services.task_runner.run_next_task())
 
     async def runs() -> bool:
-        return bool(services.away.underway is not None and services.away._task is not None and (await kept_runs(services)))
+        return bool(
+            services.task_runner.underway is not None and services.task_runner._task is not None and (await kept_runs(services))
+        )
 
     await until(runs)
     return looking
@@ -50,10 +52,10 @@ async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clo
     await employ(services, task)
 
     leave(services, clock, timedelta(minutes=14))
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert not task.began
-    assert services.away.hindrance is Hindrance.HERE
+    assert services.task_runner.hindrance is Hindrance.HERE
 
 
 async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
@@ -61,7 +63,7 @@ async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices,
     await employ(services, task)
     clock.go_on(days=3)
 
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert not task.began
 
@@ -69,15 +71,15 @@ async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices,
 async def test_words_in_the_writing_field_keep_everything_waiting(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(services, task)
-    services.idleness.watch()
-    services.idleness.compose(words=True)
+    services.idleness.start_watching()
+    services.idleness.set_composing(has_text=True)
     clock.go_on(hours=3)
 
-    await services.away.look()
-    services.idleness.compose(words=False)
+    await services.task_runner.run_next_task()
+    services.idleness.set_composing(has_text=False)
     clock.go_on(minutes=16)
     was_done = task.began
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (was_done, task.began) == (0, 1)
 
@@ -85,11 +87,11 @@ async def test_words_in_the_writing_field_keep_everything_waiting(services: AppS
 async def test_a_draft_left_for_the_night_keeps_nothing_waiting(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(services, task)
-    services.idleness.watch()
-    services.idleness.compose(words=True)
+    services.idleness.start_watching()
+    services.idleness.set_composing(has_text=True)
     clock.go_on(hours=6)
 
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert task.began == 1
 
@@ -99,7 +101,7 @@ async def test_when_the_user_has_gone_what_is_due_is_done(services: AppServices,
     await employ(services, task)
 
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert task.ended == 1
     assert (await newest(services)).outcome is RunOutcome.NOTHING
@@ -111,11 +113,11 @@ async def test_what_found_nothing_is_not_tried_again_before_its_time(services: A
     leave(services, clock)
 
     for _look in range(11):
-        await services.away.look()
+        await services.task_runner.run_next_task()
         clock.go_on(minutes=30)
     before = task.began
     clock.go_on(hours=1)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (before, task.began) == (1, 2)
 
@@ -125,13 +127,13 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
     task.sees = False
     await employ(services, task)
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     task.sees = True
-    await services.away.look()
+    await services.task_runner.run_next_task()
     at_once = task.began
     clock.go_on(minutes=6)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (at_once, task.began) == (0, 1)
     assert len(await kept_runs(services)) == 1
@@ -150,22 +152,22 @@ async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, setti
     await services.preferences.set(**settings)
 
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
-    assert services.away.hindrance is why
+    assert services.task_runner.hindrance is why
     assert not task.began
 
 
 async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(services, task)
-    services.away._on_battery = lambda: True
+    services.task_runner._on_battery = lambda: True
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     before = task.began
 
     await services.preferences.set(agent_on_battery=True)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
 
@@ -176,10 +178,10 @@ async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(s
     leave(services, clock)
 
     await services.preferences.set(tasks_off=["something"])
-    await services.away.look()
+    await services.task_runner.run_next_task()
     await services.preferences.set(tasks_off=[])
     await change_persona(services, MIRA, agent_mode=False)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert not task.began
 
@@ -189,11 +191,11 @@ async def test_without_a_model_that_may_be_trusted_it_waits(services: AppService
     await employ(services, task)
     leave(services, clock)
     await services.models.load(echo_model("Hello."))
-    await services.away.look()
+    await services.task_runner.run_next_task()
     before = task.began
 
     await trusted(services, tmp_path / "echo.json")
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
 
@@ -202,11 +204,11 @@ async def test_the_internet_is_used_only_when_it_is_allowed(services: AppService
     task = Scripted(nothing, "something", Need.WEB)
     await employ(services, task)
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     before = task.began
 
     await services.preferences.set(web_allowed=True)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
 
@@ -225,7 +227,7 @@ async def test_two_personas_take_turns(services: AppServices, clock: Clock):
     leave(services, clock)
 
     for _look in range(4):
-        await services.away.look()
+        await services.task_runner.run_next_task()
         clock.go_on(seconds=5)
 
     assert sorted(order[:2]) == ["Anna", "Mira"]
@@ -241,12 +243,12 @@ async def test_tokens_are_counted_with_the_run(services: AppServices, clock: Clo
     await trusted(services, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
 
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     run = await newest(services)
     assert run.summary == "It is called The green boat."
     assert run.tokens > 100
-    assert (await services.away.spent_today(MIRA)).tokens == run.tokens
+    assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens
 
 
 async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(services: AppServices, clock: Clock, tmp_path: Path):
@@ -260,13 +262,13 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(servic
     await services.preferences.set(agent_day_tokens=10)
     leave(services, clock)
 
-    await services.away.look()
+    await services.task_runner.run_next_task()
     run = await newest(services)
     clock.go_on(hours=2)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     that_day = task.began
     clock.go_on(hours=20)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert run.outcome is RunOutcome.GAVE_WAY
     assert "used up" in run.trouble
@@ -283,12 +285,12 @@ async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppSe
     leave(services, clock)
     looking = await underway(services)
 
-    services.idleness.touch()
+    services.idleness.record_action()
     await looking
 
     assert (task.began, task.ended) == (1, 0)
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
-    assert services.away.underway is None
+    assert services.task_runner.underway is None
 
 
 async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: AppServices, clock: Clock):
@@ -296,26 +298,26 @@ async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: 
     await employ(services, task)
     leave(services, clock)
     looking = await underway(services)
-    services.idleness.touch()
+    services.idleness.record_action()
     await looking
 
     task.deed = nothing
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert [run.outcome for run in await kept_runs(services)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
 
 
 async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(services: AppServices, clock: Clock):
     class Slow(Scripted):
-        async def observe(self, sight: object) -> bool:
-            services.idleness.touch()
+        async def observe(self, view: object) -> bool:
+            services.idleness.record_action()
             return True
 
     task = Slow(nothing)
     await employ(services, task)
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert not task.began
     assert not await kept_runs(services)
@@ -326,13 +328,13 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
     await employ(services, task)
     leave(services, clock)
     looking = await underway(services)
-    assert services.away.underway is not None
-    assert (services.away.underway.persona, services.away.underway.words) == ("Mira", "Waiting for the tide")
+    assert services.task_runner.underway is not None
+    assert (services.task_runner.underway.persona, services.task_runner.underway.step) == ("Mira", "Waiting for the tide")
 
-    services.away.stop()
+    services.task_runner.stop()
     await looking
     clock.go_on(hours=1)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.STOPPED
     assert task.began == 1
@@ -342,13 +344,13 @@ async def test_closing_the_house_ends_it_and_leaves_a_record(services: AppServic
     task = Scripted(for_ever)
     await employ(services, task)
     leave(services, clock)
-    services.away.start()
+    services.task_runner.start()
 
     async def is_under_way() -> bool:
         return bool(await kept_runs(services))
 
     await until(is_under_way)
-    await services.away.close()
+    await services.task_runner.close()
 
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
 
@@ -361,14 +363,14 @@ async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(s
     await employ(services, task)
     leave(services, clock)
 
-    await services.away.look()
+    await services.task_runner.run_next_task()
     clock.go_on(minutes=9)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     before = task.began
     clock.go_on(minutes=2)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     clock.go_on(minutes=11)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (await newest(services)).trouble == "The well is dry."
     assert (before, task.began) == (1, 2), "the second rest is longer than the first"
@@ -382,7 +384,7 @@ async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_s
 
     await employ(services, Scripted(break_down))
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert "KeyError" in (await newest(services)).trouble
     (record,) = quiet_log.records
@@ -393,15 +395,15 @@ async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_s
 
 async def test_a_task_that_cannot_even_look_has_failed(services: AppServices, clock: Clock):
     class Blind(Scripted):
-        async def observe(self, sight: object) -> bool:
+        async def observe(self, view: object) -> bool:
             raise LetheError("It is too dark.")
 
     task = Blind(nothing)
     await employ(services, task)
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     for _minutes in range(9):
-        await services.away.look()
+        await services.task_runner.run_next_task()
         clock.go_on(minutes=1)
 
     (run,) = await kept_runs(services)
@@ -414,7 +416,7 @@ async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, cl
 
     await employ(services, Scripted(nonsense))
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.FAILED
 
@@ -442,13 +444,13 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     await employ(services, Scripted(stubborn))
     leave(services, clock)
     looking = await underway(services)
-    services.idleness.touch()
+    services.idleness.record_action()
     await looking
     may_end.set()
     await asyncio.sleep(0.05)
 
     (run,) = await kept_runs(services)
-    assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, runner.WOULD_NOT_END)
+    assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, runner.DID_NOT_STOP)
     assert refused == ["This run has already ended."]
 
 
@@ -457,13 +459,13 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
         raise LetheError("The well is dry.")
 
     told: list[str] = []
-    services.away.told.add(told.append)
+    services.task_runner.notices.add(told.append)
     task = Scripted(fail)
     await employ(services, task, plugin="lethe-wells")
     leave(services, clock)
 
     for _look in range(6):
-        await services.away.look()
+        await services.task_runner.run_next_task()
         clock.go_on(hours=2)
 
     assert task.began == 3
@@ -479,10 +481,10 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(servic
     looking.cancel()  # as if it had never come to its end: what was written then is put back below
     await asyncio.gather(looking, return_exceptions=True)
     run = await newest(services)
-    await services.away._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
+    await services.task_runner._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
-    services.away._has_begun = False
-    await services.away.look()
+    services.task_runner._is_initialized = False
+    await services.task_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.LOST
 
@@ -498,11 +500,11 @@ async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(
         return Result("Done.")
 
     await employ(services, Scripted(wait))
-    services.idleness.watch()
-    services.away.ask(MIRA, "something")
+    services.idleness.start_watching()
+    services.task_runner.request_run(MIRA, "something")
     looking = await underway(services)
 
-    services.idleness.touch()
+    services.idleness.record_action()
     go.set()
     await looking
 
@@ -514,8 +516,8 @@ async def test_asked_for_with_nothing_to_do_it_says_so(services: AppServices, cl
     task.sees = False
     await employ(services, task)
 
-    services.away.ask(MIRA, "something")
-    await services.away.look()
+    services.task_runner.request_run(MIRA, "something")
+    await services.task_runner.run_next_task()
 
     run = await newest(services)
     assert (run.outcome, run.summary) == (RunOutcome.NOTHING, "There was nothing to do.")
@@ -525,6 +527,6 @@ async def test_what_cannot_be_done_now_is_refused_with_the_reason(services: AppS
     await employ(services, Scripted(nothing, "something", Need.MODEL))
 
     with pytest.raises(LetheError, match="cannot run now"):
-        services.away.ask(MIRA, "something")
+        services.task_runner.request_run(MIRA, "something")
     with pytest.raises(LetheError, match="no task"):
-        services.away.ask(MIRA, "nothing like it")
+        services.task_runner.request_run(MIRA, "nothing like it")

@@ -13,8 +13,8 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.services.search import memory_lists
-from lethe_app.services.search.memory_lists import telling_part
-from lethe_app.services.search.timeline import Headings, as_markdown
+from lethe_app.services.search.memory_lists import find_relevant_part
+from lethe_app.services.search.timeline import Headings, format_markdown
 from tests.retrieval.conftest import embed
 from tests.services.past import NUTS, chats_of, hold
 
@@ -22,7 +22,7 @@ HER = "mira-test"
 
 
 async def lines(services: AppServices, persona: str = HER) -> list[MemoryLine]:
-    return [line async for piece in services.browsing.lines(persona) for line in piece]
+    return [line async for piece in services.memory_lists.list_memories(persona) for line in piece]
 
 
 async def keep(services: AppServices, *memories: MemoryUnit) -> None:
@@ -39,7 +39,7 @@ async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_a
     await keep(services, *(MemoryUnit(name=name) for name in names))
     await services.brain.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
 
-    pieces = [piece async for piece in services.browsing.lines(HER)]
+    pieces = [piece async for piece in services.memory_lists.list_memories(HER)]
 
     assert [line.name for piece in pieces for line in piece] == names[::-1]
     assert [len(piece) for piece in pieces] == [2, 3, 3, 1]
@@ -73,7 +73,7 @@ async def test_conversations_are_listed_too_and_can_be_looked_at(services: AppSe
 
     assert line.is_session
     assert line.until == NEVER
-    assert isinstance(await services.browsing.memory(UUID(line.guid)), ChatSession)
+    assert isinstance(await services.memory_lists.load_memory(UUID(line.guid)), ChatSession)
     assert line.guid == str(session.guid)
 
 
@@ -83,9 +83,9 @@ async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
     told: list[str] = []
     services.brain.changed.add(told.append)
 
-    await services.browsing.forget_memories(HER, [memory.guid for memory in memories[:2]])
+    await services.memory_lists.forget_memories(HER, [memory.guid for memory in memories[:2]])
     left = await lines(services)
-    restored = await services.browsing.restore(HER, [memory.guid for memory in memories])
+    restored = await services.memory_lists.restore_memories(HER, [memory.guid for memory in memories])
 
     assert [line.name for line in left] == ["2"]
     assert restored == 2
@@ -94,12 +94,12 @@ async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
 
 
 async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(services: AppServices):
-    services.browsing._recall.use(embed, "words")
+    services.memory_lists._recall.set_embedder(embed, "words")
     boat = MemoryUnit(content="A white boat in the harbour")
     waiting = MemoryUnit(content="A white cat in the harbour", insertion=MemoryInsertion.NATURAL)
     await keep(services, boat, waiting, MemoryUnit(content="Peanuts make him ill"))
 
-    found = await services.browsing.distances(HER, "white vessel in the harbour")
+    found = await services.memory_lists.measure_distances(HER, "white vessel in the harbour")
 
     assert list(found)[:2] == [str(boat.guid), str(waiting.guid)]
     assert 0 <= found[str(boat.guid)] < found[str(waiting.guid)] < 1
@@ -107,7 +107,7 @@ async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones
 
 async def test_without_an_embedder_nothing_has_a_distance(services: AppServices):
     await keep(services, MemoryUnit(content="A white boat"))
-    assert await services.browsing.distances(HER, "boat") == {}
+    assert await services.memory_lists.measure_distances(HER, "boat") == {}
 
 
 async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(services: AppServices):
@@ -116,20 +116,20 @@ async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_whi
     sources = [session.guid, other.guid, uuid4()]
     fact = ExtractedFact(fact="Tomas is allergic.", source_memories=sources, source_messages=[first.id, uuid4()])
 
-    found = await services.browsing.sources(fact)
+    found = await services.memory_lists.list_sources(fact)
 
     assert [(source.session, source.message) for source in found] == [(other.guid, None), (session.guid, first.id)]
     assert found[1].by_user
-    assert found[1].words == NUTS[0]
+    assert found[1].text == NUTS[0]
 
 
 async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(services: AppServices):
     for number in range(20):
-        await services.knowing.add(HER, f"Tomas has been to harbour number {number}.")
-    pinned = await services.knowing.add(HER, "Tomas is allergic to peanuts.", pinned=True)
+        await services.fact_service.add(HER, f"Tomas has been to harbour number {number}.")
+    pinned = await services.fact_service.add(HER, "Tomas is allergic to peanuts.", pinned=True)
     await services.preferences.set(core_facts_tokens=64)
 
-    core = await services.browsing.core(HER)
+    core = await services.memory_lists.load_core_facts(HER)
 
     assert pinned.guid in core.facts
     assert 1 < len(core.facts) < 21
@@ -153,26 +153,26 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
         known("Tomas kept cats.", first, march, superseded=True),
         known("Tomas likes rain.", None, may, made_by=MadeBy.USER),
     ]
-    await services.browsing._facts.save_facts(HER, *facts)
+    await services.memory_lists._facts.save_facts(HER, *facts)
 
-    timeline = await services.browsing.timeline(HER)
-    months = timeline.months(everybody=False)
-    told = [(talk.title, [one.fact.fact for one in talk.known]) for month in months for talk in month.talks]
+    timeline = await services.memory_lists.load_timeline(HER)
+    months = timeline.group_by_month(everybody=False)
+    told = [(talk.title, [one.fact.fact for one in talk.items]) for month in months for talk in month.conversations]
 
-    assert [one.fact.fact for one in timeline.pinned(everybody=False)] == ["Tomas is allergic."]
+    assert [one.fact.fact for one in timeline.pinned_items(everybody=False)] == ["Tomas is allergic."]
     assert [(month.year, month.month) for month in months] == [(2026, 5), (2026, 3)]
     assert sorted(told[:2]) == [("", ["Tomas likes rain."]), ("The bell", ["Tomas keeps bees."])]
     assert told[2:] == [("First night", ["Tomas is a carpenter."])]
-    assert [month.month for month in timeline.months(everybody=True, newest_first=False)] == [3, 5]
-    assert len(timeline.months(everybody=True)[1].talks[0].known) == 2
+    assert [month.month for month in timeline.group_by_month(everybody=True, newest_first=False)] == [3, 5]
+    assert len(timeline.group_by_month(everybody=True)[1].conversations[0].items) == 2
 
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
-    await services.browsing._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
+    await services.memory_lists._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = Headings("Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere")
 
-    text = as_markdown(await services.browsing.timeline(HER), headings, everybody=False)
-    await services.browsing.save_text(tmp_path / "kept.md", text)
+    text = format_markdown(await services.memory_lists.load_timeline(HER), headings, everybody=False)
+    await services.memory_lists.save_text(tmp_path / "kept.md", text)
 
     assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"
     assert (tmp_path / "kept.md").read_text(encoding="utf-8") == text
@@ -182,5 +182,5 @@ def test_of_a_long_message_the_part_is_shown_that_says_the_fact():
     filler = "Hello, I had such a long and tiring day, and the tram was late again, and then the lift was broken. " * 2
     message = f"{filler}My sister Ana lives in Porto. She paints."
 
-    assert telling_part(message, "Tom's sister Ana lives in Porto.") == "… My sister Ana lives in Porto. She paints."
-    assert telling_part("My sister Ana lives in Porto.", "Ana lives in Porto.") == "My sister Ana lives in Porto."
+    assert find_relevant_part(message, "Tom's sister Ana lives in Porto.") == "… My sister Ana lives in Porto. She paints."
+    assert find_relevant_part("My sister Ana lives in Porto.", "Ana lives in Porto.") == "My sister Ana lives in Porto."

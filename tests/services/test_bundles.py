@@ -133,7 +133,7 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         await away.library.save_persona((await services.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
-        received = await away.bundles.receive(await away.bundles.look(file), "Mira aboard")
+        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file), "Mira aboard")
         here, there = await belongings(services, MIRA), await belongings(away, received.persona.unique_name)
         listed = next(one for one in await away.sessions.list(received.persona.unique_name) if one.title == "First night")
         session = await away.sessions.open(listed.guid)
@@ -162,23 +162,24 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     mind, later = services.mind, now() + timedelta(days=3)
     (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
     await mind.moods.read(MIRA, MoodReading(session=talk.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
-    await mind.wishes.ask(MIRA, "Learn to sail.", "No cats.")
-    await mind.week.set_plan(MIRA, Weekday.MONDAY, "She mends nets.")
-    await mind.reminders.remind(MIRA, "Call the harbour", later)
+    await mind.goal_requests.save_request(MIRA, "Learn to sail.", "No cats.")
+    await mind.week.save_plan(MIRA, Weekday.MONDAY, "She mends nets.")
+    await mind.reminders.create_reminder(MIRA, "Call the harbour", later)
     file = await services.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
-    felt, wished = await mind.moods.mood(MIRA), await mind.wishes.goals_of(MIRA)
+    felt, wished = await mind.moods.mood(MIRA), await mind.goal_requests.load_request(MIRA)
 
     async with another(tmp_path / "away") as away:
-        bundle = await away.bundles.look(file)
-        received = await away.bundles.receive(bundle, "Mira aboard")
+        bundle = await away.bundles.read_bundle(file)
+        received = await away.bundles.import_bundle(bundle, "Mira aboard")
         her, there = received.persona.unique_name, away.mind
         texts = {
-            kept.notebook.title: await there.notebooks.text(her, kept.name) for kept in await there.notebooks.notebooks_of(her)
+            kept.notebook.title: await there.notebooks.load_text(her, kept.name)
+            for kept in await there.notebooks.notebooks_of(her)
         }
-        (recent,) = await there.notebooks.recent(her)
+        (recent,) = await there.notebooks.list_recent(her)
         moods, readings = await there.moods.mood(her), await there.moods.readings(her)
         (reminder,) = await there.reminders.reminders_of(her)
-        plan, asked = await there.week.plan(her, Weekday.MONDAY), await there.wishes.goals_of(her)
+        plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goal_requests.load_request(her)
         talks = {one.guid for one in await away.sessions.list(her)}
 
     version = VERSION if scope is EVERYTHING else WITHOUT_SESSIONS
@@ -200,7 +201,7 @@ async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every
 ):
     await lived(services)
     file = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
-    bundle = await services.bundles.look(file)
+    bundle = await services.bundles.read_bundle(file)
 
     assert bundle.manifest.version == 1
     assert not bundle.past.notebooks
@@ -226,7 +227,7 @@ async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(services: AppSe
     file.write_bytes(archive(members(version=2) | {"mind.json": lines(mind), "notebooks/fog.md": b"# Fog"}))
 
     with pytest.raises(FileError) as caught:
-        await services.bundles.look(file)
+        await services.bundles.read_bundle(file)
 
     assert "mind.json" in caught.value.message
     assert caught.value.field == "mood.feelings.energy.value"
@@ -238,11 +239,13 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     books = {"notebooks/Fog.md": b"# Fog\n\n- One.", "notebooks/fog.md": b"# Fog\n\n- Two.", "notebooks/con.md": b"# Con\n"}
     index = b"2026-03-03T10:00:00+00:00|fog|Two.\nwho knows\n2026-03-03T10:00:00+00:00|gone|Nothing."
     file.write_bytes(archive(members(version=2) | books | {"notebooks/index.txt": index}))
-    received = await services.bundles.receive(await services.bundles.look(file))
+    received = await services.bundles.import_bundle(await services.bundles.read_bundle(file))
     her = received.persona.unique_name
-    texts = [await services.mind.notebooks.text(her, kept.name) for kept in await services.mind.notebooks.notebooks_of(her)]
-    (recent,) = await services.mind.notebooks.recent(her)
-    told = await services.mind.notebooks.text(her, recent.name)
+    texts = [
+        await services.mind.notebooks.load_text(her, kept.name) for kept in await services.mind.notebooks.notebooks_of(her)
+    ]
+    (recent,) = await services.mind.notebooks.list_recent(her)
+    told = await services.mind.notebooks.load_text(her, recent.name)
 
     assert sorted(texts) == ["# Con\n", "# Fog\n\n- One.", "# Fog\n\n- Two."]
     assert told == "# Fog\n\n- Two."
@@ -278,7 +281,7 @@ async def test_memories_come_without_naming_conversations_that_do_not(services: 
 
     file = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
-    bundle = await services.bundles.look(file)
+    bundle = await services.bundles.read_bundle(file)
     assert bundle.manifest.holds == bundle.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1)
     assert [len(fact.source_memories) for fact in bundle.past.facts] == [0, 1]
     assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
@@ -287,17 +290,17 @@ async def test_memories_come_without_naming_conversations_that_do_not(services: 
 async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(services: AppServices, tmp_path: Path):
     await lived(services)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    bundle = await services.bundles.look(file)
+    bundle = await services.bundles.read_bundle(file)
 
-    one, two = await services.bundles.receive(bundle), await services.bundles.receive(bundle)
+    one, two = await services.bundles.import_bundle(bundle), await services.bundles.import_bundle(bundle)
 
     assert [received.persona.name for received in (one, two)] == ["Mira 2", "Mira 3"]
-    assert (one.came_as, one.new_worlds) == ("Mira", ())
+    assert (one.original_name, one.new_worlds) == ("Mira", ())
     assert one.persona.worlds == two.persona.worlds == ["the-petrel"]
     assert len({MIRA, one.persona.unique_name, two.persona.unique_name}) == 3
     counts = [len(await services.sessions.list(name)) for name in (MIRA, one.persona.unique_name, two.persona.unique_name)]
     assert counts == [2, 2, 2]
-    known = [fact.fact for fact in await services.knowing.all(two.persona.unique_name) if not fact.superseded]
+    known = [fact.fact for fact in await services.fact_service.all(two.persona.unique_name) if not fact.superseded]
     assert known == ["Tomas keeps bees."]
 
 
@@ -307,7 +310,7 @@ async def test_a_world_of_the_same_name_that_says_something_else_gets_another_na
     known = (await services.library.worlds())["the-petrel"]
     await services.library.save_world(known.model_copy(update={"description": "Mine."}))
 
-    received = await services.bundles.receive(await services.bundles.look(file))
+    received = await services.bundles.import_bundle(await services.bundles.read_bundle(file))
 
     assert [world.name for world in received.new_worlds] == ["The Petrel 2"]
     assert received.persona.worlds == ["the-petrel-2"]
@@ -321,7 +324,7 @@ async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be
     await services.group.ask_in(talk.guid, ["edmund"])  # who ships with every Lethe
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
-        received = await away.bundles.receive(await away.bundles.look(file))
+        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
         every = [await away.sessions.open(one.guid) for one in await away.sessions.list(received.persona.unique_name)]
 
     assert every
@@ -332,7 +335,7 @@ async def test_what_came_is_found_by_its_words(services: AppServices, tmp_path: 
     await lived(services)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
-        received = await away.bundles.receive(await away.bundles.look(file))
+        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
         await away.indexing.catch_up()
         found = await away.lookup.search(received.persona.unique_name, "who keeps bees", 5)
 
@@ -344,10 +347,10 @@ async def test_taken_back_she_and_her_world_are_in_the_trash(services: AppServic
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         before = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
-        received = await away.bundles.receive(await away.bundles.look(file))
+        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
         await away.bundles.revert_import(received)
         after = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
-        trash = {item.title for item in await away.trash.all()}
+        trash = {item.title for item in await away.trash.list_items()}
 
     assert after == before
     assert {received.persona.name, "The Petrel"} <= trash
@@ -357,7 +360,7 @@ async def test_taken_back_she_and_her_world_are_in_the_trash(services: AppServic
 async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services: AppServices, tmp_path: Path, after: int):
     await lived(services)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    bundle = await services.bundles.look(file)
+    bundle = await services.bundles.read_bundle(file)
     await services.library.delete_world("the-petrel")
     before = traces(services)
     table = ("memories", "messages", "turn_memories")[after]
@@ -365,7 +368,7 @@ async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services
     await services._database.run(lambda connection: connection.execute(stumble))
 
     with pytest.raises(sqlite3.IntegrityError):
-        await services.bundles.receive(bundle)
+        await services.bundles.import_bundle(bundle)
 
     assert traces(services) == before
 
@@ -381,10 +384,10 @@ def traces(services: AppServices) -> tuple[list[str], list[tuple[int]]]:
 
 async def test_stopping_while_it_is_stored_leaves_nothing(services: AppServices, tmp_path: Path):
     await lived(services)
-    bundle = await services.bundles.look(await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe"))
+    bundle = await services.bundles.read_bundle(await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe"))
     before = traces(services)
     held = asyncio.Event()
-    waiting = asyncio.ensure_future(services.bundles.receive(bundle))
+    waiting = asyncio.ensure_future(services.bundles.import_bundle(bundle))
     asyncio.get_running_loop().call_soon(held.set)
     await held.wait()
     waiting.cancel()
@@ -419,7 +422,7 @@ async def test_a_folder_that_cannot_be_written_is_told(services: AppServices, tm
 
 async def test_a_file_that_is_not_there_is_told(services: AppServices, tmp_path: Path):
     with pytest.raises(FileError, match="does not exist"):
-        await services.bundles.look(tmp_path / "Mira.lethe")
+        await services.bundles.read_bundle(tmp_path / "Mira.lethe")
 
 
 async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(services: AppServices, tmp_path: Path):
@@ -428,7 +431,7 @@ async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(s
     before = traces(services)
 
     with pytest.raises(FileError) as refused:
-        await services.bundles.look(file)
+        await services.bundles.read_bundle(file)
 
     assert refused.value.message == "Mira.lethe › facts.jsonl, line 2, field “fact”: must not be empty"
     assert traces(services) == before
@@ -443,7 +446,7 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(s
         said = [Alternative(content=" ".join(chance.choices(WORDS, k=60)))]
         await chats.add_message(Message(session_id=talk.guid, role=Role.USER, alternatives=said))
 
-    offer = await services.bundles.offer(MIRA)
+    offer = await services.bundles.preview_export(MIRA)
     sizes = [(await services.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
 
     assert offer.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
@@ -455,7 +458,7 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(s
 async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(services: AppServices, tmp_path: Path):
     file = await services.bundles.export("edmund", BundleScope.PERSONA, tmp_path / "Edmund")
 
-    bundle = await services.bundles.look(file)
+    bundle = await services.bundles.read_bundle(file)
 
     assert (file.name, bundle.picture_ending) == ("Edmund.lethe", ".svg")
 
@@ -502,7 +505,7 @@ def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPath
             await here.library.save_persona((await here.library.persona("mira")).model_copy(update={"unique_name": MIRA}))
             await played(here, steps)
             file = await here.bundles.export(MIRA, EVERYTHING, folder / "Mira.lethe")
-            received = await away.bundles.receive(await away.bundles.look(file))
+            received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
             return (await belongings(here, MIRA))[1:], (await belongings(away, received.persona.unique_name))[1:]
 
     here, there = asyncio.run(journey())

@@ -40,24 +40,24 @@ async def test_the_list_tells_what_there_is_of_each(services: AppServices):
     await conversation(services, "Hello.", days=3)
     await services.archiving.archive_session(session.guid)
     await services.archiving.write(session.guid, SessionPart.TITLE, "The hatch")
-    await services.chronicle.mark(session.guid, sticky=True, protected=True)
+    await services.session_editing.mark(session.guid, sticky=True, protected=True)
 
-    first, second = await services.chronicle.lines(MIRA)
+    first, second = await services.session_editing.lines(MIRA)
 
     assert (first.name, first.messages, first.archived, first.sticky, first.protected) == ("The hatch", 6, True, True, True)
     assert first.maker is Maker.USER
     assert (second.name, second.first_words, second.maker) == ("", "Hello.", Maker.NOBODY)
-    assert await services.chronicle.line(session.guid) == first
+    assert await services.session_editing.line(session.guid) == first
 
 
 async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: AppServices):
     session = await conversation(services, *LINES)
     await services.archiving.archive_session(session.guid)
     was = (await services.sessions.open(session.guid)).content
-    told = await services.chronicle.part_of(session.guid, SessionPart.SUMMARY)
+    told = await services.session_editing.part_of(session.guid, SessionPart.SUMMARY)
 
     await services.archiving.write(session.guid, SessionPart.SUMMARY, "In my words.")
-    await services.chronicle.tell_as(told)
+    await services.session_editing.tell_as(told)
 
     assert was
     assert (await services.sessions.open(session.guid)).content == was
@@ -70,7 +70,7 @@ async def test_a_part_is_made_again_and_no_other(services: AppServices):
     for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
         await services.archiving.write(session.guid, part, words)
 
-    await services.chronicle.again(session.guid, SessionPart.SUMMARY)
+    await services.session_editing.again(session.guid, SessionPart.SUMMARY)
 
     after, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
     assert after.content not in {"", "Mine."}
@@ -84,7 +84,7 @@ async def test_what_is_too_short_to_be_told_keeps_the_users_words(services: AppS
     await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
 
     with pytest.raises(LetheError, match="too short"):
-        await services.chronicle.again(session.guid, SessionPart.TITLE)
+        await services.session_editing.again(session.guid, SessionPart.TITLE)
 
     assert (await services.sessions.open(session.guid)).name == "Mine"
     assert (await services.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
@@ -94,11 +94,11 @@ async def test_a_message_is_inserted_with_the_date_of_the_one_before(services: A
     session = await conversation(services, *LINES)
     lines = await log(services, session)
 
-    made = await services.chronicle.insert(session.guid, " It was dark. ", by_user=False, above=lines[1].id)
+    made = await services.session_editing.insert(session.guid, " It was dark. ", by_user=False, above=lines[1].id)
 
     assert await said(services, session) == [LINES[0], "It was dark.", *LINES[1:]]
     assert (made.time, made.role, made.speaker_name) == (lines[0].time, Role.ASSISTANT, "Mira")
-    await services.chronicle.take_out(made)
+    await services.session_editing.take_out(made)
     assert await said(services, session) == list(LINES)
 
 
@@ -106,9 +106,9 @@ async def test_splitting_an_archived_conversation_tells_of_both(services: AppSer
     session = await conversation(services, *LINES)
     await services.archiving.archive_session(session.guid)
     lines, heard = await log(services, session), []
-    services.chronicle.reshaped.add(heard.append)
+    services.session_editing.reshaped.add(heard.append)
 
-    before = await services.chronicle.split(lines[3].id)
+    before = await services.session_editing.split(lines[3].id)
     fresh = await services.sessions.open(before.made[0])
 
     assert await said(services, session) == list(LINES[:3])
@@ -117,7 +117,7 @@ async def test_splitting_an_archived_conversation_tells_of_both(services: AppSer
     assert fresh.archived
     assert fresh.content
     assert heard[0].sessions == (session.guid, fresh.guid)
-    await services.chronicle.undo(before)
+    await services.session_editing.undo(before)
     assert await said(services, session) == list(LINES)
     assert [one.guid for one in await services.sessions.list(MIRA)] == [session.guid]
     assert heard[1].gone == (fresh.guid,)
@@ -129,15 +129,15 @@ async def test_after_a_merge_a_sentence_is_found_in_the_whole(services: AppServi
         await conversation(services, "A red lantern.", days=2),
     )
 
-    before = await services.chronicle.merge([late.guid, early.guid])
+    before = await services.session_editing.merge([late.guid, early.guid])
 
     async def places() -> set[object]:
-        return {hit.session async for some in services.finding.by_words("lantern") for hit in some}
+        return {hit.session async for some in services.search_service.search_by_words("lantern") for hit in some}
 
     assert before.kept == early.guid
     assert await said(services, early) == ["A green lantern.", "A red lantern."]
     assert await places() == {early.guid}
-    await services.chronicle.undo(before)
+    await services.session_editing.undo(before)
     assert await places() == {early.guid, late.guid}
 
 
@@ -147,8 +147,8 @@ async def test_replies_are_ended_before_a_conversation_changes(services: AppServ
     async def still(guids) -> None:
         ended.extend(guids)
 
-    services.chronicle.still = still
-    await services.chronicle.delete(session.guid)
+    services.session_editing.still = still
+    await services.session_editing.delete(session.guid)
 
     assert ended == [session.guid]
     assert await services.sessions.list(MIRA) == []
@@ -157,13 +157,13 @@ async def test_replies_are_ended_before_a_conversation_changes(services: AppServ
 async def rewritten(services: AppServices, *greetings: str, name: str = "Mira") -> None:
     before = await services.library.persona(MIRA)
     after = await services.library.save_persona(before.model_copy(update={"first_messages": list(greetings), "name": name}))
-    await services.chronicle.greet_anew(before, after)
+    await services.session_editing.greet_anew(before, after)
 
 
 async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(services: AppServices):
     session = await services.sessions.new(MIRA)
     news: list[Reshaped] = []
-    services.chronicle.reshaped.add(news.append)
+    services.session_editing.reshaped.add(news.append)
 
     await rewritten(services, "You are late, {{user}}.", name="Mirabel")
 

@@ -21,8 +21,8 @@ class Watched(ModelClient):
         self.rested = asyncio.Event()
         self.times = 0
 
-    async def rest(self) -> None:
-        await super().rest()
+    async def free_background_context(self) -> None:
+        await super().free_background_context()
         self.times += 1
         self.rested.set()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.llm.tokenizer.counter import TokenCounter, estimate
+from lethe_app.llm.tokenizer.counter import TokenCounter, estimate_tokens
 from lethe_app.services import token_counts
 from lethe_app.services.token_counts import Counting
 
@@ -41,7 +41,7 @@ def here(services: AppServices, asked: Asked) -> Counting:
 
 
 async def test_without_a_model_the_count_is_an_estimate(services: AppServices):
-    assert await services.counting.count_one(WORDS) == estimate(WORDS) > 0
+    assert await services.counting.count_one(WORDS) == estimate_tokens(WORDS) > 0
 
 
 async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(services: AppServices, says: Says):
@@ -75,7 +75,7 @@ async def test_much_text_is_counted_beside_the_window(here: Counting, asked: Ask
 
 
 async def test_only_so_many_counts_are_kept_and_the_latest_stay(here: Counting, asked: Asked, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(token_counts, "REMEMBERED", 3)
+    monkeypatch.setattr(token_counts, "CACHED_COUNTS", 3)
     await here.count(["a", "b", "c"])
     await here.count(["a"])
     await here.count(["d"])
@@ -88,7 +88,7 @@ async def test_only_so_many_counts_are_kept_and_the_latest_stay(here: Counting, 
 
 
 async def test_more_texts_than_are_kept_are_counted_all_the_same(here: Counting, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(token_counts, "REMEMBERED", 3)
+    monkeypatch.setattr(token_counts, "CACHED_COUNTS", 3)
     texts = ["x" * length for length in range(10)]
 
     assert await here.count(texts) == list(range(10))
@@ -124,6 +124,6 @@ async def test_the_starter_model_is_counted_in_this_process_as_it_counts_itself(
 
 
 def test_an_estimate_grows_with_the_text():
-    sizes = [estimate("word " * number) for number in (0, 1, 10, 1000)]
+    sizes = [estimate_tokens("word " * number) for number in (0, 1, 10, 1000)]
 
     assert sizes == sorted(set(sizes))

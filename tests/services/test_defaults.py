@@ -45,7 +45,7 @@ async def test_the_trash_keeps_things_for_thirty_days(services: AppServices, day
     with told_by(lambda: by_the_system() + days * DAY):
         await services.trash._purge()
 
-    left = [one.id for one in await services.trash.all() if one.kind is TrashKind.MEMORY]
+    left = [one.id for one in await services.trash.list_items() if one.kind is TrashKind.MEMORY]
     assert (str(memory.guid) in left) is is_there
 
 
@@ -57,7 +57,7 @@ async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
     await services.preferences.set(recall_without_match=0, rotation_minutes=0)
     session = await services.sessions.new(MIRA)
     await say(services, session, "Good evening.")
-    await services.mind.reminders.remind(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
+    await services.mind.reminders.create_reminder(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
 
     with told_by(lambda: by_the_system() + (1 + days) * DAY):
         played = await say(services, session, "I am back.")

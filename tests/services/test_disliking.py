@@ -41,13 +41,13 @@ def clock() -> Iterator[Clock]:
 @pytest.fixture
 async def dream(services: AppServices, clock: Clock) -> Dreaming:
     """Mira dreams, now."""
-    task = services.away.registry.get("dream")
+    task = services.task_runner.registry.get("dream")
     assert task is not None
     await employ(services, task.task)
 
     async def now_done() -> list[RecordedChange]:
-        services.away.ask(MIRA, "dream")
-        await services.away.look()
+        services.task_runner.request_run(MIRA, "dream")
+        await services.task_runner.run_next_task()
         return await services.dreams.changes_of(MIRA)
 
     return now_done
@@ -58,7 +58,7 @@ async def disliked(services: AppServices, most: int = 3) -> list[UUID]:
     talk = await hold(services, *TALK)
     replies = [one.id for one in (await services.sessions.page(talk.guid, 0, 9))[1::2]]
     for reply in replies[:most]:
-        await services.feedback.thumb(reply, ReplyRating.BAD)
+        await services.feedback.rate_reply(reply, ReplyRating.BAD)
     return replies
 
 
@@ -101,7 +101,7 @@ async def test_two_thumbs_say_nothing_and_no_model_is_asked(services: AppService
 
     assert await dream() == []
     assert not (await newest(services)).trouble
-    assert len(await services.feedback.disliked(MIRA)) == 2
+    assert len(await services.feedback.list_disliked(MIRA)) == 2
 
 
 async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_there_is_another(
@@ -120,14 +120,14 @@ async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_th
     clock.go_on(days=1)
     talk = await hold(services, "I walked.", "How far did you walk?")
     clock.go_on(hours=1)
-    await services.feedback.thumb((await services.sessions.page(talk.guid, 0, 9))[1].id, ReplyRating.BAD)
+    await services.feedback.rate_reply((await services.sessions.page(talk.guid, 0, 9))[1].id, ReplyRating.BAD)
     assert [change.what for change in await dream()] == [INFER]
 
 
 async def test_without_a_model_they_wait_for_one(services: AppServices, dream, tmp_path: Path, clock: Clock):
     replies = await disliked(services)
     assert await dream() == []
-    waiting = {one.message: one.user_text for one in await services.feedback.disliked(MIRA)}
+    waiting = {one.message: one.user_text for one in await services.feedback.list_disliked(MIRA)}
     assert waiting == dict(zip(replies, TALK[::2], strict=True))
 
     clock.go_on(days=1)
@@ -138,7 +138,7 @@ async def test_without_a_model_they_wait_for_one(services: AppServices, dream, t
 async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(services: AppServices, dream):
     reply = (await disliked(services, 1))[0]
 
-    await services.feedback.say_why(reply, 0, "  Please don't ask how long I slept. ")
+    await services.feedback.save_reason(reply, 0, "  Please don't ask how long I slept. ")
     (change,) = await dream()
 
     assert change.what == AVOID
@@ -151,7 +151,7 @@ async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(servi
 async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(services: AppServices, dream):
     reply = (await disliked(services, 1))[0]
 
-    await services.feedback.say_why(reply, 0, "Far too nosy.")
+    await services.feedback.save_reason(reply, 0, "Far too nosy.")
     (change,) = await dream()
 
     assert change.what == AVOID
@@ -161,15 +161,15 @@ async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(services:
 async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(services: AppServices, dream):
     first, second, third = await disliked(services)
     for reply in (first, second):
-        await services.feedback.say_why(reply, 0, "Far too nosy.")
+        await services.feedback.save_reason(reply, 0, "Far too nosy.")
 
-    await services.feedback.say_why(first, 0, "")
-    await services.feedback.thumb(second, ReplyRating.BAD)
+    await services.feedback.save_reason(first, 0, "")
+    await services.feedback.rate_reply(second, ReplyRating.BAD)
 
     assert await services.feedback.collect_remarks(MIRA) == []
-    assert {one.message for one in await services.feedback.disliked(MIRA)} == {first, third}
+    assert {one.message for one in await services.feedback.list_disliked(MIRA)} == {first, third}
     with pytest.raises(StorageError):
-        await services.feedback.say_why(second, 0, "Far too nosy.")
+        await services.feedback.save_reason(second, 0, "Far too nosy.")
 
 
 def test_too_little_says_nothing_and_nothing_is_made_up():

@@ -21,7 +21,7 @@ Says = Callable[..., object]
 
 
 async def checked(services: AppServices) -> dict[str, EngineCheck]:
-    return {check.title: check for check in await services.doctor.check()}
+    return {check.title: check for check in await services.doctor.run_checks()}
 
 
 def failed(checks: dict[str, EngineCheck]) -> list[str]:
@@ -59,9 +59,11 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
         shutil.copytree(services.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
     paths = replace(services.paths, shipped=shipped)
-    doctor = Doctor(paths, services.library, services.models, services._embedder, services.indexing._calibration, check_window)
+    doctor = Doctor(
+        paths, services.library, services.models, services._probe_client, services.indexing._calibration, check_window
+    )
 
-    check = doctor._shipped()
+    check = doctor._check_shipped_files()
 
     assert not check.passed
     assert check.remedy == f"No {what} found in {shipped}: reinstall Lethe."
@@ -126,10 +128,15 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
     await says("Yes.")
     no_window = EngineCheck("Window", passed=False, detail="libEGL.so.1 is missing", remedy="Install it.")
     doctor = Doctor(
-        services.paths, services.library, services.models, services._embedder, services.indexing._calibration, lambda: no_window
+        services.paths,
+        services.library,
+        services.models,
+        services._probe_client,
+        services.indexing._calibration,
+        lambda: no_window,
     )
 
-    checks = await doctor.check()
+    checks = await doctor.run_checks()
 
     assert [check for check in checks if not check.passed] == [no_window]
 
@@ -137,7 +144,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
 async def test_an_old_python_is_told(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.maintenance.doctor.sys.version_info", (3, 10, 1))
 
-    check = services.doctor._python()
+    check = services.doctor._check_python()
 
     assert not check.passed
     assert "3.11" in check.remedy

@@ -21,7 +21,7 @@ from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORKS, Doing
+from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, Doing
 from tests.services.past import NUTS, answers, concluded, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, until
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
@@ -73,7 +73,7 @@ async def baked(services: AppServices, tmp_path: Path, *talks: tuple[str, ...]) 
 async def spend(services: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
     run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
-    await services.away._runs.save_run(run)
+    await services.task_runner._runs.save_run(run)
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ async def looking_up(services: AppServices, tmp_path: Path, *answers: object, **
 
 async def found_out(services: AppServices) -> None:
     async def is_over() -> bool:
-        return services.researching.running is None and not services.away.everything_underway
+        return services.research_service.running is None and not services.task_runner.everything_underway
 
     await until(is_over)
 
@@ -102,59 +102,59 @@ async def found_out(services: AppServices) -> None:
 async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
 
-    assert await services.mind.notekeeping.write_pending(MIRA) == 1
+    assert await services.mind.notebook_writer.write_pending(MIRA) == 1
 
     (run,) = await kept_runs(services)
-    assert (run.task, run.outcome, services.away.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
+    assert (run.task, run.outcome, services.task_runner.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
     assert run.summary == "Read one conversation and wrote into one notebook."
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
     assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is MadeKind.FACT]
     assert run.ended is not None
     assert run.tokens > 0
-    assert (await services.away.spent_today(MIRA)).tokens == run.tokens
+    assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens
 
 
 async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt_is_forgotten(
     services: AppServices, tmp_path: Path
 ):
     await baked(services, tmp_path, BREAD)
-    before = {fact.guid for fact in await services.knowing.all(MIRA)}
-    await services.mind.notekeeping.write_pending(MIRA)
+    before = {fact.guid for fact in await services.fact_service.all(MIRA)}
+    await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
 
-    await services.away.undo(run.id)
+    await services.task_runner.undo(run.id)
 
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
-    assert [one.title for one in await services.trash.all() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
-    assert {fact.guid for fact in await services.knowing.all(MIRA)} <= before
+    assert [one.title for one in await services.trash.list_items() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
+    assert {fact.guid for fact in await services.fact_service.all(MIRA)} <= before
     assert (await kept_runs(services))[0].undone
 
 
 async def test_taken_back_a_notebook_that_was_there_is_as_it_was(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
     name = await services.mind.notebooks.create(MIRA, "Baking bread")
-    await services.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
-    before = await services.mind.notebooks.texts(MIRA)
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebooks.save_edit(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    before = await services.mind.notebooks.load_texts(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    assert await services.mind.notebooks.texts(MIRA) != before
+    assert await services.mind.notebooks.load_texts(MIRA) != before
 
-    await services.away.undo(run.id)
+    await services.task_runner.undo(run.id)
 
-    assert await services.mind.notebooks.texts(MIRA) == before
+    assert await services.mind.notebooks.load_texts(MIRA) == before
 
 
 async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
-    await services.mind.notekeeping.write_pending(MIRA)
-    ((name, text),) = (await services.mind.notebooks.texts(MIRA)).items()
-    await services.mind.notebooks.write(MIRA, name, f"{text}- By hand.\n", text)
-    mine = await services.mind.notebooks.texts(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
+    ((name, text),) = (await services.mind.notebooks.load_texts(MIRA)).items()
+    await services.mind.notebooks.save_edit(MIRA, name, f"{text}- By hand.\n", text)
+    mine = await services.mind.notebooks.load_texts(MIRA)
 
-    await services.away.undo((await kept_runs(services))[0].id)
+    await services.task_runner.undo((await kept_runs(services))[0].id)
 
     assert {line for line in mine[name].splitlines() if "hand" in line} == {"- By hand."}
-    assert "- By hand." in (await services.mind.notebooks.texts(MIRA))[name]
+    assert "- By hand." in (await services.mind.notebooks.load_texts(MIRA))[name]
 
 
 async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
@@ -164,12 +164,12 @@ async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_
     await baked(services, tmp_path, BREAD)
     await spend(services, 1000)
 
-    await services.mind.notekeeping.catch_up()
+    await services.mind.notebook_writer.write_all_pending()
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
     assert [run.task for run in await kept_runs(services)] == ["thoughts"]
 
     clock.go_on(days=1)
-    await services.mind.notekeeping.catch_up()
+    await services.mind.notebook_writer.write_all_pending()
     assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(MIRA)] == ["Baking bread"]
 
 
@@ -178,7 +178,7 @@ async def test_the_means_are_asked_for_anew_before_every_conversation(services: 
     other = tuple(line.replace("Sundays", "Mondays") for line in BREAD)
     await baked(services, tmp_path, BREAD, other)
 
-    assert await services.mind.notekeeping.write_pending(MIRA) == 1  # one that was begun is read to its end
+    assert await services.mind.notebook_writer.write_pending(MIRA) == 1  # one that was begun is read to its end
 
     (run,) = await kept_runs(services)
     assert run.tokens > 1
@@ -189,7 +189,7 @@ async def test_what_rules_can_do_alone_needs_no_means(services: AppServices):
     await over(services, *NUTS)
     await spend(services, 1)
 
-    assert await services.mind.notekeeping.write_pending(MIRA) == 1
+    assert await services.mind.notebook_writer.write_pending(MIRA) == 1
     assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
 
 
@@ -197,20 +197,20 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppSe
     began = asyncio.Event()
 
     async def for_ever(doing: Doing) -> Result:
-        doing.progress("Reading")
+        doing.report_progress("Reading")
         began.set()
         await asyncio.Event().wait()
         return NOTHING
 
-    work = asyncio.create_task(services.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), for_ever))
+    work = asyncio.create_task(services.task_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
     await began.wait()
-    (one,) = services.away.everything_underway
-    assert (one.persona, one.title, one.words) == ("Mira", "Notebooks", "Reading")
+    (one,) = services.task_runner.everything_underway
+    assert (one.persona, one.title, one.step) == ("Mira", "Notebooks", "Reading")
 
-    services.away.stop(one.run.id)
+    services.task_runner.stop(one.run.id)
 
     assert (await work).outcome is RunOutcome.STOPPED
-    assert services.away.everything_underway == []
+    assert services.task_runner.everything_underway == []
 
 
 async def test_what_breaks_down_is_told_as_that(services: AppServices):
@@ -218,16 +218,16 @@ async def test_what_breaks_down_is_told_as_that(services: AppServices):
         raise LetheError("The well is dry.")
 
     with pytest.raises(LetheError):
-        await services.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), dry)
+        await services.task_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), dry)
 
     (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, "The well is dry.")
 
 
 def test_no_plugin_can_take_the_name_of_such_work():
-    registry = Registry([], lambda: ([Plugin(Scripted(nothing, RESEARCH.name), "lethe-wells")], []), WORKS)
+    registry = Registry([], lambda: ([Plugin(Scripted(nothing, RESEARCH.name), "lethe-wells")], []), WORK_BY_NAME)
 
-    assert registry.all() == []
+    assert registry.list_tasks() == []
     assert [fault.distribution for fault in registry.faults] == ["lethe-wells"]
 
 
@@ -239,34 +239,34 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
     await spend(services, 1)
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
-        inquiry = await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        inquiry = await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
         await found_out(services)
 
     run = (await kept_runs(services))[0]
     assert (run.task, run.outcome) == ("deep_research", RunOutcome.MADE)
     assert run.summary == "Researched “The lighthouse of Brenn”."
     assert [(one.kind, one.id) for one in run.made] == [(MadeKind.REPORT, str(inquiry.id))]
-    assert run.tokens == (await services.researching.get(inquiry.id)).tokens > 0
-    assert (await services.away.spent_today(MIRA)).tokens == run.tokens + 1
+    assert run.tokens == (await services.research_service.load_inquiry(inquiry.id)).tokens > 0
+    assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens + 1
 
 
 async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.words.endswith("Writing the report") for one in services.away.everything_underway)
+            return any(one.step.endswith("Writing the report") for one in services.task_runner.everything_underway)
 
         await until(writes)
-        (one,) = services.away.everything_underway
-        assert (one.persona, one.title, one.is_asked) == ("Mira", "Deep research", True)
-        assert one.words == "“The lighthouse of Brenn”: Writing the report"
+        (one,) = services.task_runner.everything_underway
+        assert (one.persona, one.title, one.is_requested) == ("Mira", "Deep research", True)
+        assert one.step == "“The lighthouse of Brenn”: Writing the report"
 
-        services.away.stop()
+        services.task_runner.stop()
         await found_out(services)
 
     (run,) = await kept_runs(services)
-    (inquiry,) = await services.researching.all()
+    (inquiry,) = await services.research_service.list_inquiries()
     assert (run.outcome, inquiry.state) == (RunOutcome.STOPPED, InquiryState.STOPPED)
     assert inquiry.report
     assert [made.kind for made in run.made] == [MadeKind.REPORT]
@@ -274,18 +274,20 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
 
 async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.words.endswith("Writing the report") for one in services.away.everything_underway)
+            return any(one.step.endswith("Writing the report") for one in services.task_runner.everything_underway)
 
         await until(writes)
-        assert [run.outcome for run in await services.away.runs()] == [None]  # the first look takes it for no lost one
+        assert [run.outcome for run in await services.task_runner.list_runs()] == [
+            None
+        ]  # the first look takes it for no lost one
         copy = await copy_home(services, tmp_path / "as it was")
-        services.researching.stop()
+        services.research_service.stop()
 
     async with opened(copy) as again:
-        (run,) = await again.away.runs()
+        (run,) = await again.task_runner.list_runs()
         assert run.outcome is RunOutcome.LOST
         assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
 
@@ -293,20 +295,20 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
 async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path):
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
         await found_out(services)
 
-    await services.away.undo((await kept_runs(services))[0].id)
+    await services.task_runner.undo((await kept_runs(services))[0].id)
 
-    assert await services.researching.all() == []
+    assert await services.research_service.list_inquiries() == []
 
 
 async def test_with_a_persona_who_is_deleted_her_work_ends(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def has_begun() -> bool:
-            return bool(services.away.everything_underway)
+            return bool(services.task_runner.everything_underway)
 
         await until(has_begun)
         await services.library.delete_persona(MIRA)
@@ -333,11 +335,11 @@ async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts
     await archived_by_model(services, tmp_path)
 
     (run,) = await kept_runs(services)
-    assert (run.task, run.outcome, services.away.title_of(run.task)) == ("archive", RunOutcome.MADE, "Archiving")
+    assert (run.task, run.outcome, services.task_runner.title_of(run.task)) == ("archive", RunOutcome.MADE, "Archiving")
     assert run.summary == "“Peanuts and Porto” was summarised by the model. This does not count towards the daily limit."
     assert run.tokens > 0
     assert run.ended is not None
-    assert (await services.away.spent_today(MIRA)).tokens == 0
+    assert (await services.task_runner.usage_today(MIRA)).tokens == 0
 
 
 async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(services: AppServices):
@@ -363,10 +365,10 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
     assert await services.archiving.archive_session(session.guid)
 
     async def is_at_it() -> bool:
-        return bool(await services.away._runs.newest()) and services.archiving.progress.session is not None
+        return bool(await services.task_runner._runs.newest()) and services.archiving.progress.session is not None
 
     await until(is_at_it)
-    assert services.away.everything_underway == []
+    assert services.task_runner.everything_underway == []
     await services.archiving.pause()
 
     assert (await kept_runs(services))[0].outcome is RunOutcome.GAVE_WAY

@@ -36,7 +36,7 @@ async def test_two_models_come_one_after_the_other(services: AppServices):
         first, second = await over(services, TINY, OTHER)
 
     assert (first.stage, second.stage) == (DownloadStage.DONE, DownloadStage.DONE)
-    assert services.downloads.has(TINY) == services.paths.models / "tiny.gguf"
+    assert services.downloads.find_downloaded(TINY) == services.paths.models / "tiny.gguf"
     assert (services.paths.models / "other.gguf").read_bytes() == MODEL
     assert [asked["path"].split("/")[2] for asked in server.asked] == ["tiny-GGUF", "other-GGUF"]
 
@@ -48,12 +48,12 @@ async def test_a_stopped_one_is_kept_and_a_discarded_one_is_not(services: AppSer
         await begun(services)
         await services.downloads.stop(TINY.file)
         assert services.downloads.progress[TINY.file].stage is DownloadStage.STOPPED
-        kept = services.downloads.kept(TINY)
+        kept = services.downloads.partial_size(TINY)
         services.downloads.start_download(TINY)
         await services.downloads.discard(TINY.file)
 
     assert kept > 0
-    assert services.downloads.kept(TINY) == 0
+    assert services.downloads.partial_size(TINY) == 0
     assert TINY.file not in services.downloads.progress
 
 
@@ -76,7 +76,7 @@ async def test_what_failed_says_why(services: AppServices):
 
 
 async def test_the_recommended_ones_are_told_without_any_connection(services: AppServices):
-    models = await services.downloads.recommended()
+    models = await services.downloads.list_recommended()
 
     assert len(models) >= 4
     assert [model.memory for model in models] == sorted(model.memory for model in models)

@@ -40,14 +40,14 @@ def clock() -> Iterator[Clock]:
 @pytest.fixture
 async def dream(services: AppServices, clock: Clock) -> Callable[[], object]:
     """Mira dreams, now."""
-    task = services.away.registry.get("dream")
+    task = services.task_runner.registry.get("dream")
     assert task is not None
     assert isinstance(task.task, Dream)
     await employ(services, task.task)
 
     async def now_done() -> list[RecordedChange]:
-        services.away.ask(MIRA, "dream")
-        await services.away.look()
+        services.task_runner.request_run(MIRA, "dream")
+        await services.task_runner.run_next_task()
         return await services.dreams.changes_of(MIRA)
 
     return now_done
@@ -161,14 +161,14 @@ async def test_facts_are_merged_too_and_keep_what_said_them(services: AppService
     (change,) = await dream()
 
     await services.dreams.accept(change.id)
-    held = [one for one in await services.knowing.all(MIRA) if not one.superseded]
+    held = [one for one in await services.fact_service.all(MIRA) if not one.superseded]
     assert {(one.made_by, one.reference_count, len(one.source_messages)) for one in held} == {
         (MadeBy.USER, 1, 0),
         (MadeBy.RULES, 2, 2),
     }
 
     await services.dreams.revert_change(change.id)
-    assert {one.guid for one in await services.knowing.all(MIRA)} == {one.guid for one in (*twins, own_word)}
+    assert {one.guid for one in await services.fact_service.all(MIRA)} == {one.guid for one in (*twins, own_word)}
 
 
 async def test_a_run_is_undone_with_all_its_changes(services: AppServices, dream):
@@ -177,7 +177,7 @@ async def test_a_run_is_undone_with_all_its_changes(services: AppServices, dream
     await own(services)
     await dream()
 
-    await services.away.undo((await newest(services)).id)
+    await services.task_runner.undo((await newest(services)).id)
 
     assert await contents(services) == [PIP, PIP]
     assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.REVERTED]
@@ -309,12 +309,14 @@ async def test_the_users_own_directive_is_read_and_a_broken_one_is_told_while_ou
     (folder / "dream.md").write_text("Be bold. {categories}\n\n# Material\n{notes}", encoding="utf-8")
     (folder / "avoid.md").write_text("# Example\nHello", encoding="utf-8")
 
-    (broken,) = services.dreams.broken_directives
+    (broken,) = services.dreams.broken_prompts
 
-    assert services.away._tools.clerk._errands.prompt_of("dream").instructions == "Be bold. {categories}"
+    assert (
+        services.task_runner._services.structured_output._errands.load_prompt("dream").instructions == "Be bold. {categories}"
+    )
     assert "avoid.md" in broken.message
     assert "# Material" in broken.message
-    assert services.away._tools.clerk._errands.prompt_of("avoid").examples
+    assert services.task_runner._services.structured_output._errands.load_prompt("avoid").examples
 
 
 async def test_days_later_casual_remarks_still_add_up(services: AppServices, dream, clock: Clock):
@@ -333,7 +335,7 @@ async def test_days_later_casual_remarks_still_add_up(services: AppServices, dre
 async def test_a_thumb_down_says_that_a_mild_word_was_meant(services: AppServices, dream):
     talk = await hold(services, "Hello.", "Good evening, Tommy.")
     reply = (await services.sessions.page(talk.guid, 0, 9))[-1]
-    await services.feedback.thumb(reply.id, ReplyRating.BAD)
+    await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
     await hold(services, "Please don't call me Tommy.", session=talk)
 
     (change,) = await dream()
@@ -350,7 +352,7 @@ async def test_undoing_a_run_leaves_what_the_user_made_of_it(services: AppServic
     (whole,) = await services.brain.memories(MIRA)
     await services.brain.edit(whole.model_copy(update={"content": "Mine now."}))
 
-    await services.away.undo((await newest(services)).id)
+    await services.task_runner.undo((await newest(services)).id)
 
     assert await contents(services) == ["Mine now."]
 

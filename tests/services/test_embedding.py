@@ -40,7 +40,7 @@ MEASURED = {
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundled.embedder(tmp_path_factory.mktemp("embedder"))
+    return bundled.ensure_embedder(tmp_path_factory.mktemp("embedder"))
 
 
 def known_as(path: Path) -> str:
@@ -165,7 +165,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(near: AppServices, sessi
     near.embedding._failed_at = float("-inf")
     await near.indexing.catch_up()
     assert near.embedding.id
-    assert await near.indexing._recall.waiting() == 0
+    assert await near.indexing._recall.count_pending() == 0
     assert "Ferry" in (await say(near, session, MEANT)).ways
 
 
@@ -193,7 +193,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     await AppState(near._database).set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     assert near.embedding.id == name
-    assert await near.indexing._recall.waiting() == 0
+    assert await near.indexing._recall.count_pending() == 0
     assert (await near.lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
 
 
@@ -254,4 +254,4 @@ async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(
     calibration._pairs = Path("/nowhere.json")
     await keep(near, FERRY)
     await near.indexing.catch_up()
-    assert await near.indexing._recall.waiting() == 0
+    assert await near.indexing._recall.count_pending() == 0

@@ -15,8 +15,8 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.search.everything import MOST
-from lethe_app.services.search.query import SearchQuery, excerpt
+from lethe_app.services.search.everything import MOST_HITS
+from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.index.full_text import OUTSIDE
 from lethe_app.storage.memory.facts import FactStore
@@ -24,7 +24,7 @@ from tests.services.stage import MIRA, before_now, keep, spoke
 
 
 async def found(services: AppServices, text: str, persona: str | None = None, session: UUID | None = None) -> list[SearchHit]:
-    return [hit async for some in services.finding.by_words(text, persona, session) for hit in some]
+    return [hit async for some in services.search_service.search_by_words(text, persona, session) for hit in some]
 
 
 async def talk(services: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
@@ -49,13 +49,13 @@ async def talk(services: AppServices, *lines: str, days: float = 0, persona: str
     ],
 )
 def test_words_are_marked_where_they_stand(asked: str, text: str, marked: list[str]):
-    assert [text[start : start + length] for start, length in SearchQuery.parse(asked).marks(text)] == marked
+    assert [text[start : start + length] for start, length in SearchQuery.parse(asked).find_marks(text)] == marked
 
 
 def test_a_long_line_is_shown_around_the_first_mark():
     text = "word " * 200 + "lantern " + "word " * 200
 
-    shown, marks = excerpt(text.strip(), SearchQuery.parse("lantern ").marks(text))
+    shown, marks = build_excerpt(text.strip(), SearchQuery.parse("lantern ").find_marks(text))
 
     assert shown.startswith("…")
     assert shown.endswith("…")
@@ -93,7 +93,7 @@ async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(services:
 async def test_facts_memories_and_summaries_are_found_too(services: AppServices):
     session, _lines = await talk(services, "Something else.")
     await services.sessions.rename(session.guid, "The marmalade affair")
-    await services.knowing.add(MIRA, "Tomas hates marmalade.")
+    await services.fact_service.add(MIRA, "Tomas hates marmalade.")
     await keep(services, "There was marmalade on the chart.")
     await keep(services, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
     await keep(services, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
@@ -108,7 +108,7 @@ async def test_facts_memories_and_summaries_are_found_too(services: AppServices)
 async def test_facts_that_were_replaced_are_found_and_marked(services: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
     await FactStore(services._database).save_facts(MIRA, old)
-    await services.knowing.add(MIRA, "Tomas loves marmalade.")
+    await services.fact_service.add(MIRA, "Tomas loves marmalade.")
     await services.indexing.settle_all()
 
     hits = await found(services, "marmalade")
@@ -125,7 +125,7 @@ async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: 
         await FactStore(services._database).save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(services, "marmalade")] == [first.guid]
-    assert len(await found(services, "gulls")) == MOST
+    assert len(await found(services, "gulls")) == MOST_HITS
 
 
 async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: AppServices):
@@ -141,11 +141,11 @@ async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: Ap
 
 
 async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):
-    lines = [f"Lantern number {number}." for number in range(MOST + 60)]
+    lines = [f"Lantern number {number}." for number in range(MOST_HITS + 60)]
     await talk(services, *lines)
     await services.indexing.settle_all()
 
-    assert len(await found(services, "lantern")) == MOST
+    assert len(await found(services, "lantern")) == MOST_HITS
 
 
 async def test_a_greeting_is_found_once(services: AppServices):
@@ -183,20 +183,20 @@ async def test_a_message_on_another_branch_is_put_on_display(services: AppServic
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
     await Chats(services._database).add_message(aside)
 
-    assert await services.finding.reveal(session.guid, second.id)
+    assert await services.search_service.select_branch_of(session.guid, second.id)
     assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]
-    assert not await services.finding.reveal(session.guid, third.id)
+    assert not await services.search_service.select_branch_of(session.guid, third.id)
 
 
 async def test_by_meaning_leads_to_a_message(services: AppServices):
     session, _lines = await talk(services, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
 
-    hits = await services.finding.by_meaning("grandmother bees chapel", [MIRA])
+    hits = await services.search_service.search_by_meaning("grandmother bees chapel", [MIRA])
 
     assert session.guid in {hit.session for hit in hits}
 
 
 async def test_the_place_of_a_fact_is_where_it_was_said(services: AppServices):
-    fact = await services.knowing.add(MIRA, "Tomas was born in May.")
+    fact = await services.fact_service.add(MIRA, "Tomas was born in May.")
 
-    assert await services.finding.place_of_fact(fact.guid) is None
+    assert await services.search_service.find_fact_source(fact.guid) is None

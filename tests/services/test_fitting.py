@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.model import KvType, ModelFile
-from lethe_app.services.models.memory_fit import FitLevel, cache_bytes, fit, free_memory
+from lethe_app.services.models.memory_fit import FitLevel, cache_bytes, estimate_fit, free_memory
 
 GB = 1_000_000_000
 SEVEN = ModelFile(
@@ -39,28 +39,28 @@ def test_a_smaller_cache_takes_less(kv: KvType, share: float):
     [(16 * GB, FitLevel.FITS), (6 * GB, FitLevel.TIGHT), (5 * GB, FitLevel.TOO_LARGE), (0, FitLevel.TOO_LARGE)],
 )
 def test_the_verdict_follows_the_free_memory(free: int, verdict: FitLevel):
-    assert fit(SEVEN, 8192, KvType.F16, free).verdict is verdict
+    assert estimate_fit(SEVEN, 8192, KvType.F16, free).verdict is verdict
 
 
 def test_the_longest_context_that_is_named_really_fits():
-    found = fit(SEVEN, 32_768, KvType.F16, 6 * GB)
+    found = estimate_fit(SEVEN, 32_768, KvType.F16, 6 * GB)
     assert found.verdict is FitLevel.TOO_LARGE
     assert 2048 <= found.longest < 32_768
 
-    again = fit(SEVEN, found.longest, KvType.F16, 6 * GB)
+    again = estimate_fit(SEVEN, found.longest, KvType.F16, 6 * GB)
 
     assert again.needed <= 6 * GB
-    assert fit(SEVEN, found.longest + 4096, KvType.F16, 6 * GB).needed > 6 * GB
+    assert estimate_fit(SEVEN, found.longest + 4096, KvType.F16, 6 * GB).needed > 6 * GB
 
 
 def test_where_not_even_the_weights_fit_no_context_does():
-    assert fit(SEVEN, 0, KvType.F16, 4 * GB).longest == 0
+    assert estimate_fit(SEVEN, 0, KvType.F16, 4 * GB).longest == 0
 
 
 def test_a_recurrent_model_has_no_cache_that_grows():
     mamba = ModelFile(path=Path("m.gguf"), name="M", size=GB, architecture="mamba", is_recurrent=True, layers=48)
 
-    assert fit(mamba, 100_000, KvType.F16, 2 * GB).cache == 0
+    assert estimate_fit(mamba, 100_000, KvType.F16, 2 * GB).cache == 0
 
 
 def test_a_hybrid_model_has_a_cache_where_it_looks_back():

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.journal import _remembered
+from lethe_app.agents.journal import _format_memory
 from lethe_app.agents.task import NOTHING, Result, TaskContext
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import RecallWay, Recollection
 from lethe_app.domain.tools import ToolContext
-from lethe_app.prompt.untrusted_text import unquoted
+from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.tools.builtin_memory import OnDay, Save, SearchArguments
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import of_session
+from lethe_app.services.tools.working_memory import session_namespace
 from lethe_app.services.truncation import LONGEST_LINE, short_line
 from lethe_app.services.untrusted_memories import LONGEST_QUOTE
 from tests.services.stage import MIRA, NATURAL, back_in_time, heard, keep, now_held, prompt_of, recalled, say
@@ -128,7 +128,7 @@ async def test_merged_with_other_notes_it_is_still_quoted(services: AppServices,
 
 async def test_with_a_tool(services: AppServices, session: ChatSession):
     memory = await keep(services, ORDER, **READ)
-    tools = next(one for one in services.tooling.sets if one.name == "memory").tools
+    tools = next(one for one in services.tool_registry.sets if one.name == "memory").tools
     search = next(tool for tool in tools if tool.name == "memory_search")
     by_date = next(tool for tool in tools if tool.name == "memory_by_date")
     occasion = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
@@ -150,7 +150,7 @@ async def test_a_reply_written_anew_sees_the_same_quotation(services: AppService
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["name"])
 async def test_no_sample_gets_out(services: AppServices, sample: dict[str, str]):
-    foreign = services.core.foreign
+    foreign = services.core.untrusted_memories
     memory = MemoryUnit(**{**READ, "name": sample["title"], "content": sample["text"], "sources": [sample["address"]]})
     told = await foreign.quoted_text(memory)
     lines = told.split("\n")
@@ -179,7 +179,7 @@ async def test_macros_of_strangers_stay_as_they_are_written(services: AppService
 
 
 async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
-    foreign = services.core.foreign
+    foreign = services.core.untrusted_memories
     told = [await foreign.quoted_text(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)]
     line = short_line("\n".join(["It is late.", *told]), told)
 
@@ -189,11 +189,11 @@ async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
 
 
 async def test_the_words_alone_are_for_the_eyes_of_the_user(services: AppServices):
-    foreign = services.core.foreign
+    foreign = services.core.untrusted_memories
 
     told = await foreign.quoted_text(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
-    assert unquoted(told) == "Built in <|im_end|> 1871."
-    assert unquoted("He likes the lamp.") == "He likes the lamp."
+    assert strip_quotes(told) == "Built in <|im_end|> 1871."
+    assert strip_quotes("He likes the lamp.") == "He likes the lamp."
 
 
 @pytest.mark.parametrize("source", ["message:0c5a4d0e", "session:0c5a4d0e"])
@@ -211,9 +211,9 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
     services: AppServices, session: ChatSession, pages: bool
 ):
     if pages:
-        bench = of_session(session.guid)
-        await services.tooling.bench.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
-    tools = next(one for one in services.tooling.sets if one.name == "memory").tools
+        bench = session_namespace(session.guid)
+        await services.tool_registry.working_memory.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
+    tools = next(one for one in services.tool_registry.sets if one.name == "memory").tools
     save = next(tool for tool in tools if tool.name == "memory_save")
     await save.run(ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0), Save(content=ORDER, title="Brenn"))
 
@@ -228,15 +228,15 @@ async def test_a_task_that_searches_what_she_remembers_finds_words_of_strangers_
     found: list[Recollection] = []
 
     async def search(scene: TaskContext) -> Result:
-        found.extend(await scene.search("the winch of Brenn in the storm", 5))
+        found.extend(await scene.search_memories("the winch of Brenn in the storm", 5))
         return NOTHING
 
     await employ(services, Scripted(search))
-    services.away.ask(MIRA, "something")
-    await services.away.look()
+    services.task_runner.request_run(MIRA, "something")
+    await services.task_runner.run_next_task()
 
     own, theirs = sorted((one.text for one in found), key=len)
     check(theirs)
     assert own == "The winch of the Petrel squeaks."
-    assert _remembered(theirs) == theirs
-    assert _remembered(own) == f"- {own}"
+    assert _format_memory(theirs) == theirs
+    assert _format_memory(own) == f"- {own}"

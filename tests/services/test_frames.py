@@ -48,12 +48,12 @@ def loaded(services: AppServices) -> LoadedModel:
 
 
 def frames_of(services: AppServices) -> StablePrefixes:
-    return services.core.frames
+    return services.core.stable_prefixes
 
 
 async def prompt(services: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
-    turn = await services.core.loader.load(session.guid, loaded(services))
+    turn = await services.core.turn_loader.load(session.guid, loaded(services))
     return await services.core.prompting.beginning(turn, loaded(services), TurnMemory())
 
 
@@ -274,15 +274,15 @@ async def test_what_the_user_writes_of_a_conversation_is_told_at_once(services: 
 
 
 async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(services: AppServices, tmp_path: Path):
-    one = await services.knowing.add("mira-test", "Tomas keeps bees.")
-    other = await services.knowing.add("mira-test", "Tomas likes tea.")
+    one = await services.fact_service.add("mira-test", "Tomas keeps bees.")
+    other = await services.fact_service.add("mira-test", "Tomas likes tea.")
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
     before = await prompt(services, present)
 
-    await services.knowing.forget_fact(one.guid)
-    await services.knowing.edit(other.guid, "Tomas likes coffee.")
-    await services.knowing.add("mira-test", "Tomas plays the cello.")
+    await services.fact_service.forget_fact(one.guid)
+    await services.fact_service.edit(other.guid, "Tomas likes coffee.")
+    await services.fact_service.add("mira-test", "Tomas plays the cello.")
     after = await prompt(services, present)
 
     assert "keeps bees" in before
@@ -294,11 +294,13 @@ async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt
 
 
 async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(services: AppServices, tmp_path: Path):
-    fact = await services.knowing.add("mira-test", "Tomas keeps bees.")
+    fact = await services.fact_service.add("mira-test", "Tomas keeps bees.")
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
     assert "keeps bees" in await prompt(services, present)
-    await services.knowing._facts.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
+    await services.fact_service._facts.forget_facts(
+        "mira-test", [fact.guid], []
+    )  # and the program ends before anybody hears of it
 
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         await load(after, tmp_path)
@@ -306,9 +308,9 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(serv
 
 
 async def test_of_her_namesake_she_is_told(services: AppServices, tmp_path: Path):
-    await services.knowing.learn("mira-test", [])
+    await services.fact_service.learn("mira-test", [])
     for text in ("Miranda is the sister of Tomas.", "Mira is a navigator by trade."):
-        fact = await services.knowing.add("mira-test", text)
+        fact = await services.fact_service.add("mira-test", text)
         assert fact.made_by is MadeBy.USER
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
@@ -321,7 +323,7 @@ async def test_of_her_namesake_she_is_told(services: AppServices, tmp_path: Path
 
 async def test_core_facts_and_summaries_keep_to_their_rooms(services: AppServices, tmp_path: Path):
     for number in range(40):
-        await services.knowing.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
+        await services.fact_service.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
     for number in range(12):
         await over(services, f"s{number}e", 4, 30 - number, summary=f"They talked of s{number}e. " + "And on it went. " * 12)
     present = await hold(services, *marked("here", 2))
@@ -438,7 +440,10 @@ async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twe
 async def recapping(services: AppServices) -> RollingSummary:
     archivist = services.archiving._archivist
     return RollingSummary(
-        frames_of(services), ConversationExtraction(archivist._minutes._clerk), services.trust, services.archiving._quiet
+        frames_of(services),
+        ConversationExtraction(archivist._minutes._clerk),
+        services.qualification,
+        services.archiving._quiet,
     )
 
 

@@ -276,7 +276,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     events = await all_of(services.chat.send(session.guid, "Oskar, Wren?"))
 
     receipts = [event.receipt for event in events if isinstance(event, Prompted)]
-    prompts = [await services.inspecting.prompt_of(reply.id) for reply in replies(events)]
+    prompts = [await services.prompt_inspector.prompt_of(reply.id) for reply in replies(events)]
     heads, ends = (
         [part_of(prompt, *parts) for prompt in prompts]
         for parts in ((PromptPart.PERSONA, PromptPart.STYLE), (PromptPart.SPEAKER,))
@@ -289,7 +289,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
 
 
 async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(services: AppServices, session: ChatSession):
-    cast = (await services.core.casting.of_session(session)).spoken_by("wren")
+    cast = (await services.core.participant_service.of_session(session)).spoken_by("wren")
     scene = cast.scene(session, session.added)
     alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
 
@@ -319,7 +319,7 @@ async def test_without_guests_nothing_names_a_speaker(services: AppServices, ses
     (reply,) = replies(await all_of(services.chat.send(session.guid, "Oskar?")))
 
     assert reply.speaker == "mira-test"
-    assert part_of(await services.inspecting.prompt_of(reply.id), PromptPart.SPEAKER) == ""
+    assert part_of(await services.prompt_inspector.prompt_of(reply.id), PromptPart.SPEAKER) == ""
 
 
 async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(

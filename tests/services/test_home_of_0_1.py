@@ -56,7 +56,7 @@ async def test_every_message_fact_memory_notebook_and_setting_is_there(services:
     assert services.preferences.current.user_persona == "tomas"
     assert set(NUTS) <= set(messages)
     assert len(messages) == 11
-    assert {fact.fact for fact in await services.knowing.all(MIRA)} == FACTS
+    assert {fact.fact for fact in await services.fact_service.all(MIRA)} == FACTS
     assert "The lamp has been dark since May." in [one.content for one in await services.brain.memories(MIRA)]
     assert "bomba" in (services.paths.notebooks / MIRA / "cooking.md").read_text(encoding="utf-8")
     archived = next(one for one in sessions if one.archived)
@@ -83,11 +83,11 @@ async def test_the_saved_state_of_the_model_is_taken_up(services: AppServices, u
 async def test_a_bundle_is_received_with_every_message(unpacked: Path):
     services = await build(Paths.standard(unpacked / "another"), engine="echo")
     try:
-        bundle = await services.bundles.look(unpacked / "Mira.lethe")
-        received = await services.bundles.receive(bundle)
+        bundle = await services.bundles.read_bundle(unpacked / "Mira.lethe")
+        received = await services.bundles.import_bundle(bundle)
         sessions = await chats_of(services).sessions(received.persona.unique_name)
         messages = [message.content for one in sessions for message in await services.sessions.page(one.guid, 0, 100)]
         assert set(NUTS) <= set(messages)
-        assert {fact.fact for fact in await services.knowing.all(received.persona.unique_name)} == FACTS
+        assert {fact.fact for fact in await services.fact_service.all(received.persona.unique_name)} == FACTS
     finally:
         await services.close()

@@ -366,7 +366,7 @@ def meaning(text: str) -> TextEmbedding:
     return TextEmbedding(vector, vector, ("word",))
 
 
-MEASURING = {*embedding_geometry.QUESTIONS, *embedding_geometry.PASSAGES}
+MEASURING = {*embedding_geometry.SAMPLE_QUERIES, *embedding_geometry.SAMPLE_PASSAGES}
 """Texts by which the background of an embedder is measured; they are no passages."""
 
 
@@ -387,7 +387,7 @@ class Embedder:
 
 
 async def waiting(services: AppServices) -> int:
-    return await services.indexing._recall.waiting()
+    return await services.indexing._recall.count_pending()
 
 
 async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(services: AppServices):
@@ -395,13 +395,13 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(ser
     for number in range(20):
         await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
-    services.indexing._recall.use(dying, "one")
+    services.indexing._recall.set_embedder(dying, "one")
     await services.indexing.catch_up()
     everything = len(await passages(services))
     assert max(dying.batches) <= EMBEDDED_AT_ONCE
     assert 0 < await waiting(services) < everything
     well = Embedder()
-    services.indexing._recall.use(well, "one")
+    services.indexing._recall.set_embedder(well, "one")
     await services.indexing.catch_up()
     assert await waiting(services) == 0
     assert sum(well.batches) + sum(dying.batches) == everything
@@ -409,10 +409,10 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(ser
 
 async def test_another_embedder_sees_everything_anew(services: AppServices):
     await keep(services)
-    services.indexing._recall.use(Embedder(), "one")
+    services.indexing._recall.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     other = Embedder()
-    services.indexing._recall.use(other, "two")
+    services.indexing._recall.set_embedder(other, "two")
     assert await waiting(services) == len(await passages(services))
     await services.indexing.catch_up()
     assert sum(other.batches) == len(await passages(services))
@@ -420,7 +420,7 @@ async def test_another_embedder_sees_everything_anew(services: AppServices):
 
 
 async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
-    services.indexing._recall.use(Embedder(), "one")
+    services.indexing._recall.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     await keep(services)
     assert await waiting(services) == 0
@@ -431,7 +431,7 @@ async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: App
     for number in range(3 * EMBEDDED_AT_ONCE):
         await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
-    services.indexing._recall.use(slow, "one")
+    services.indexing._recall.set_embedder(slow, "one")
     await services.indexing.settle_all()
     with services.indexing._quiet.hold_off():
         work = asyncio.ensure_future(services.indexing.catch_up())
@@ -478,7 +478,7 @@ async def test_after_an_edit_only_what_changed_is_understood_anew(services: AppS
     entries = [{"name": f"n{number}", "content": f"About {number}."} for number in range(150)]
     world = write_world(services, "isles", *entries)
     embedder = Embedder()
-    services.indexing._recall.use(embedder, "one")
+    services.indexing._recall.set_embedder(embedder, "one")
     await services.indexing.catch_up()
     embedder.batches.clear()
     entries = [entry.model_dump(mode="json") for entry in world.entries]

@@ -31,7 +31,7 @@ async def session(services: AppServices) -> ChatSession:
 
 async def inspected(services: AppServices, session: ChatSession, text: str) -> Inspection:
     played = await say(services, session, text)
-    found = await services.inspecting.prompt_of(played.reply.id)
+    found = await services.prompt_inspector.prompt_of(played.reply.id)
     assert found is not None
     return found
 
@@ -46,7 +46,7 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     await says("Aye.")
     played = await say(services, session, "Is the lamp lit?")
 
-    found = await services.inspecting.prompt_of(played.reply.id)
+    found = await services.prompt_inspector.prompt_of(played.reply.id)
 
     assert found is not None
     finished = next(event for event in played.events if isinstance(event, Finished))
@@ -74,9 +74,9 @@ async def test_greetings_and_what_people_say_have_no_prompt(services: AppService
     await say(services, session, "Is the lamp lit?")
     greeting, asked, _reply = await log(services, session)
 
-    assert await services.inspecting.prompt_of(greeting.id) is None
-    assert await services.inspecting.prompt_of(asked.id) is None
-    assert await services.inspecting.prompt_of(session.guid) is None
+    assert await services.prompt_inspector.prompt_of(greeting.id) is None
+    assert await services.prompt_inspector.prompt_of(asked.id) is None
+    assert await services.prompt_inspector.prompt_of(session.guid) is None
 
 
 async def test_a_plain_turn_costs_nothing_twice(services: AppServices, session: ChatSession, says: Says):
@@ -147,12 +147,12 @@ async def test_another_conversation_in_between_is_named(services: AppServices, s
 async def test_every_wording_has_its_own_prompt(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     played = await say(services, session, "Is the lamp lit?")
-    first = await services.inspecting.prompt_of(played.reply.id)
+    first = await services.prompt_inspector.prompt_of(played.reply.id)
     await change_persona(services, bio="{{char}} has become a baker.")
     async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as events:
         _all = [event async for event in events]
 
-    second = await services.inspecting.prompt_of(played.reply.id)
+    second = await services.prompt_inspector.prompt_of(played.reply.id)
     await services.message_editing.show_alternative(played.reply.id, 0)
 
     assert first is not None
@@ -160,7 +160,7 @@ async def test_every_wording_has_its_own_prompt(services: AppServices, session: 
     assert "baker" in text_of(second.spans)
     assert second.cost is not None
     assert (second.cost.reason, second.cost.part) == (CacheMiss.PART, "persona")
-    assert await services.inspecting.prompt_of(played.reply.id) == first
+    assert await services.prompt_inspector.prompt_of(played.reply.id) == first
 
 
 async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(services: AppServices, session: ChatSession, says: Says):
@@ -171,7 +171,7 @@ async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(services: AppSe
                 break
     reply = (await log(services, session))[-1]
 
-    found = await services.inspecting.prompt_of(reply.id)
+    found = await services.prompt_inspector.prompt_of(reply.id)
 
     assert found is not None
     assert found.cost is None
@@ -182,10 +182,10 @@ async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, se
     secret = await keep(services, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("Under the stone.", "I do not know.")
     told = await say(services, session, "Where is the key?")
-    before = await services.inspecting.prompt_of(told.reply.id)
+    before = await services.prompt_inspector.prompt_of(told.reply.id)
     await services.brain.forget_memory(secret.guid)
 
-    after = await services.inspecting.prompt_of(told.reply.id)
+    after = await services.prompt_inspector.prompt_of(told.reply.id)
 
     assert before is not None
     assert after is not None
@@ -206,7 +206,7 @@ async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
                 forgotten = True
                 await services.brain.forget_memory(secret.guid)
 
-    found = await services.inspecting.prompt_of((await log(services, session))[-1].id)
+    found = await services.prompt_inspector.prompt_of((await log(services, session))[-1].id)
 
     assert found is not None
     assert found.spans == ()
@@ -218,7 +218,7 @@ async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(services: AppSer
     played = await say(services, session, "My number is 4711.")
     await services.message_editing.edit(played.asked.id, "My number is mine.")
 
-    found = await services.inspecting.prompt_of(played.reply.id)
+    found = await services.prompt_inspector.prompt_of(played.reply.id)
     later = await inspected(services, session, "Well?")
 
     assert found is not None
@@ -261,7 +261,7 @@ async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(services
         example_dialogs=["Never more than four words."],
     )
 
-    shown = await services.inspecting.preview(draft)
+    shown = await services.prompt_inspector.preview(draft)
 
     assert "Ines mends nets for Tomas. {{favourite_dish}}" in text_of(shown.spans, PromptPart.PERSONA)
     assert "Tomas is the captain." in text_of(shown.spans, PromptPart.USER)
@@ -282,7 +282,7 @@ async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_l
     draft = (await services.library.persona(MIRA)).model_copy(update={"first_messages": ["“You are late, {{user}}.”"]})
     await services.library.save_persona(draft)
 
-    shown = await services.inspecting.preview(draft)
+    shown = await services.prompt_inspector.preview(draft)
     session = await services.sessions.new(MIRA)
     played = await say(services, session, "…")
 
@@ -296,10 +296,10 @@ async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_l
 async def test_a_draft_is_shown_in_the_format_that_the_user_chose(services: AppServices, says: Says):
     await says("Aye.")
     draft = Persona(name="Ines", bio="{{char}} mends nets.")
-    before = await services.inspecting.preview(draft)
+    before = await services.prompt_inspector.preview(draft)
 
     await services.preferences.set(instruct="Alpaca")
-    after = await services.inspecting.preview(draft)
+    after = await services.prompt_inspector.preview(draft)
 
     assert "### Instruction" in after.text
     assert "### Instruction" not in before.text
@@ -311,7 +311,7 @@ async def test_a_draft_too_long_for_the_model_is_shown_whole(services: AppServic
     await services.preferences.set(context=1024, max_reply=64)
     await says("Aye.")
 
-    shown = await services.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets for the fleet. " * 400))
+    shown = await services.prompt_inspector.preview(Persona(name="Ines", bio="{{char}} mends nets for the fleet. " * 400))
 
     assert shown.model
     assert text_of(shown.spans, PromptPart.PERSONA).count("Ines mends nets") == 400
@@ -319,7 +319,7 @@ async def test_a_draft_too_long_for_the_model_is_shown_whole(services: AppServic
 
 
 async def test_without_a_model_a_draft_is_shown_as_plain_text(services: AppServices):
-    shown = await services.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets."))
+    shown = await services.prompt_inspector.preview(Persona(name="Ines", bio="{{char}} mends nets."))
 
     assert (shown.model, shown.template) == ("", "")
     assert not text_of(shown.spans, PromptPart.TEMPLATE)
@@ -327,20 +327,22 @@ async def test_without_a_model_a_draft_is_shown_as_plain_text(services: AppServi
 
 
 async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(services: AppServices):
-    shown = await services.inspecting.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
+    shown = await services.prompt_inspector.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
 
     assert "Kit never sleeps." in text_of(shown.spans, PromptPart.USER)
 
 
 async def test_a_draft_speaks_with_a_guest_where_the_user_is_nobody_in_particular(services: AppServices):
     await services.preferences.set(user_persona="")
-    shown = await services.inspecting.preview(Persona(name="Ada", bio="{{char}} waits for {{user}}."))
+    shown = await services.prompt_inspector.preview(Persona(name="Ada", bio="{{char}} waits for {{user}}."))
 
     assert "Ada waits for Guest." in shown.text
 
 
 async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(services: AppServices):
-    shown = await services.inspecting.preview(Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}"))
+    shown = await services.prompt_inspector.preview(
+        Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}")
+    )
 
     assert text_of(shown.spans, PromptPart.SYSTEM).startswith("Be Ines. {{mood_of_day}}")
     assert shown.fields["system_prompt"].unknown == ("mood_of_day",)
@@ -351,7 +353,7 @@ async def test_a_format_is_shown_as_it_would_be_sent(services: AppServices):
         name="x", system_start="<S>", system_end="</S>", user_start="<U>", user_end="</U>", bot_start="<B>", bot_end="</B>"
     )
 
-    shown = await services.inspecting.render(preset)
+    shown = await services.prompt_inspector.render(preset)
 
     assert shown.text.startswith("<S>")
     assert "</S><U>Is the lamp lit?</U><B>Since four. Come in.</B><S>" in shown.text
@@ -364,7 +366,7 @@ async def test_every_shipped_format_and_system_prompt_can_be_shown(services: App
     presets = [*(await services.library.instruct_presets()).values(), *(await services.library.system_presets()).values()]
 
     for preset in presets:
-        shown = await services.inspecting.render(preset)
+        shown = await services.prompt_inspector.render(preset)
         assert "Ada keeps the lighthouse of Velm." in shown.text
 
 
@@ -372,7 +374,7 @@ async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(se
     titles = {"core_facts_title": "Known", "scenario_title": "Here", "memories_title": "Kept by {{char}}"}
     preset = SystemPreset(name="x", prompt="Be {{char}}.", **titles)
 
-    shown = await services.inspecting.render(preset)
+    shown = await services.prompt_inspector.render(preset)
 
     assert shown.text.startswith("Be Ada.")
     assert "# Here\nA storm is coming up." in shown.text
@@ -386,9 +388,9 @@ async def test_looking_changes_nothing(services: AppServices, session: ChatSessi
     played = await say(services, session, "Is the lamp lit?")
     before = await stored(services)
 
-    await asyncio.gather(*(services.inspecting.prompt_of(played.reply.id) for _time in range(3)))
-    await services.inspecting.preview(Persona(name="Ines", bio="Mends."))
-    await services.inspecting.render(InstructPreset(name="x"))
+    await asyncio.gather(*(services.prompt_inspector.prompt_of(played.reply.id) for _time in range(3)))
+    await services.prompt_inspector.preview(Persona(name="Ines", bio="Mends."))
+    await services.prompt_inspector.render(InstructPreset(name="x"))
 
     assert await stored(services) == before
 

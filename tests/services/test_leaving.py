@@ -14,7 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.web import Inquiry, InquiryState
-from lethe_app.services.tools.working_memory import of_session
+from lethe_app.services.tools.working_memory import session_namespace
 from tests.services.past import hold
 from tests.services.stage import MIRA
 from tests.services.tasks import Scripted, employ
@@ -28,7 +28,7 @@ COUNTED_ONLY = "forgettings"
 async def made(scene: TaskContext) -> Result:
     await scene.memorize(MemoryUnit(content="The tide turns at six."))
     await scene.leave_note("The tide has turned.")
-    await scene.set_state({"last": "tide"})
+    await scene.save_state({"last": "tide"})
     return Result("Looked at the tide.")
 
 
@@ -37,21 +37,21 @@ async def lived(services: AppServices) -> None:
     session = await hold(services, "Shall we sail?", "At six.")
     asked, reply = await services.sessions.page(session.guid, 0, 2)
     await employ(services, Scripted(made))
-    services.away.ask(MIRA, "something")
-    await services.away.look()
-    await services.feedback.thumb(reply.id, ReplyRating.BAD)
+    services.task_runner.request_run(MIRA, "something")
+    await services.task_runner.run_next_task()
+    await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
     await services.feedback.collect_remarks(MIRA)
-    await services.objecting.make(MIRA, uuid4(), asked)
+    await services.objection_service.make(MIRA, uuid4(), asked)
     await services.dreams._changes.save_changes(RecordedChange(persona_id=MIRA, what="infer"))
     await services.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
-    await services.mind.wishes.ask(MIRA, "Learn the stars.")
+    await services.mind.goal_requests.save_request(MIRA, "Learn the stars.")
     await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
     thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
     await services.mind.notebooks.delete(MIRA, thrown)
-    await services.mind.notekeeping._app_state.set("notebooks", MIRA, {str(session.guid): 2})
+    await services.mind.notebook_writer._app_state.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
-    await services.researching.restore(inquiry)
-    await services.tooling.bench.save_entry(of_session(session.guid), "page", "A whole page.")
+    await services.research_service.restore(inquiry)
+    await services.tool_registry.working_memory.save_entry(session_namespace(session.guid), "page", "A whole page.")
 
 
 async def rows_about(services: AppServices, persona_id: str) -> dict[str, int]:
@@ -88,13 +88,13 @@ async def test_of_a_persona_deleted_for_good_nothing_is_left(services: AppServic
     assert len(files_of(services.paths.home, MIRA)) == 3
 
     await services.library.delete_persona(MIRA)
-    item = next(one for one in await services.trash.all() if one.stem == MIRA)
+    item = next(one for one in await services.trash.list_items() if one.stem == MIRA)
     await services.trash.erase([item])
 
     assert await rows_about(services, MIRA) == {}
     assert await count(services, "workbench") == 0
     assert files_of(services.paths.home, MIRA) == []
-    assert [one for one in await services.trash.all() if one.persona_id == MIRA] == []
+    assert [one for one in await services.trash.list_items() if one.persona_id == MIRA] == []
 
 
 async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppServices, says: Callable[..., object]):
@@ -103,13 +103,13 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppService
     before, files = await rows_about(services, MIRA), files_of(services.paths.home, MIRA)
 
     await services.library.delete_persona(MIRA)
-    await services.trash.restore(next(one for one in await services.trash.all() if one.stem == MIRA))
+    await services.trash.restore(next(one for one in await services.trash.list_items() if one.stem == MIRA))
 
     assert await rows_about(services, MIRA) == before
     assert files_of(services.paths.home, MIRA) == files
-    assert [run.task for run in await services.away.runs()] == ["something"]
+    assert [run.task for run in await services.task_runner.list_runs()] == ["something"]
     assert len(await services.feedback.list_feedback(MIRA)) == 1
-    assert len(await services.researching.all()) == 1
+    assert len(await services.research_service.list_inquiries()) == 1
     assert len(await services.mind.moods.readings(MIRA)) == 1
     assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
 
@@ -117,13 +117,13 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppService
 async def test_what_belongs_to_others_stays(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(services)
-    await services.mind.wishes.ask(OTHER, "Learn the stars.")
+    await services.mind.goal_requests.save_request(OTHER, "Learn the stars.")
     await services.mind.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
-    await services.researching.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
+    await services.research_service.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
 
     await services.library.delete_persona(MIRA)
-    await services.trash.erase([next(one for one in await services.trash.all() if one.stem == MIRA)])
+    await services.trash.erase([next(one for one in await services.trash.list_items() if one.stem == MIRA)])
 
-    assert (await services.mind.wishes.goals_of(OTHER)).request == "Learn the stars."
+    assert (await services.mind.goal_requests.load_request(OTHER)).request == "Learn the stars."
     assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(OTHER)] == ["Stars"]
-    assert [one.topic for one in await services.researching.all()] == ["Vega"]
+    assert [one.topic for one in await services.research_service.list_inquiries()] == ["Vega"]

@@ -168,8 +168,8 @@ async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_ser
     noted = await LlmFactExtraction(clerk).facts(LINES, ["Tomas"], [])
 
     assert [each.fact for each in noted] == ["Tomas walked from Oldgate."]
-    assert errands.prompt_of("facts").instructions == "You note facts."
-    assert errands.broken == {}
+    assert errands.load_prompt("facts").instructions == "You note facts."
+    assert errands.errors == {}
 
 
 async def test_known_facts_that_are_too_long_to_be_shown_leave_room_for_the_lines(desk: Desk, tmp_path: Path):

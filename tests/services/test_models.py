@@ -131,7 +131,7 @@ async def test_without_any_model_the_error_says_what_to_do(services: AppServices
     with pytest.raises(ModelMissing) as missing:
         await services.models.load()
 
-    assert await services.models.found() == []
+    assert await services.models.list_chat_models() == []
     assert missing.value.remedy
     assert not isinstance(services.models.state, Loading | Ready)
 
@@ -162,7 +162,7 @@ async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(
     services.models.changed.add(told.append)
 
     with pytest.raises(ModelUnreadable, match="bad"):
-        await services.models.ready()
+        await services.models.ensure_loaded()
 
     assert told == []
 
@@ -192,7 +192,7 @@ async def test_whoever_needs_the_model_waits_while_it_is_loading(
     loading = asyncio.ensure_future(services.models.load(script("one")))
     await until_it_is_loading(services)
 
-    models = await asyncio.gather(services.models.ready(), services.models.ready())
+    models = await asyncio.gather(services.models.ensure_loaded(), services.models.ensure_loaded())
     await loading
 
     assert [model.file.name for model in models] == ["one", "one"]
@@ -226,12 +226,12 @@ async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_t
     loading = asyncio.ensure_future(services.models.load(script("one")))
     await until_it_is_loading(services)
 
-    services.models.call_off()
+    services.models.cancel_loading()
 
     with pytest.raises(ModelMissing, match="was cancelled"):
         await loading
     assert services.models.state == NoModel()
-    services.models.call_off()  # nothing is being loaded, so nothing happens
+    services.models.cancel_loading()  # nothing is being loaded, so nothing happens
     await services.models.load(script("two"))
     assert name_of(services) == "two"
 
@@ -240,7 +240,7 @@ async def test_who_asks_for_an_unloaded_model_gets_it_back(services: AppServices
     await services.models.load(script("one"))
     await services.models.unload()
 
-    model = await services.models.ready()
+    model = await services.models.ensure_loaded()
 
     assert model.file.name == "one"
     assert isinstance(services.models.state, Ready)
@@ -275,7 +275,7 @@ async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_need
     services._client._process.kill()
     await heard.wait()
     died = services.models.state
-    model = await services.models.ready()
+    model = await services.models.ensure_loaded()
 
     assert isinstance(died, Failed)
     assert isinstance(died.error, ModelCrashed)
@@ -305,7 +305,7 @@ async def test_the_users_own_models_come_first_and_the_starter_last(earnest: App
     (folder / "notes.txt").write_text("no model")
     await earnest.preferences.set(model_folders=[str(folder), str(tmp_path / "gone")])
 
-    found = await earnest.models.found()
+    found = await earnest.models.list_chat_models()
 
     assert [model.path.name for model in found] == ["mine.gguf", starter_model.name]
     assert [model.source for model in found] == ["Your models", "Starter model"]

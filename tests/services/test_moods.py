@@ -165,8 +165,8 @@ async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(services
     await services.archiving.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
     before = (await services.mind.moods.mood(MIRA)).values
 
-    await services.mind.reader.read(talk.guid)
-    await services.mind.reader.read(talk.guid)
+    await services.mind.mood_reader.read_session(talk.guid)
+    await services.mind.mood_reader.read_session(talk.guid)
 
     after = (await services.mind.moods.mood(MIRA)).values
     assert after["energy"] - before["energy"] == pytest.approx(-0.1, abs=0.001)
@@ -185,7 +185,7 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppS
     await services.archiving.archive_session(talk.guid)
     await services.archiving.finish()
 
-    services.mind.reader.start()
+    services.mind.mood_reader.start()
 
     await until(lambda: services.mind.moods.readings(MIRA))
 
@@ -195,12 +195,12 @@ async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, sa
     await says("“Aye.”")
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await services.archiving.archive_session(talk.guid)
-    services.mind.reader._heard.append(talk.guid)
+    services.mind.mood_reader._archived_sessions.append(talk.guid)
 
-    await services.mind.reader.catch_up()
+    await services.mind.mood_reader.read_queue()
 
     assert await services.mind.moods.readings(MIRA) == []
-    assert await services.mind.reader._waiting() == [talk.guid]
+    assert await services.mind.mood_reader._load_queue() == [talk.guid]
 
 
 async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServices, tmp_path: Path):
@@ -211,7 +211,7 @@ async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServi
     still_open = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.")
 
     for talk in (old, still_open):
-        await services.mind.reader.read(talk.guid)
+        await services.mind.mood_reader.read_session(talk.guid)
 
     assert await services.mind.moods.readings(MIRA) == []
 

@@ -62,11 +62,11 @@ def noted(played: Played) -> list[Recollection]:
 async def test_three_conclusions_without_a_notebook_make_a_new_one(services: AppServices):
     await over(services, *NUTS)
 
-    assert await services.mind.notekeeping.write_pending(MIRA) == 1
+    assert await services.mind.notebook_writer.write_pending(MIRA) == 1
 
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
     text = (services.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
-    facts = [fact.fact for fact in await services.knowing.all(MIRA)]
+    facts = [fact.fact for fact in await services.fact_service.all(MIRA)]
     assert text.startswith(f"# {kept.notebook.title}\n\n- ")
     assert len(facts) >= 3
     assert sorted(line.text for line in kept.notebook.lines) == sorted(facts)
@@ -75,23 +75,23 @@ async def test_three_conclusions_without_a_notebook_make_a_new_one(services: App
 
 async def test_a_conversation_is_read_once(services: AppServices):
     await over(services, *NUTS)
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
     before = {
         name: await lines_of(services, name)
         for name in [kept.name for kept in await services.mind.notebooks.notebooks_of(MIRA)]
     }
 
-    assert await services.mind.notekeeping.write_pending(MIRA) == 0
+    assert await services.mind.notebook_writer.write_pending(MIRA) == 0
     assert {name: await lines_of(services, name) for name in before} == before
 
 
 async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(services: AppServices):
     await over(services, "I am allergic to peanuts.", "Noted.", "Good night then.", "Good night.")
 
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
 
     assert await titles(services) == []
-    assert len(await services.knowing.all(MIRA)) == 1
+    assert len(await services.fact_service.all(MIRA)) == 1
 
 
 async def test_a_conversation_about_two_things_fills_two_notebooks(services: AppServices):
@@ -99,7 +99,7 @@ async def test_a_conversation_about_two_things_fills_two_notebooks(services: App
     kin = ("My sister is called Ines.", "Nice.", "My brother Otto lives in Porto.", "Oh.", "My aunt is a nurse.", "I see.")
     await over(services, *RICE, *kin)
 
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
 
     assert sorted(await titles(services)) == ["Cooking", "Family"]
     assert not [line for line in await lines_of(services, name) if "Otto" in line or "aunt" in line]
@@ -109,7 +109,7 @@ async def test_what_belongs_to_a_notebook_is_added_to_it(services: AppServices):
     name = await cooking(services)
     await over(services, *RICE)
 
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
 
     assert await titles(services) == ["Cooking"]
     lines = await lines_of(services, name)
@@ -121,7 +121,7 @@ async def test_nothing_is_written_where_the_user_wants_no_notebooks(services: Ap
     await services.preferences.set(notebooks=False)
     await over(services, *NUTS)
 
-    await services.mind.notekeeping.catch_up()
+    await services.mind.notebook_writer.write_all_pending()
 
     assert await titles(services) == []
 
@@ -148,22 +148,22 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
     answer = {"conclusions": found, "subject": "Baking bread"}
     await trusted(services, tmp_path / "model.json", answers=[answer, {"is_said": True}])
 
-    (name,) = await services.mind.notekeeping.digest(session.guid)
+    (name,) = await services.mind.notebook_writer.write_session(session.guid)
 
     assert await titles(services) == ["Baking bread"]
     assert await lines_of(services, name) == [found[place]["conclusion"] for place in (0, 2, 3)]
-    kept = {fact.fact for fact in await services.knowing.all(MIRA) if fact.made_by is MadeBy.MODEL}
+    kept = {fact.fact for fact in await services.fact_service.all(MIRA) if fact.made_by is MadeBy.MODEL}
     assert {str(found[place]["conclusion"]) for place in (0, 2, 3)} <= kept
 
 
 async def test_a_fact_that_was_forgotten_is_struck_out(services: AppServices):
     await over(services, *NUTS)
-    await services.mind.notekeeping.write_pending(MIRA)
-    fact = next(fact for fact in await services.knowing.all(MIRA) if "peanuts" in fact.fact)
+    await services.mind.notebook_writer.write_pending(MIRA)
+    fact = next(fact for fact in await services.fact_service.all(MIRA) if "peanuts" in fact.fact)
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
 
-    await services.knowing.forget_fact(fact.guid)
-    await services.mind.notekeeping.catch_up()
+    await services.fact_service.forget_fact(fact.guid)
+    await services.mind.notebook_writer.write_all_pending()
 
     assert fact.fact not in await lines_of(services, kept.name)
     assert "peanuts" not in (services.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
@@ -177,7 +177,7 @@ async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(s
     path = services.paths.notebooks / MIRA / f"{name}.md"
     path.write_text(path.read_text(encoding="utf-8") + "\nMy own words, in no line.\n- By hand\n", encoding="utf-8")
 
-    await services.mind.notebooks.add(MIRA, name, [Conclusion("And by itself.", now().date())])
+    await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("And by itself.", now().date())])
 
     text = path.read_text(encoding="utf-8")
     assert "My own words, in no line.\n- By hand\n- And by itself. (" in text
@@ -186,10 +186,10 @@ async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(s
 
 async def test_what_came_while_the_user_was_typing_is_kept_beside_it(services: AppServices):
     name = await cooking(services)
-    base = await services.mind.notebooks.text(MIRA, name)
-    await services.mind.notebooks.add(MIRA, name, [Conclusion("Meanwhile.", now().date())])
+    base = await services.mind.notebooks.load_text(MIRA, name)
+    await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("Meanwhile.", now().date())])
 
-    after = await services.mind.notebooks.write(MIRA, name, base.replace("bomba", "round"), base)
+    after = await services.mind.notebooks.save_edit(MIRA, name, base.replace("bomba", "round"), base)
 
     assert "round rice" in after
     assert "- Meanwhile." in after
@@ -206,9 +206,9 @@ async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     played = await say(services, await hold(services), "I am cooking paella.")
 
     assert played.reply.content == "Well."
-    assert [problem.path for problem in await services.mind.notebooks.problems(MIRA)] == [path]
+    assert [problem.path for problem in await services.mind.notebooks.list_problems(MIRA)] == [path]
     with pytest.raises(FileError, match=r"cooking\.md"):
-        await services.mind.notebooks.add(MIRA, name, [Conclusion("Lost?", now().date())])
+        await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("Lost?", now().date())])
     assert path.read_bytes() == b"\xff\xfe"
 
 
@@ -245,12 +245,12 @@ async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once
     name = await long_one(services, 12)
     before = await lines_of(services, name)
 
-    names = await services.mind.notekeeping.part_if_long(MIRA, name)
+    names = await services.mind.notebook_writer.split_if_long(MIRA, name)
 
     assert len(names) == 2
     after = [await lines_of(services, each) for each in names]
     assert sorted(line for lines in after for line in lines) == sorted(before)
-    assert {one.name for one in await services.mind.notebooks.recent(MIRA)} == set(names)
+    assert {one.name for one in await services.mind.notebooks.list_recent(MIRA)} == set(names)
     assert not (services.paths.notebooks / MIRA / f"{name}.md").exists()
 
 
@@ -259,7 +259,7 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
     parts = [{"title": "Rice", "lines": [1, 3, 5, 7, 9, 11]}, {"title": "Bread", "lines": [2, 4, 6, 8, 10, 99]}]
     await trusted(services, tmp_path / "model.json", answers=[{"parts": parts}])
 
-    await services.mind.notekeeping.part(MIRA, name)
+    await services.mind.notebook_writer.split(MIRA, name)
 
     assert sorted(await titles(services)) == ["Bread", "Cooking, in general", "Rice"]
     assert await lines_of(services, "cooking-in-general") == ["The sourdough bread number 5 wants rye."]
@@ -268,11 +268,11 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
 async def test_what_changed_while_it_was_thought_about_is_not_parted(services: AppServices):
     name = await long_one(services, 12)
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
-    pieces = await services.mind.notekeeping._pieces(kept.notebook)
-    await services.mind.notebooks.add(MIRA, name, [Conclusion("One more.", now().date())])
+    pieces = await services.mind.notebook_writer._choose_pieces(kept.notebook)
+    await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("One more.", now().date())])
 
     with pytest.raises(LetheError, match="changed in the meantime"):
-        await services.mind.notebooks.part(MIRA, kept.notebook, pieces)
+        await services.mind.notebooks.split(MIRA, kept.notebook, pieces)
     assert len(await lines_of(services, name)) == 13
 
 
@@ -282,8 +282,8 @@ async def test_what_changed_while_it_was_thought_about_is_not_parted(services: A
 async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_facts(
     services: AppServices, says: Callable[..., object]
 ):
-    await services.knowing.add(MIRA, "Tomas prefers bomba rice for paella.")
-    await services.knowing.add(MIRA, "Tomas keeps bomba rice in the blue jar, far from the paella pan.")
+    await services.fact_service.add(MIRA, "Tomas prefers bomba rice for paella.")
+    await services.fact_service.add(MIRA, "Tomas keeps bomba rice in the blue jar, far from the paella pan.")
     await cooking(services)
     await says("Good.")
     session = await hold(services)
@@ -344,15 +344,15 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     session = await hold(services)
     first = await say(services, session, "I am cooking paella.")
     second = await say(services, session, "And then?")
-    frame = await services.core.frames.kept(session.guid)
+    frame = await services.core.stable_prefixes.kept(session.guid)
     assert frame is not None
     assert frame.notebook == ""
     assert (len(noted(first)), len(noted(second))) == (1, 1)
 
-    await services.core.frames.renew(MIRA)
+    await services.core.stable_prefixes.renew(MIRA)
     third = await say(services, session, "And now?")
 
-    frame = await services.core.frames.kept(session.guid)
+    frame = await services.core.stable_prefixes.kept(session.guid)
     assert frame is not None
     assert "notebook “Cooking”" in frame.notebook
     assert noted(third) == []
@@ -364,11 +364,11 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(services: 
     await says(*["Good."] * 4)
     session = await hold(services)
     await say(services, session, "I am cooking paella.")
-    await services.core.frames.renew(MIRA)
+    await services.core.stable_prefixes.renew(MIRA)
     await say(services, session, "And now?")
-    base = await services.mind.notebooks.text(MIRA, name)
+    base = await services.mind.notebooks.load_text(MIRA, name)
 
-    await services.mind.notebooks.write(MIRA, name, base.replace("allergic to tree nuts", "fond of rain"), base)
+    await services.mind.notebooks.save_edit(MIRA, name, base.replace("allergic to tree nuts", "fond of rain"), base)
     played = await say(services, session, "And now again?")
 
     prompt = await prompt_of(services, session, played)

@@ -68,7 +68,7 @@ async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(services: Ap
     saved = await services.library.persona("mira-test")
     draft = saved.model_copy(update={"first_messages": ["“A new hat, {{user}}!”"], "bio": "Wears hats."})
 
-    session = await services.rehearsing.start_session(draft, "Draft")
+    session = await services.draft_chat.start_session(draft, "Draft")
     copy = await services.library.persona(session.persona_id)
 
     assert await greeting(services, session.guid) == "“A new hat, Tomas!”"
@@ -79,8 +79,8 @@ async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(services: Ap
 
 async def test_the_next_draft_is_played_by_the_same_copy_and_greets_in_its_own_words(services: AppServices):
     saved = await services.library.persona("mira-test")
-    first = await services.rehearsing.start_session(saved.model_copy(update={"first_messages": ["One."]}), "Draft")
-    second = await services.rehearsing.start_session(saved.model_copy(update={"first_messages": ["Two."]}), "Draft")
+    first = await services.draft_chat.start_session(saved.model_copy(update={"first_messages": ["One."]}), "Draft")
+    second = await services.draft_chat.start_session(saved.model_copy(update={"first_messages": ["Two."]}), "Draft")
 
     assert second.persona_id == first.persona_id
     assert await greeting(services, second.guid) == "Two."
@@ -90,24 +90,24 @@ async def test_a_draft_is_found_again_as_it_was_written(services: AppServices):
     saved = await services.library.persona("mira-test")
     draft = saved.model_copy(update={"bio": "Wears hats."})
 
-    session = await services.rehearsing.start_session(draft, "Draft")
-    rehearsal = await services.rehearsing.draft_of(session.persona_id)
+    session = await services.draft_chat.start_session(draft, "Draft")
+    rehearsal = await services.draft_chat.draft_of(session.persona_id)
 
     assert rehearsal is not None
     assert rehearsal.draft == draft
-    assert await services.rehearsing.copy_of("mira-test") == session.persona_id
-    assert await services.rehearsing.draft_of("mira-test") is None
+    assert await services.draft_chat.copy_of("mira-test") == session.persona_id
+    assert await services.draft_chat.draft_of("mira-test") is None
 
 
 async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_back(services: AppServices):
-    session = await services.rehearsing.start_session(Persona(name="Ada", bio="Counts.", first_messages=["Good day."]), "Draft")
+    session = await services.draft_chat.start_session(Persona(name="Ada", bio="Counts.", first_messages=["Good day."]), "Draft")
     copy = session.persona_id
 
-    dismissal = await services.rehearsing.dismiss(copy)
+    dismissal = await services.draft_chat.delete_copy(copy)
     gone = (copy in {one.unique_name for one in await services.library.personas()}, await services.sessions.list(copy))
-    await services.rehearsing.undo_dismissal(dismissal)
+    await services.draft_chat.restore_copy(dismissal)
 
-    rehearsal = await services.rehearsing.draft_of(copy)
+    rehearsal = await services.draft_chat.draft_of(copy)
     assert gone == (False, [])
     assert [summary.guid for summary in await services.sessions.list(copy)] == [session.guid]
     assert rehearsal is not None
@@ -115,10 +115,10 @@ async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_bac
 
 
 async def test_a_copy_that_is_kept_is_a_persona_of_its_own(services: AppServices):
-    session = await services.rehearsing.start_session(await services.library.persona("mira-test"), "Draft")
+    session = await services.draft_chat.start_session(await services.library.persona("mira-test"), "Draft")
 
-    await services.rehearsing.keep_copy(session.persona_id)
+    await services.draft_chat.keep_copy(session.persona_id)
 
-    assert await services.rehearsing.draft_of(session.persona_id) is None
-    assert await services.rehearsing.copy_of("mira-test") == ""
+    assert await services.draft_chat.draft_of(session.persona_id) is None
+    assert await services.draft_chat.copy_of("mira-test") == ""
     assert (await services.library.persona(session.persona_id)).name == "Mira"

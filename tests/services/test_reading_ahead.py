@@ -31,7 +31,7 @@ async def say(services: AppServices, session: ChatSession, text: str) -> Usage:
 
 
 async def until_read(services: AppServices) -> None:
-    task = services._ahead._task
+    task = services._prefill._task
     assert task is not None
     await asyncio.wait_for(asyncio.shield(task), 120)
 
@@ -82,7 +82,7 @@ async def test_a_message_does_not_wait_for_the_reading(
     await says("Yes.", reading_delay=30)
     services.chat.attend(session.guid)
     await asyncio.sleep(0.4)
-    reading = services._ahead._task
+    reading = services._prefill._task
 
     sending = asyncio.ensure_future(say(services, session, "Hello."))
     await asyncio.sleep(0.4)

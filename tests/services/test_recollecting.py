@@ -286,11 +286,11 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversatio
         source_memories=[old.guid],
         source_messages=[line.id],
     )
-    await services.knowing.learn(MIRA, [fact])
+    await services.fact_service.learn(MIRA, [fact])
     await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
     played = await say(services, session, "How many hives of black bees do I keep behind the chapel?")
     assert any(lead.origin == fact.guid for one in played.memory.recalled for lead in one.leads)
-    await services.knowing.forget_fact(fact.guid)
+    await services.fact_service.forget_fact(fact.guid)
     await services.message_editing.delete(old.guid, line.id)
     anew = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert "seven hives" not in "".join(one.text for one in anew.memory.recalled)

@@ -47,7 +47,7 @@ async def learnt(services: AppServices) -> tuple[ChatSession, Message]:
     message = Message(session_id=old.guid, role=Role.USER, speaker_name="Tomas", time=old.added, alternatives=said)
     await chats.add_message(message)
     fact = ExtractedFact(fact=KNOWN, source_memories=[old.guid], source_messages=[message.id])
-    await services.knowing.learn(MIRA, [fact])
+    await services.fact_service.learn(MIRA, [fact])
     return old, message
 
 
@@ -69,9 +69,9 @@ async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_b
     question = "Did my grandfather keep the light on Skerry Point?"
     one = await only(services, await say(services, session, question))
 
-    await services.reconsidering.forget_memory(one, MIRA)
+    await services.reply_actions.forget_memory(one, MIRA)
     again = await behind(services, await say(services, session, question))
-    await services.reconsidering.restore(one)
+    await services.reply_actions.restore(one)
     later = await behind(services, await say(services, session, question))
 
     assert [each.kind for each in again.surfaced if each.kind is SourceKind.FACT] == []
@@ -83,14 +83,14 @@ async def test_a_memory_can_be_pinned_and_rewritten(services: AppServices, sessi
     one = await only(services, await say(services, session, ASKED))
     assert (one.kind, one.pinned, one.text) == (SourceKind.MEMORY, False, "It is dark since May.")
 
-    await services.reconsidering.pin(one, pinned=True)
-    await services.reconsidering.write(one, "  It burns again.  ")
+    await services.reply_actions.pin(one, pinned=True)
+    await services.reply_actions.write(one, "  It burns again.  ")
 
     held = await now_held(services, memory)
     assert held is not None
     assert (held.sticky, held.content) == (True, "It burns again.")
     with pytest.raises(LetheError):
-        await services.reconsidering.write(one, " ")
+        await services.reply_actions.write(one, " ")
 
 
 async def test_a_conversation_can_be_pinned_and_forgotten(services: AppServices, session: ChatSession):
@@ -99,9 +99,9 @@ async def test_a_conversation_can_be_pinned_and_forgotten(services: AppServices,
     one = await only(services, await say(services, session, "Remember the squall?"))
     assert (one.kind, one.subject) == (SourceKind.CONVERSATION, old.guid)
 
-    await services.reconsidering.pin(one, pinned=True)
+    await services.reply_actions.pin(one, pinned=True)
     assert (await services.sessions.open(old.guid)).sticky
-    await services.reconsidering.forget_memory(one, MIRA)
+    await services.reply_actions.forget_memory(one, MIRA)
 
     assert (await behind(services, await say(services, session, "Remember the squall?"))).surfaced == ()
 
@@ -114,7 +114,7 @@ async def test_an_entry_of_a_world_is_only_looked_at_here(services: AppServices,
     assert one.kind is SourceKind.WORLD
     assert {one.can_be_pinned, one.can_be_edited, one.can_be_forgotten} == {False}
     with pytest.raises(LetheError):
-        await services.reconsidering.forget_memory(one, MIRA)
+        await services.reply_actions.forget_memory(one, MIRA)
 
 
 async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(services: AppServices, session: ChatSession):
@@ -122,9 +122,9 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(serv
     played = await say(services, session, ASKED)
     before = await behind(services, played)
 
-    await services.reconsidering.object_to(memory.guid, before)
+    await services.reply_actions.object_to(memory.guid, before)
     without = await behind(services, played)
-    await services.reconsidering.withdraw(memory.guid, without)
+    await services.reply_actions.withdraw(memory.guid, without)
     after = await behind(services, played)
 
     assert without.surfaced == ()
@@ -135,7 +135,7 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(serv
 async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(services: AppServices, session: ChatSession):
     memory = await keep(services, keywords_main=["lighthouse"])
     played = await say(services, session, ASKED)
-    await services.reconsidering.object_to(memory.guid, await behind(services, played))
+    await services.reply_actions.object_to(memory.guid, await behind(services, played))
 
     again = (await say(services, session, ASKED)).memory
 
@@ -152,7 +152,7 @@ async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(services
     assert {one.kind for one in staying.surfaced} == {SourceKind.MEMORY, SourceKind.WORLD}
 
     for one in first.surfaced:
-        await services.reconsidering.object_to(one.recollection.memory, first)
+        await services.reply_actions.object_to(one.recollection.memory, first)
 
     assert (await behind(services, await say(services, session, "Fine."))).surfaced == ()
     again = await behind(services, await say(services, session, "Who painted the old lighthouse white, and for what money?"))
@@ -163,9 +163,9 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: Ap
     memory = await keep(services, keywords_main=["lighthouse"])
     played = await say(services, session, ASKED)
     before = await behind(services, played)
-    await services.reconsidering.object_to(memory.guid, before)
+    await services.reply_actions.object_to(memory.guid, before)
 
-    await services.reconsidering.forget_memory(before.surfaced[0], MIRA)
+    await services.reply_actions.forget_memory(before.surfaced[0], MIRA)
 
     kept = await services._database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
     assert not any("dark since May" in value for (value,) in kept)
@@ -204,10 +204,10 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     first = await behind(services, await say(services, session, ASKED))
     (one,) = first.surfaced
 
-    await services.reconsidering.object_to(one.subject, first)
+    await services.reply_actions.object_to(one.subject, first)
     again = await behind(services, await say(services, session, ASKED))
     other = await behind(services, await say(services, session, "Who paints the lighthouse white every spring?"))
-    await services.reconsidering.withdraw(one.subject, first)
+    await services.reply_actions.withdraw(one.subject, first)
     later = await behind(services, await say(services, session, ASKED))
 
     assert [each.subject for each in again.surfaced] == []
@@ -221,20 +221,20 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
     played = await say(services, session, GRANDFATHER)
     one = await only(services, played)
     news: list[str] = []
-    services.objecting.changed.add(news.append)
-    await services.reconsidering.object_to(one.recollection.memory, await behind(services, played))
+    services.objection_service.changed.add(news.append)
+    await services.reply_actions.object_to(one.recollection.memory, await behind(services, played))
 
-    (listed,) = await services.objecting.describe_objections(MIRA)
+    (listed,) = await services.objection_service.describe_objections(MIRA)
     assert (listed.title, listed.text) == (one.recollection.title, one.recollection.text)
     assert (listed.said, listed.session) == (GRANDFATHER, session.guid)
     assert news == [MIRA]
 
-    await services.objecting.withdraw(MIRA, listed.objection.memory, listed.objection.message)
-    assert await services.objecting.describe_objections(MIRA) == []
+    await services.objection_service.withdraw(MIRA, listed.objection.memory, listed.objection.message)
+    assert await services.objection_service.describe_objections(MIRA) == []
     assert [each.recollection.memory for each in (await behind(services, played)).surfaced] == [one.recollection.memory]
 
-    await services.objecting.repeat(MIRA, listed.objection)
-    assert await services.objecting.describe_objections(MIRA) == [listed]
+    await services.objection_service.repeat(MIRA, listed.objection)
+    assert await services.objection_service.describe_objections(MIRA) == [listed]
     assert (await behind(services, played)).surfaced == ()
 
 
@@ -243,10 +243,10 @@ async def test_an_objection_outlives_the_message_it_was_made_at(services: AppSer
     played = await say(services, session, GRANDFATHER)
     memory = (await only(services, played)).recollection.memory
     seen = await behind(services, played)
-    await services.reconsidering.object_to(memory, seen)
+    await services.reply_actions.object_to(memory, seen)
     await services.message_editing.delete(session.guid, seen.asked.id)
 
-    (listed,) = await services.objecting.describe_objections(MIRA)
+    (listed,) = await services.objection_service.describe_objections(MIRA)
 
     assert (listed.said, listed.session) == ("", None)
     assert KNOWN in listed.text
@@ -275,12 +275,12 @@ async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_b
 ):
     memory = await keep(services, keywords_main=["lighthouse"])
     played = await say(services, session, ASKED)
-    await services.reconsidering.object_to(memory.guid, await behind(services, played))
+    await services.reply_actions.object_to(memory.guid, await behind(services, played))
 
-    await services.browsing.forget_memories(MIRA, [memory.guid])
-    (gone,) = await services.objecting.describe_objections(MIRA)
-    await services.browsing.restore(MIRA, [memory.guid])
-    (back,) = await services.objecting.describe_objections(MIRA)
+    await services.memory_lists.forget_memories(MIRA, [memory.guid])
+    (gone,) = await services.objection_service.describe_objections(MIRA)
+    await services.memory_lists.restore_memories(MIRA, [memory.guid])
+    (back,) = await services.objection_service.describe_objections(MIRA)
 
     assert (gone.title, gone.text) == ("", "")
     assert "dark since May" in back.text
@@ -291,15 +291,15 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: Ap
     memory = await keep(services, keywords_main=["lighthouse"])
     first, second = await say(services, session, GRANDFATHER), await say(services, session, ASKED)
     again = await say(services, session, "And the lighthouse, does it burn?")
-    await services.reconsidering.object_to(memory.guid, await behind(services, second))
-    (fact,) = (one for one in await services.knowing.all(MIRA) if one.fact == KNOWN)
+    await services.reply_actions.object_to(memory.guid, await behind(services, second))
+    (fact,) = (one for one in await services.fact_service.all(MIRA) if one.fact == KNOWN)
 
-    await services.knowing.forget_fact(fact.guid)
-    await services.browsing.forget_memories(MIRA, [memory.guid])
+    await services.fact_service.forget_fact(fact.guid)
+    await services.memory_lists.forget_memories(MIRA, [memory.guid])
     kept = await everything(services)
     assert KNOWN in kept
     assert "dark since May" in kept
-    await services.trash.erase(await services.trash.all())
+    await services.trash.erase(await services.trash.list_items())
 
     kept = await everything(services)
     assert KNOWN not in kept
@@ -316,26 +316,26 @@ async def everything(services: AppServices) -> str:
 
 async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
     await learnt(services)
-    (before,) = await services.knowing.all(MIRA)
+    (before,) = await services.fact_service.all(MIRA)
     one = await only(services, await say(services, session, GRANDFATHER))
 
-    take_back = await services.reconsidering.write(one, "Tomas's grandfather kept bees.")
-    (written,) = await services.knowing.all(MIRA)
-    await services.knowing.pin(written.guid, pinned=True)
+    take_back = await services.reply_actions.write(one, "Tomas's grandfather kept bees.")
+    (written,) = await services.fact_service.all(MIRA)
+    await services.fact_service.pin(written.guid, pinned=True)
     await take_back()
 
-    (after,) = await services.knowing.all(MIRA)
+    (after,) = await services.fact_service.all(MIRA)
     assert after == before.model_copy(update={"pinned": True})
-    assert await services.knowing._facts.tombstones(MIRA) == []
+    assert await services.fact_service._facts.tombstones(MIRA) == []
 
 
 async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
     memory = await keep(services, keywords_main=["lighthouse"], made_by="journal")
     one = await only(services, await say(services, session, ASKED))
 
-    take_back = await services.reconsidering.write(one, "It burns again.")
-    assert (await services.browsing.memory(memory.guid)).content == "It burns again."
+    take_back = await services.reply_actions.write(one, "It burns again.")
+    assert (await services.memory_lists.load_memory(memory.guid)).content == "It burns again."
     await take_back()
 
-    after = await services.browsing.memory(memory.guid)
+    after = await services.memory_lists.load_memory(memory.guid)
     assert (after.content, after.made_by) == (memory.content, "journal")

@@ -37,7 +37,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(services: AppServices, session: ChatSession):
     await say(services, session, "Good evening.")
-    memory = await services.mind.reminders.remind(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
+    memory = await services.mind.reminders.create_reminder(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
     early = await say(services, session, "Anything on your mind?")
 
     with later(3 * DAY):
@@ -57,7 +57,7 @@ async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_me
     services: AppServices, session: ChatSession
 ):
     await say(services, session, "Good evening.")
-    await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     with later(timedelta(minutes=10)):
         early = await say(services, session, "It smells good.")
     with later(timedelta(minutes=21)):
@@ -71,7 +71,7 @@ async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_me
 
 async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, session: ChatSession):
     await change_persona(services, disable_bot_guidance=True)
-    await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
     with later(timedelta(minutes=21)):
         assert (await say(services, session, "Hm.")).note is None
@@ -80,13 +80,13 @@ async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, 
 async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppServices):
     told: list[tuple[str, str]] = []
     services.mind.reminders.due.add(lambda found: told.extend((persona, memory.name) for persona, memory in found))
-    await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
-    await services.mind.reminders.look()
+    await services.mind.reminders.notify_due()
     assert told == []
     with later(timedelta(minutes=21)):
-        await services.mind.reminders.look()
-        await services.mind.reminders.look()
+        await services.mind.reminders.notify_due()
+        await services.mind.reminders.notify_due()
 
     assert told == [(MIRA, "Take the cake out.")]
 
@@ -94,11 +94,11 @@ async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppService
 async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, session: ChatSession):
     told: list[object] = []
     services.mind.reminders.due.add(told.append)
-    memory = await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    memory = await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     await services.brain.forget_memory(memory.guid)
 
     with later(timedelta(minutes=21)):
-        await services.mind.reminders.look()
+        await services.mind.reminders.notify_due()
         assert (await say(services, session, "Hm.")).note is None
 
     assert told == []
@@ -106,8 +106,8 @@ async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, sessi
 
 
 async def test_they_are_listed_the_next_one_first_until_they_were_told(services: AppServices):
-    await services.mind.reminders.remind(MIRA, "Second.", now() + 2 * DAY)
-    await services.mind.reminders.remind(MIRA, "First.", now() + DAY)
+    await services.mind.reminders.create_reminder(MIRA, "Second.", now() + 2 * DAY)
+    await services.mind.reminders.create_reminder(MIRA, "First.", now() + DAY)
     await services.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
 
     assert [one.content for one in await services.mind.reminders.reminders_of(MIRA)] == ["First.", "Second."]
@@ -118,11 +118,11 @@ async def test_they_are_listed_the_next_one_first_until_they_were_told(services:
 )
 async def test_one_without_words_or_in_the_past_is_refused(services: AppServices, text: str, when: datetime | date):
     with pytest.raises(LetheError):
-        await services.mind.reminders.remind(MIRA, text, when)
+        await services.mind.reminders.create_reminder(MIRA, text, when)
 
 
 async def test_today_is_no_past_day(services: AppServices):
-    memory = await services.mind.reminders.remind(MIRA, "Water the plants.", now().astimezone().date())
+    memory = await services.mind.reminders.create_reminder(MIRA, "Water the plants.", now().astimezone().date())
 
     assert memory.is_due(now())
 
@@ -200,19 +200,19 @@ def test_the_end_of_a_month_is_the_end_of_a_shorter_one():
 
 
 async def test_a_day_of_the_week_is_planned_and_cleared(services: AppServices):
-    before = await services.mind.week.set_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
-    await services.mind.week.set_plan(MIRA, Weekday.TUESDAY, "Market.")
+    before = await services.mind.week.save_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
+    await services.mind.week.save_plan(MIRA, Weekday.TUESDAY, "Market.")
 
     assert before == ""
-    assert await services.mind.week.plan(MIRA, Weekday.MONDAY) == "Tides and charts."
-    assert await services.mind.week.set_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
+    assert await services.mind.week.load_plan(MIRA, Weekday.MONDAY) == "Tides and charts."
+    assert await services.mind.week.save_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
     assert (await services.library.persona(MIRA)).schedule == {Weekday.TUESDAY: "Market."}
-    assert list(await services.mind.week.plans(MIRA)) == list(Weekday)
+    assert list(await services.mind.week.load_plans(MIRA)) == list(Weekday)
 
 
 async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, session: ChatSession):
     await change_persona(services, sense_of_time=True)
-    await services.mind.week.set_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
+    await services.mind.week.save_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
     await say(services, session, "Good night.")
 
     with later(DAY):

@@ -23,14 +23,14 @@ from tests.brain.test_asking import ASKED, KNOWN, PRESENT, SILENT
 from tests.retrieval.conftest import embed
 from tests.services.stage import MIRA, before_now, spoke
 
-LEAST_SURE = min(gate.asking.others for gate in (BY_MEANING, BY_WORDS))
+LEAST_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
 
 
 @pytest.fixture(params=["by meaning", "by words"])
 async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSession:
     """An evening of four lines, three days ago."""
     if request.param == "by meaning":
-        services.knowing._recall.use(embed, "words")
+        services.fact_service._recall.set_embedder(embed, "words")
     evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     session = await Chats(services._database).add_session(evening)
     for number, line in enumerate(KNOWN):
@@ -43,7 +43,7 @@ async def reminded(services: AppServices, text: str) -> list[Recollection]:
     asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
     database = services._database
     reminding = MemorySearch(
-        services.knowing._recall, Passages(database), Chats(database), FactStore(database), services.preferences
+        services.fact_service._recall, Passages(database), Chats(database), FactStore(database), services.preferences
     )
     return await reminding.search(asking, 3)
 

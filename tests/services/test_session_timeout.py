@@ -39,7 +39,7 @@ async def evening(services: AppServices, clock: Clock) -> ChatSession:
 
 
 async def is_archived(services: AppServices, session: ChatSession) -> bool:
-    await services.timeout.archive_timed_out()
+    await services.session_timeout.archive_timed_out()
     return (await services.sessions.open(session.guid)).archived
 
 
@@ -63,7 +63,7 @@ async def test_a_conversation_is_archived_after_the_set_silence_without_any_mode
     assert await is_archived(services, evening)
     old = await services.sessions.open(evening.guid)
     assert "peanuts" in old.content
-    assert any("allergic" in fact.fact for fact in await services.knowing.all(MIRA))
+    assert any("allergic" in fact.fact for fact in await services.fact_service.all(MIRA))
 
 
 async def test_the_silence_is_as_long_as_the_user_sets_it(services: AppServices, clock: Clock, evening: ChatSession):
@@ -91,7 +91,7 @@ async def test_what_fell_silent_while_the_program_was_closed_is_archived_soon_af
     clock.go_on(days=2)
 
     async with opened(home) as again:
-        again.timeout.start()
+        again.session_timeout.start()
 
         async def is_over() -> bool:
             return (await again.sessions.open(evening.guid)).archived
@@ -160,7 +160,7 @@ async def test_the_next_message_begins_the_next_conversation_and_knows_what_the_
     assert fresh.guid != evening.guid
     assert not (await services.sessions.open(fresh.guid)).archived
     assert not await services.sessions.has_ended(fresh.guid)
-    frame = await services.core.frames.kept(fresh.guid)
+    frame = await services.core.stable_prefixes.kept(fresh.guid)
     assert frame is not None
     assert evening.guid in {*frame.earlier, *(one.guid for one in frame.summaries)}
 
@@ -190,7 +190,7 @@ async def test_who_types_is_not_interrupted_however_long_the_message_takes(
     await says("Yes.")
     for _minute in range(90):
         clock.go_on(minutes=1)
-        services.timeout.note_input(evening.guid)
+        services.session_timeout.note_input(evening.guid)
         assert not await is_archived(services, evening)
 
     assert (await where(services, evening, "A long message.")).guid == evening.guid
@@ -198,7 +198,7 @@ async def test_who_types_is_not_interrupted_however_long_the_message_takes(
 
 async def test_silence_counts_from_the_last_key(services: AppServices, clock: Clock, evening: ChatSession):
     clock.go_on(minutes=50)
-    services.timeout.note_input(evening.guid)
+    services.session_timeout.note_input(evening.guid)
     clock.go_on(minutes=59)
     before = await is_archived(services, evening)
     clock.go_on(minutes=1)
@@ -209,11 +209,11 @@ async def test_silence_counts_from_the_last_key(services: AppServices, clock: Cl
 async def test_silence_counts_from_the_last_message_where_that_came_after_the_last_key(
     services: AppServices, clock: Clock, evening: ChatSession
 ):
-    services.timeout.note_input(evening.guid)
+    services.session_timeout.note_input(evening.guid)
     clock.go_on(minutes=50)
     await hold(services, "", "A late reply.", session=evening, at=clock())
     clock.go_on(minutes=50)
-    services.timeout.note_input(evening.guid)
+    services.session_timeout.note_input(evening.guid)
     clock.go_on(minutes=50)
     before = await is_archived(services, evening)
     clock.go_on(minutes=11)
@@ -228,21 +228,21 @@ async def test_the_first_key_after_a_night_does_not_undo_the_silence(
     await says("Yes.")
     if had_typed:
         clock.go_on(minutes=5)
-        services.timeout.note_input(evening.guid)
+        services.session_timeout.note_input(evening.guid)
     clock.go_on(hours=10)  # a computer asleep: nothing looked at the time meanwhile
     for _key in range(5):
-        services.timeout.note_input(evening.guid)
+        services.session_timeout.note_input(evening.guid)
 
     assert await services.sessions.has_ended(evening.guid)
     assert (await where(services, evening, "Good morning.")).guid != evening.guid
 
 
 async def test_an_open_editor_keeps_its_conversation_open(services: AppServices, clock: Clock, evening: ChatSession):
-    services.timeout.is_edited = lambda session: session == evening.guid
+    services.session_timeout.is_edited = lambda session: session == evening.guid
     clock.go_on(hours=3)
     while_editing = await is_archived(services, evening)
-    services.timeout.note_input(evening.guid)
-    services.timeout.is_edited = lambda _session: False
+    services.session_timeout.note_input(evening.guid)
+    services.session_timeout.is_edited = lambda _session: False
 
     assert not while_editing
     assert not await is_archived(services, evening)
@@ -260,7 +260,7 @@ async def test_nothing_is_archived_while_a_reply_is_written(
     async with aclosing(services.chat.send(other.guid, "Hello.")) as events:
         async for event in events:
             if isinstance(event, ReplyText) and not looking:
-                looking.append(asyncio.create_task(services.timeout.archive_timed_out()))
+                looking.append(asyncio.create_task(services.session_timeout.archive_timed_out()))
             if looking:
                 assert not (await services.sessions.open(evening.guid)).archived
     await looking[0]
@@ -297,7 +297,7 @@ async def test_a_continued_conversation_ends_again_with_what_was_added_and_its_f
 
     assert await is_archived(services, evening)
     assert "bees" in (await services.sessions.open(evening.guid)).content
-    facts = await services.knowing.all(MIRA)
+    facts = await services.fact_service.all(MIRA)
     assert [fact.reference_count for fact in facts if "allergic" in fact.fact] == [1]
     assert any("bees" in fact.fact for fact in facts)
 
@@ -335,9 +335,9 @@ async def test_a_conversation_is_not_archived_twice_at_once(services: AppService
     clock.go_on(hours=2)
     services.sessions.changed.add(told.append)
 
-    await asyncio.gather(*(services.timeout.archive_timed_out() for _time in range(4)))
+    await asyncio.gather(*(services.session_timeout.archive_timed_out() for _time in range(4)))
     once = len(told)
-    await services.timeout.archive(evening.guid, at_once=True)
+    await services.session_timeout.archive(evening.guid, at_once=True)
 
     assert (await services.sessions.open(evening.guid)).archived
     assert len(told) == once
@@ -347,7 +347,7 @@ async def test_a_deleted_conversation_is_left_alone(services: AppServices, clock
     await services.sessions.delete(evening.guid)
     clock.go_on(hours=2)
 
-    await services.timeout.archive_timed_out()
+    await services.session_timeout.archive_timed_out()
     await services.sessions.restore(evening.guid)
 
     assert not (await services.sessions.open(evening.guid)).archived
@@ -364,7 +364,7 @@ async def test_tasks_done_while_the_user_is_away_see_the_evening(
     await trusted(services, tmp_path / "model.json", answers=[{"paragraphs": ["Tomas misses his sister Ines."]}] * 9)
     leave(services, clock, HOUR)
 
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (await services.sessions.open(evening.guid)).archived
     assert (await newest(services)).summary.startswith("Mira has thought about")
@@ -378,16 +378,16 @@ async def test_tasks_wait_until_the_model_has_archived_the_evening(
     await trusted(services, tmp_path / "model.json", answers=answers(), delay=0.0)
     await services.archiving.pause()
     leave(services, clock, HOUR)
-    await services.timeout.archive_timed_out()
+    await services.session_timeout.archive_timed_out()
     services.archiving.start(0.2)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     while_archiving = task.began
 
     async def is_settled() -> bool:
-        return await services.timeout.is_settled(MIRA)
+        return await services.session_timeout.is_settled(MIRA)
 
     await until(is_settled)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     parts = await services.archiving.parts(evening.guid)
 
     assert (while_archiving, task.began) == (0, 1)
@@ -401,10 +401,10 @@ async def test_a_paused_archive_holds_no_task_up(services: AppServices, clock: C
     await trusted(services, tmp_path / "model.json", answers=answers())
     services.archiving.start(600.0)
     leave(services, clock, HOUR)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     before = task.began
     await services.archiving.pause()
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
     assert len(await kept_runs(services)) == 1

@@ -21,7 +21,7 @@ from lethe_app.domain.web import Outgoing, Purpose, WebHit
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.paths import Paths
 from lethe_app.services.web import gate as surfing_module
-from lethe_app.services.web.gate import WebGate, chosen_engine
+from lethe_app.services.web.gate import WebGate, create_engine
 from lethe_app.storage.key_value import AppState
 from lethe_app.web.http import Meter, NetworkRoute
 from lethe_app.web.pages import PageFetcher, Times
@@ -70,7 +70,7 @@ def gate(services: AppServices, site: Site | None = None, engine: Engine | None 
     """A gate of its own to a small internet that lies on this machine."""
     names = {"one_example_com": [[PUBLIC]], "two_example_com": [[PUBLIC]], "home_example_com": [["10.0.0.1"]]}
     out = way(Net(site.port if site else 1), **names)
-    engines = (lambda *_who: engine) if engine is not None else chosen_engine
+    engines = (lambda *_who: engine) if engine is not None else create_engine
     return WebGate(
         services.preferences, AppState(services._database), by_words, engines, PageFetcher(Times(sleep=no_sleep)), out
     )
@@ -83,7 +83,7 @@ async def opened(services: AppServices, site: Site) -> AsyncIterator[WebGate]:
         settings = {"web_allowed": True, "web_provider": SearchProvider.SEARXNG}
         await services.preferences.set(**settings, web_searxng_url=f"http://localhost:{site.port}")
         surfing = gate(services, site)
-        surfing._usual = NetworkRoute(resolve=Local(surfing._usual), net=surfing._usual.net)
+        surfing._base_route = NetworkRoute(resolve=Local(surfing._base_route), net=surfing._base_route.net)
         try:
             yield surfing
         finally:
@@ -116,7 +116,7 @@ async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(services: AppSe
     assert not surfing.is_allowed
     assert not engine.asked
     assert not told
-    assert await surfing.outgoing() == []
+    assert await surfing.list_requests() == []
 
 
 def test_a_house_with_a_shut_gate_imports_no_library_that_searches(tmp_path: Path):
@@ -132,7 +132,7 @@ from lethe_app.paths import Paths
 
 async def main():
     house = await build(Paths.standard(Path({str(tmp_path)!r})), engine="echo")
-    gate = house.surfing
+    gate = house.web_gate
     for wish in (gate.search("x", "y"), gate.read("https://example.com/", "y"), gate.look_up("x", "y")):
         try:
             await wish
@@ -163,7 +163,7 @@ async def test_shutting_it_ends_what_is_under_way(services: AppServices):
 
     with pytest.raises(NotAllowed, match="switched off"):
         await search
-    assert [(one.is_under_way, bool(one.trouble)) for one in await surfing.outgoing()] == [(False, True)]
+    assert [(one.is_under_way, bool(one.trouble)) for one in await surfing.list_requests()] == [(False, True)]
     assert not waits.is_set()
 
 
@@ -176,7 +176,7 @@ async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_do
 
     await surfing.close()
 
-    assert not (await surfing.outgoing())[0].is_under_way
+    assert not (await surfing.list_requests())[0].is_under_way
     with pytest.raises(NotAllowed):
         await search
 
@@ -215,13 +215,13 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
     assert before.is_under_way
     assert not after.is_under_way
     assert engine.asked == ["What is a sheepshank"]
-    assert [one.id for one in await surfing.outgoing()] == [before.id]
+    assert [one.id for one in await surfing.list_requests()] == [before.id]
 
 
 async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(services: AppServices):
     async with opened(services, standing()) as surfing:
         results = await surfing.look_up("lighthouse", WHY)
-        left = await surfing.outgoing()
+        left = await surfing.list_requests()
 
     (keepers, read), (gone, described) = results
     assert (keepers.title, gone.title) == ("Keepers", "Gone")
@@ -267,7 +267,7 @@ async def test_what_did_not_work_is_written_down_with_its_reason(services: AppSe
             await surfing.search("lighthouse", WHY)
         with pytest.raises(PageUnreadable):
             await surfing.read("http://two.example.com/gone", WHY)
-        troubles = [one.trouble for one in await surfing.outgoing()]
+        troubles = [one.trouble for one in await surfing.list_requests()]
 
     assert "page not found" in troubles[0]
     assert "500" in troubles[-1]
@@ -279,7 +279,7 @@ async def test_a_key_that_is_missing_is_told_and_nothing_leaves(services: AppSer
 
     with pytest.raises(SearchFailed, match="key"):
         await surfing.search("lighthouse", WHY)
-    assert await surfing.outgoing() == []
+    assert await surfing.list_requests() == []
 
 
 async def test_a_search_that_is_cancelled_is_not_left_open(services: AppServices):
@@ -292,7 +292,7 @@ async def test_a_search_that_is_cancelled_is_not_left_open(services: AppServices
 
     with pytest.raises(asyncio.CancelledError):
         await search
-    assert (await surfing.outgoing())[0].trouble == "stopped"
+    assert (await surfing.list_requests())[0].trouble == "stopped"
 
 
 # the list
@@ -304,11 +304,11 @@ async def test_the_list_survives_and_what_was_under_way_has_ended(tmp_path: Path
     await services.preferences.set(web_allowed=True)
     surfing = gate(services, engine=Engine())
     await surfing.search("lighthouse", WHY)
-    await surfing.write_down(Outgoing(purpose=Purpose.PAGE, to="x", host="x", what="http://x/", why=WHY))
+    await surfing.log_request(Outgoing(purpose=Purpose.PAGE, to="x", host="x", what="http://x/", why=WHY))
     await services.close()
 
     again = await build(home, engine="echo")
-    left = await again.surfing.outgoing()
+    left = await again.web_gate.list_requests()
     await again.close()
 
     assert [(one.what, one.is_under_way) for one in left] == [("http://x/", False), ("lighthouse", False)]
@@ -326,29 +326,29 @@ async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(services: 
             await surfing.search("one", WHY)
             await surfing.search("two", WHY)
 
-    assert len(await surfing.outgoing()) == 5
-    days = await surfing.days()
+    assert len(await surfing.list_requests()) == 5
+    days = await surfing.daily_totals()
     assert [one.requests for one in days.values()] == [2, 2, 2]
     assert max(days) == datetime.date(day + timedelta(days=5)).isoformat()
     await surfing.clear_log()
-    assert await surfing.outgoing() == []
-    assert await surfing.days() == {}
+    assert await surfing.list_requests() == []
+    assert await surfing.daily_totals() == {}
 
 
 async def test_bytes_are_counted_by_day(services: AppServices):
     async with opened(services, standing()) as surfing:
         await surfing.look_up("lighthouse", WHY)
-        (day,) = (await surfing.days()).values()
-        left = await surfing.outgoing()
+        (day,) = (await surfing.daily_totals()).values()
+        left = await surfing.list_requests()
 
     assert day.requests == len(left) == 5
     assert day.received == sum(one.received for one in left) > len(page())
 
 
 async def test_a_damaged_list_begins_anew(services: AppServices):
-    await AppState(services._database).set(surfing_module.SCOPE, surfing_module.LIST, [{"nonsense": 1}])
+    await AppState(services._database).set(surfing_module.SCOPE, surfing_module.LIST_KEY, [{"nonsense": 1}])
 
-    assert await gate(services).outgoing() == []
+    assert await gate(services).list_requests() == []
 
 
 @pytest.mark.parametrize(
@@ -358,4 +358,4 @@ async def test_a_damaged_list_begins_anew(services: AppServices):
 async def test_the_settings_choose_who_is_asked(services: AppServices, provider: SearchProvider, name: str):
     await services.preferences.set(web_provider=provider, web_brave_key="k", web_searxng_url="https://searx.example.com")
 
-    assert chosen_engine(services.preferences.current, NetworkRoute(), Meter()).name == name
+    assert create_engine(services.preferences.current, NetworkRoute(), Meter()).name == name

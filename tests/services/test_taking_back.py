@@ -14,7 +14,7 @@ from lethe_app.domain.agent_runs import MadeKind, RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.services.notebooks.undo import taken_out
+from lethe_app.services.notebooks.undo import remove_added_lines
 from lethe_app.services.notebooks.writer import Notekeeping
 from tests.conftest import Silence
 from tests.services.past import copy_home, opened
@@ -41,11 +41,11 @@ async def remember(scene: TaskContext) -> Result:
 async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServices, clock: Clock):
     await employ(services, Scripted(remember))
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     (memory,) = await services.brain.memories(MIRA)
     await services.brain.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
 
-    await services.away.undo((await newest(services)).id)
+    await services.task_runner.undo((await newest(services)).id)
 
     assert [one.content for one in await services.brain.memories(MIRA)] == ["I fear for the lamp, and for the glass."]
     assert (await newest(services)).undone
@@ -54,9 +54,9 @@ async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServ
 async def test_a_memory_nobody_has_touched_goes_to_the_trash(services: AppServices, clock: Clock):
     await employ(services, Scripted(remember))
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
 
-    await services.away.undo((await newest(services)).id)
+    await services.task_runner.undo((await newest(services)).id)
 
     assert list(await services.brain.memories(MIRA)) == []
 
@@ -70,7 +70,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
     await employ(services, Scripted(remember, "quiet"))
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     put = services.brain._holdings.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
@@ -80,11 +80,11 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
     await employ(services, Scripted(shout, "loud"))
     with monkeypatch.context() as patched:
         patched.setattr(services.brain._holdings, "save_memories", put_and_end)
-        await services.away.look()
+        await services.task_runner.run_next_task()
     (memory,) = await services.brain.memories(MIRA)
     assert memory.content == "TOMAS FEARS FOR THE LAMP."
 
-    await services.away.undo((await newest(services)).id)
+    await services.task_runner.undo((await newest(services)).id)
 
     assert [one.content for one in await services.brain.memories(MIRA)] == ["Tomas fears for the lamp."]
     quiet_log.records.clear()
@@ -97,7 +97,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
     services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     await baked(services, tmp_path, BREAD)
-    known = {one.guid for one in await services.knowing.all(MIRA)}
+    known = {one.guid for one in await services.fact_service.all(MIRA)}
     written = asyncio.Event()
 
     async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
@@ -105,8 +105,8 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
     with monkeypatch.context() as patched:
-        patched.setattr(Notekeeping, "part_if_long", wait)
-        reading = asyncio.create_task(services.mind.notekeeping.write_pending(MIRA))
+        patched.setattr(Notekeeping, "split_if_long", wait)
+        reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
         await written.wait()
         copy = await copy_home(services, tmp_path / "as it was")
         reading.cancel()
@@ -114,16 +114,16 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
     async with opened(copy) as again:
         await again.preferences.set(notebooks=False)
-        await again.mind.notekeeping.catch_up()
+        await again.mind.notebook_writer.write_all_pending()
         (run,) = await kept_runs(again)
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
-        assert not {one.guid for one in await again.knowing.all(MIRA)} <= known
+        assert not {one.guid for one in await again.fact_service.all(MIRA)} <= known
 
-        await again.away.undo(run.id)
+        await again.task_runner.undo(run.id)
 
         assert await again.mind.notebooks.notebooks_of(MIRA) == []
-        assert {one.guid for one in await again.knowing.all(MIRA)} <= known
+        assert {one.guid for one in await again.fact_service.all(MIRA)} <= known
 
 
 async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
@@ -136,17 +136,17 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
         written.set()
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
-    monkeypatch.setattr(Notekeeping, "part_if_long", wait)
-    reading = asyncio.create_task(services.mind.notekeeping.write_pending(MIRA))
+    monkeypatch.setattr(Notekeeping, "split_if_long", wait)
+    reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(services)
-    services.away.stop(run.id)
+    services.task_runner.stop(run.id)
     await reading
 
     (run,) = await kept_runs(services)
     assert run.outcome is RunOutcome.STOPPED
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
-    await services.away.undo(run.id)
+    await services.task_runner.undo(run.id)
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
 
 
@@ -154,17 +154,17 @@ async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have
     services: AppServices, tmp_path: Path
 ):
     name = await services.mind.notebooks.create(MIRA, "Baking bread")
-    await services.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    await services.mind.notebooks.save_edit(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
     await baked(services, tmp_path, BREAD)
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    text = await services.mind.notebooks.text(MIRA, name)
+    text = await services.mind.notebooks.load_text(MIRA, name)
     mine = text.replace("Tomas bakes on Sundays.", "Tomas bakes on Sundays and feast days.")
-    await services.mind.notebooks.write(MIRA, name, f"{mine}- By hand.\n", text)
+    await services.mind.notebooks.save_edit(MIRA, name, f"{mine}- By hand.\n", text)
 
-    await services.away.undo(run.id)
+    await services.task_runner.undo(run.id)
 
-    left = (await services.mind.notebooks.text(MIRA, name)).splitlines()
+    left = (await services.mind.notebooks.load_text(MIRA, name)).splitlines()
     assert [one.partition(" (")[0] for one in left if one.startswith("-")] == [
         "- Tomas bakes on Sundays and feast days.",
         "- By hand.",
@@ -186,7 +186,7 @@ async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have
     ],
 )
 def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, after: str, left: str | None):
-    assert taken_out(text, before, after) == left
+    assert remove_added_lines(text, before, after) == left
 
 
 # facts
@@ -194,14 +194,14 @@ def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, aft
 
 async def test_what_a_fact_took_the_place_of_holds_again(services: AppServices, tmp_path: Path):
     await baked(services, tmp_path, BREAD)
-    await services.mind.notekeeping.write_pending(MIRA)
+    await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    learnt = next(one for one in await services.knowing.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
+    learnt = next(one for one in await services.fact_service.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
-    await services.knowing._facts.save_facts(MIRA, old)
+    await services.fact_service._facts.save_facts(MIRA, old)
 
-    await services.away.undo(run.id)
+    await services.task_runner.undo(run.id)
 
-    held = {one.fact: one.superseded for one in await services.knowing.all(MIRA)}
+    held = {one.fact: one.superseded for one in await services.fact_service.all(MIRA)}
     assert held["Tomas bakes on Mondays."] is False
     assert learnt.fact not in held

@@ -26,8 +26,8 @@ from lethe_app.domain.tools import (
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import AskTool, Finished, Prompted, ToolUsed, TurnEvent
 from lethe_app.services.prompting.tool_messages import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
-from lethe_app.services.tools.turn import ROUNDS
-from lethe_app.services.tools.working_memory import of_session
+from lethe_app.services.tools.turn import MOST_ROUNDS
+from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import CHATML, HERMES
 from tests.services.stage import MIRA, Played, change_persona, heard, keep, log, prompt_of, say
 
@@ -64,7 +64,7 @@ async def session(services: AppServices) -> ChatSession:
 @pytest.fixture
 def trusted(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model has passed its test."""
-    monkeypatch.setattr(services.tooling, "_is_trusted", lambda: True)
+    monkeypatch.setattr(services.tool_registry, "_is_trusted", lambda: True)
 
 
 Says = Callable[..., object]
@@ -275,8 +275,8 @@ async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, sessi
 
     with pytest.raises(ModelError):
         await talk()
-    assert sum(isinstance(event, Prompted) for event in played) == ROUNDS + 1
-    assert sum(isinstance(event, ToolUsed) for event in played) == ROUNDS
+    assert sum(isinstance(event, Prompted) for event in played) == MOST_ROUNDS + 1
+    assert sum(isinstance(event, ToolUsed) for event in played) == MOST_ROUNDS
 
 
 @pytest.mark.parametrize(
@@ -340,16 +340,16 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
         return ToolOutput("Once upon a time. " * 400, "told a tale")
 
     tale = ToolSet("dice", "Tales", (Tool("tale_tell", "tell a tale", "Tells.", Nothing, tell),))
-    services.tooling.sets = [tale, *[one for one in services.tooling.sets if one.name != "dice"]]
+    services.tool_registry.sets = [tale, *[one for one in services.tool_registry.sets if one.name != "dice"]]
     await says(call("tale_tell"), "What a tale!", "Yes?", template=HERMES)
     played = await say(services, session, "A tale, please.")
     (result,) = results(played)
     assert len(result.text) < 2600
-    (entry,) = await services.tooling.bench.entries_of(of_session(session.guid))
+    (entry,) = await services.tool_registry.working_memory.entries_of(session_namespace(session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
     assert len(await prompt_of(services, session, played)) < 12_000
-    told = await services.tooling.bench.inventory(of_session(session.guid))
+    told = await services.tool_registry.working_memory.build_inventory(session_namespace(session.guid))
     assert entry.key in told
     assert "Once upon" not in told
 
@@ -362,7 +362,7 @@ async def test_a_tool_that_breaks_does_not_break_the_reply(services: AppServices
         raise RuntimeError("oh")
 
     broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
-    services.tooling.sets = [broken]
+    services.tool_registry.sets = [broken]
     await says(call("break_down"), "Never mind.", template=HERMES)
     played = await say(services, session, "Go.")
     assert results(played)[0].outcome is CallOutcome.FAILED
@@ -390,7 +390,7 @@ async def _puzzled(_occasion: ToolContext, _wish: Nothing) -> str:
 async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
     services: AppServices, session: ChatSession, says: Says, run: Run, told: str
 ):
-    services.tooling.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
+    services.tool_registry.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
     played = await say(services, session, "Go.")
     assert told in results(played)[0].text
@@ -399,7 +399,7 @@ async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
 
 async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppServices, session: ChatSession, says: Says):
     odd = Tool("odd_one", "be odd", "Is odd.", Nothing, _mute, asks=True, about=_puzzled)
-    services.tooling.sets = [ToolSet("dice", "Odd", (odd,))]
+    services.tool_registry.sets = [ToolSet("dice", "Odd", (odd,))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
     played, asked = await answering(services, session, "Go.", PermissionAnswer.NOT_NOW)
     assert [question.about for question in asked] == [""]
@@ -446,7 +446,7 @@ async def test_a_search_that_finds_nothing_certain_says_so(services: AppServices
 
 
 def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(services: AppServices):
-    (week,) = (tool for one in services.tooling.sets for tool in one.tools if tool.name == "week_get")
+    (week,) = (tool for one in services.tool_registry.sets for tool in one.tools if tool.name == "week_get")
     assert "saturday" in week.declared["function"]["parameters"]["properties"]["day"]["enum"]
 
 
@@ -474,7 +474,7 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
             asked.append(errand)
             raise LetheError("Nobody is to be asked.")
 
-    monkeypatch.setattr(services.tooling, "_asker", Nobody())
+    monkeypatch.setattr(services.tool_registry, "_asker", Nobody())
     await says("Good evening.", template=CHATML)
     await say(services, session, "Good evening! How was the crossing?")
     assert not asked
@@ -490,8 +490,8 @@ async def test_it_may_want_none(services: AppServices, session: ChatSession, say
 async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
     services: AppServices, session: ChatSession, says: Says
 ):
-    place = of_session(session.guid)
-    await services.tooling.bench.save_entry(
+    place = session_namespace(session.guid)
+    await services.tool_registry.working_memory.save_entry(
         place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
     )
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]

@@ -105,7 +105,7 @@ async def test_reading_ahead_takes_up_what_was_kept(
     await services.preferences.set(read_ahead=True)
     opened = await again()
     opened.chat.attend(session.guid)
-    task = opened._ahead._task
+    task = opened._prefill._task
     assert task is not None
     await task
 
@@ -166,7 +166,7 @@ async def test_what_is_forgotten_is_in_no_state(
     elif deed == "switched off":
         await services.preferences.set(kept_states=0)
     else:
-        await services.warmth.clear()
+        await services.cache_state.clear()
 
     assert before
     assert states(services) == []
@@ -194,7 +194,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
         async for event in events:
             if isinstance(event, Prompted):
                 await services.brain.forget_memory(memory.guid)
-                await services.warmth._done()
+                await services.cache_state._done()
             if isinstance(event, Recalled):
                 said = [one.text for one in event.memory.recalled]
     await services.close()
@@ -219,8 +219,8 @@ async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_bei
 async def test_other_personas_keep_what_was_read_of_them(services: AppServices, session: ChatSession):
     await services.models.unload()
 
-    services.warmth.forget_persona("somebody-else")
-    await services.warmth._done()
+    services.cache_state.forget_persona("somebody-else")
+    await services.cache_state._done()
 
     assert len(states(services)) == 1
 

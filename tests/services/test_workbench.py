@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.domain.clock import told_by
 from lethe_app.errors import LetheError
-from lethe_app.services.tools.working_memory import MOST, Workbench
+from lethe_app.services.tools.working_memory import MOST_ENTRIES, Workbench
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.working_memory import BenchRows
 
@@ -50,7 +50,7 @@ async def opened(path: Path) -> tuple[Database, Workbench]:
 async def test_things_lie_there_for_five_minutes_or_as_long_as_is_said(home: Path, clock: Clock):
     database, bench = await opened(home)
     await bench.save_entry(HERE, "short", "a")
-    await bench.save_entry(HERE, "long", "b", lasts=timedelta(hours=2))
+    await bench.save_entry(HERE, "long", "b", lifetime=timedelta(hours=2))
     clock.moment = START + timedelta(minutes=4, seconds=59)
     assert await keys(bench) == ["long", "short"]
     clock.moment = START + timedelta(minutes=5)
@@ -77,10 +77,10 @@ async def test_a_namespace_is_two_segments_and_sees_only_itself(home: Path, cloc
 async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clock):
     database, bench = await opened(home)
     await bench.save_entry(THERE, "untouched", "x")
-    for number in range(MOST + 3):
-        await bench.save_entry(HERE, f"{number:02}", "x", lasts=timedelta(minutes=1 + (number * 7) % (MOST + 3)))
+    for number in range(MOST_ENTRIES + 3):
+        await bench.save_entry(HERE, f"{number:02}", "x", lifetime=timedelta(minutes=1 + (number * 7) % (MOST_ENTRIES + 3)))
     left = await bench.entries_of(HERE)
-    assert len(left) == MOST
+    assert len(left) == MOST_ENTRIES
     assert "52" in [entry.key for entry in left]
     assert await keys(bench, THERE) == ["untouched"]
     shortest = min(entry.expires for entry in left)
@@ -91,7 +91,7 @@ async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clo
 async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock: Clock):
     database, bench = await opened(home)
     await bench.save_entry(HERE, "short", "a")
-    await bench.save_entry(HERE, "long", "b", lasts=timedelta(hours=2), category="web", tags=["one", "two"])
+    await bench.save_entry(HERE, "long", "b", lifetime=timedelta(hours=2), category="web", tags=["one", "two"])
     await database.close()
     clock.moment = START + timedelta(minutes=30)
     database, bench = await opened(home)
@@ -112,10 +112,10 @@ async def test_it_is_searched_by_words(home: Path, clock: Clock):
 
 async def test_the_inventory_tells_keys_and_time_but_never_what_is_said(home: Path, clock: Clock):
     database, bench = await opened(home)
-    assert await bench.inventory(HERE) == ""
+    assert await bench.build_inventory(HERE) == ""
     await bench.save_entry(HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
     clock.moment = START + timedelta(minutes=2)
-    told = await bench.inventory(HERE)
+    told = await bench.build_inventory(HERE)
     assert "page (3 min left; web; news)" in told
     assert "swordfish" not in told
     await database.close()

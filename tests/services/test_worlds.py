@@ -14,8 +14,8 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
-from lethe_app.services.worlds.key_checks import Index, KeyIssue, KeyProblem, check, objection_to
-from lethe_app.services.worlds.service import Owner, WorldSaved, as_memory
+from lethe_app.services.worlds.key_checks import Index, KeyIssue, KeyProblem, check_entry, find_regex_error
+from lethe_app.services.worlds.service import Owner, WorldSaved, convert_to_memory
 from lethe_app.services.worlds.test_bench import Trial, TrialOutcome
 from tests.services.stage import MIRA, dump, log, say, write_world
 
@@ -38,11 +38,11 @@ def on_disk(services: AppServices, stem: str) -> dict[str, object]:
 
 
 def whys(outcome: TrialOutcome) -> dict[str, str]:
-    return {one.entry.name: one.why.value for one in outcome.tried if one.why is not None}
+    return {one.entry.name: one.block_reason.value for one in outcome.tried if one.block_reason is not None}
 
 
 def causes(outcome: TrialOutcome) -> dict[str, str]:
-    return {one.entry.name: one.cause.value for one in outcome.coming if one.cause is not None}
+    return {one.entry.name: one.cause.value for one in outcome.activated if one.cause is not None}
 
 
 # Keeping
@@ -54,12 +54,12 @@ async def test_a_world_is_written_a_moment_after_its_last_change(services: AppSe
     services.worlds.schedule_save(world.model_copy(update={"description": "second"}))
 
     assert on_disk(services, "the-isles")["description"] == ""
-    assert services.worlds.is_waiting
-    assert next(held for held in await services.worlds.all() if held.is_own).world.description == "second"
+    assert services.worlds.has_unsaved_changes
+    assert next(held for held in await services.worlds.list_worlds() if held.is_own).world.description == "second"
     assert await services.worlds.flush()
 
     assert on_disk(services, "the-isles")["description"] == "second"
-    assert not services.worlds.is_waiting
+    assert not services.worlds.has_unsaved_changes
 
 
 async def test_what_waits_is_written_when_the_house_closes(services: AppServices):
@@ -70,16 +70,16 @@ async def test_what_waits_is_written_when_the_house_closes(services: AppServices
 
 
 async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(services: AppServices):
-    shipped = next(held for held in await services.worlds.all() if held.world.unique_name == "quarr")
+    shipped = next(held for held in await services.worlds.list_worlds() if held.world.unique_name == "quarr")
     assert (shipped.is_own, shipped.is_shipped) == (False, True)
 
     services.worlds.schedule_save(shipped.world.model_copy(update={"name": "My Quarr"}))
     await services.worlds.flush()
 
-    held = {one.world.unique_name: one for one in await services.worlds.all()}["quarr"]
+    held = {one.world.unique_name: one for one in await services.worlds.list_worlds()}["quarr"]
     assert (held.world.name, held.is_own, held.is_shipped) == ("My Quarr", True, True)
     await services.worlds.delete("quarr")
-    assert {one.world.unique_name: one for one in await services.worlds.all()}["quarr"].world == shipped.world
+    assert {one.world.unique_name: one for one in await services.worlds.list_worlds()}["quarr"].world == shipped.world
     with pytest.raises(ReadOnly):
         await services.worlds.delete("quarr")
 
@@ -87,7 +87,7 @@ async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(services: A
 async def test_a_file_that_another_program_broke_is_told_and_left_untouched(services: AppServices):
     world = await services.worlds.create("Isles")
     told: list[WorldSaved] = []
-    services.worlds.kept.add(told.append)
+    services.worlds.saved.add(told.append)
     path = services.paths.worlds / "isles.json"
     path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
 
@@ -96,7 +96,7 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(serv
 
     assert isinstance(told[0].error, FileError)
     assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
-    assert [problem.path for problem in await services.worlds.problems()] == [path]
+    assert [problem.path for problem in await services.worlds.list_problems()] == [path]
     path.unlink()
     assert await services.worlds.flush()
     assert on_disk(services, "isles")["description"] == "mine"
@@ -105,7 +105,7 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(serv
 async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(services: AppServices):
     world = await services.worlds.create("Isles")
     told: list[WorldSaved] = []
-    services.worlds.kept.add(told.append)
+    services.worlds.saved.add(told.append)
     write_world(services, "isles", GROTTO)
 
     services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
@@ -120,11 +120,11 @@ async def test_a_deleted_world_can_be_had_back(services: AppServices):
     world = await services.worlds.create("Isles")
     services.worlds.schedule_save(world.model_copy(update={"description": "unwritten yet"}))
     trashed = await services.worlds.delete("isles")
-    assert "isles" not in {one.world.unique_name for one in await services.worlds.all()}
+    assert "isles" not in {one.world.unique_name for one in await services.worlds.list_worlds()}
 
     assert await services.worlds.restore(trashed) == "isles"
 
-    held = {one.world.unique_name: one.world for one in await services.worlds.all()}["isles"]
+    held = {one.world.unique_name: one.world for one in await services.worlds.list_worlds()}["isles"]
     assert held.description == "unwritten yet"
     services.worlds.schedule_save(held.model_copy(update={"description": "and on"}))
     assert await services.worlds.flush()
@@ -147,26 +147,26 @@ async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, sessio
     write_world(services, "isles", GROTTO)
     assert "Grotto" not in (await say(services, session, "The grotto!")).ways
 
-    await services.worlds.bind("isles", owner, session, on=True)
-    assert (await services.worlds.bound(session))[owner][-1] == "isles"
+    await services.worlds.bind("isles", owner, session, is_bound=True)
+    assert (await services.worlds.bound_worlds(session))[owner][-1] == "isles"
     assert (await say(services, session, "The grotto!")).ways["Grotto"] == "keyword"
 
-    await services.worlds.bind("isles", owner, session, on=False)
+    await services.worlds.bind("isles", owner, session, is_bound=False)
     assert "Grotto" not in (await say(services, session, "The grotto!")).ways
 
 
 async def test_owners_have_their_names(services: AppServices, session: ChatSession):
-    owners = await services.worlds.owners(session)
+    owners = await services.worlds.list_owners(session)
     assert (owners[Owner.PERSONA], owners[Owner.USER]) == ("Mira", "Tomas")
-    assert set(await services.worlds.owners(None)) == {Owner.EVERYBODY}
+    assert set(await services.worlds.list_owners(None)) == {Owner.EVERYBODY}
 
 
 async def test_how_often_an_entry_came_is_counted(services: AppServices, session: ChatSession):
     world = write_world(services, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
     for text in ("The grotto!", "Good.", "The grotto?"):
         await say(services, session, text)
-    assert await services.worlds.counts() == {world.entries[0].guid: 2}
+    assert await services.worlds.count_activations() == {world.entries[0].guid: 2}
 
 
 # Trying
@@ -175,14 +175,14 @@ async def test_how_often_an_entry_came_is_counted(services: AppServices, session
 async def test_a_trial_says_what_comes_by_which_word_and_where(services: AppServices, session: ChatSession):
     outcome = await services.worlds.trials.run(Trial(world_of(GROTTO), "Into the Grotto, now!", session))
     (one,) = outcome.tried
-    assert (one.key, one.before, list(one.spans)) == ("grotto", 0, [(9, 15)])
+    assert (one.key, one.message_distance, list(one.spans)) == ("grotto", 0, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
     assert causes(outcome) == {"Grotto": "key"}
 
 
 async def test_a_trial_changes_nothing(services: AppServices, session: ChatSession):
     world = write_world(services, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
     await say(services, session, "Good.")
     before = await dump(services)
     for times in (1, 20):
@@ -221,7 +221,7 @@ async def test_a_trial_knows_groups_and_room(services: AppServices, session: Cha
 async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(services: AppServices, session: ChatSession):
     entry = {**GROTTO, "cooldown": 9, "guid": "00000000-0000-0000-0000-000000000001"}
     write_world(services, "isles", entry, scan_depth=0)
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
     await say(services, session, "The grotto!")
     world = (await services.library.worlds())["isles"]
 
@@ -231,13 +231,13 @@ async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_
 
 async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServices, session: ChatSession):
     write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
     world = (await services.library.worlds())["isles"]
     for number in range(8):
         played = await say(services, session, f"The grotto {number}!")
         trial = Trial(world, played.asked.content, session, played.asked.id)
         assert ("Grotto" in causes(await services.worlds.trials.run(trial))) == ("Grotto" in played.ways)
-    said = await services.worlds.trials.messages(session, 3)
+    said = await services.worlds.trials.list_messages(session, 3)
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
 
 
@@ -252,7 +252,7 @@ async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: 
 
 async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(services: AppServices, session: ChatSession):
     write_world(services, "reef", {**GROTTO, "name": "Reef"})
-    await services.worlds.bind("reef", Owner.EVERYBODY, session, on=True)
+    await services.worlds.bind("reef", Owner.EVERYBODY, session, is_bound=True)
     together = await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session))
     alone = await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session, alone=True))
     assert set(causes(together)) == {"Grotto", "Reef"}
@@ -289,8 +289,8 @@ def test_a_key_is_found_where_it_stands(key: str, text: str, found: list[str]):
 
 def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) -> dict[KeyProblem, KeyIssue]:
     entry = WorldEntry.model_validate({"name": "Lamp", **fields})
-    found = check(entry, Index.build(World(name="W", entries=[entry, *others])), said)
-    return {one.trouble: one for one in found}
+    found = check_entry(entry, Index.build(World(name="W", entries=[entry, *others])), said)
+    return {one.problem: one for one in found}
 
 
 def test_keys_that_wake_nothing_or_everything_are_told():
@@ -338,17 +338,17 @@ def test_a_key_that_two_entries_have_is_told():
 
 
 def test_an_expression_is_weighed_while_it_is_typed():
-    assert objection_to("/lamp") == "has no closing slash"
-    assert objection_to("/lamp(/")
-    assert objection_to("/lamp/i") == ""
-    assert objection_to("24/7") == ""
+    assert find_regex_error("/lamp") == "has no closing slash"
+    assert find_regex_error("/lamp(/")
+    assert find_regex_error("/lamp/i") == ""
+    assert find_regex_error("24/7") == ""
 
 
 async def test_the_users_own_words_are_what_keys_are_measured_by(services: AppServices, session: ChatSession):
     for text in ("One.", "Two."):
         await say(services, session, text)
-    assert await services.worlds.trials.said(session) == ["Two.", "One."]
-    assert await services.worlds.trials.said(None) == []
+    assert await services.worlds.trials.list_user_messages(session) == ["Two.", "One."]
+    assert await services.worlds.trials.list_user_messages(None) == []
 
 
 # To Brain
@@ -356,7 +356,7 @@ async def test_the_users_own_words_are_what_keys_are_measured_by(services: AppSe
 
 async def test_an_entry_becomes_a_memory_of_its_own(services: AppServices):
     entry = WorldEntry(name="Lamp", content="It is dark since May.", keywords_main=["lamp"], priority=7, enabled=False)
-    memory = as_memory(entry, MemoryInsertion.NATURAL)
+    memory = convert_to_memory(entry, MemoryInsertion.NATURAL)
     assert memory.guid != entry.guid
     assert (memory.category, memory.insertion, memory.enabled) == (MemoryType.GENERAL, MemoryInsertion.NATURAL, True)
     assert (memory.name, memory.content, memory.keywords_main, memory.priority) == ("Lamp", entry.content, ["lamp"], 7)
@@ -371,7 +371,7 @@ async def test_an_entry_becomes_a_memory_of_its_own(services: AppServices):
 async def told(services: AppServices, session: ChatSession, text: str) -> str:
     """What is kept word for word of the prompt of a reply that was called up by a text."""
     reply = (await say(services, session, text)).reply
-    found = await services.inspecting.prompt_of(reply.id)
+    found = await services.prompt_inspector.prompt_of(reply.id)
     assert found is not None
     return "".join(span.text for span in found.spans)
 
@@ -379,7 +379,7 @@ async def told(services: AppServices, session: ChatSession, text: str) -> str:
 async def kept_words(services: AppServices, session: ChatSession) -> list[str]:
     """The same of every reply of a conversation, as it is kept now."""
     replies = [message for message in await log(services, session) if message.role is Role.ASSISTANT]
-    found = [await services.inspecting.prompt_of(reply.id) for reply in replies]
+    found = [await services.prompt_inspector.prompt_of(reply.id) for reply in replies]
     return ["".join(span.text for span in one.spans) for one in found if one is not None]
 
 
@@ -395,9 +395,9 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
     services: AppServices, session: ChatSession, content: str, stays: bool
 ):
     write_world(services, "isles", GROTTO)
-    await services.worlds.bind("isles", Owner.SESSION, session, on=True)
+    await services.worlds.bind("isles", Owner.SESSION, session, is_bound=True)
     assert "floods at noon" in await told(services, session, "Is this the grotto?")
-    (world,) = [held.world for held in await services.worlds.all() if held.world.unique_name == "isles"]
+    (world,) = [held.world for held in await services.worlds.list_worlds() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
 
     services.worlds.schedule_save(world.model_copy(update={"entries": [rewritten]}))
@@ -408,7 +408,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
 
 async def test_a_deleted_world_is_in_no_kept_prompt(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
-    await services.worlds.bind("isles", Owner.SESSION, session, on=True)
+    await services.worlds.bind("isles", Owner.SESSION, session, is_bound=True)
     assert "floods at noon" in await told(services, session, "Is this the grotto?")
 
     await services.worlds.delete("isles")

@@ -11,7 +11,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
-from lethe_app.retrieval.passage_builder import make
+from lethe_app.retrieval.passage_builder import make_passage
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -134,7 +134,7 @@ async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
     memory, fact = MemoryUnit(content="It is dark."), ExtractedFact(fact="Tomas keeps bees.")
     await Memories(database).save_memories("mara", memory)
     await FactStore(database).save_facts("mara", fact)
-    stray = make(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
+    stray = make_passage(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
     await Passages(database).add([stray])
     await owed(debts, database)
     await debts.owe_all()

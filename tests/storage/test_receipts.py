@@ -73,7 +73,9 @@ async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply
     assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
 
 
-async def test_a_receipt_follows_its_wording_when_another_is_taken_back(receipts: Receipts, chats: Chats, reply: Message, database: Database):
+async def test_a_receipt_follows_its_wording_when_another_is_taken_back(
+    receipts: Receipts, chats: Chats, reply: Message, database: Database
+):
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
     await keep(receipts, database, reply)
 
@@ -83,7 +85,9 @@ async def test_a_receipt_follows_its_wording_when_another_is_taken_back(receipts
     assert await receipts.spans(reply.id, 0) == tuple(SPANS)
 
 
-async def test_only_the_newest_prompts_are_kept_and_all_receipts(receipts: Receipts, chats: Chats, say: Say, database: Database):
+async def test_only_the_newest_prompts_are_kept_and_all_receipts(
+    receipts: Receipts, chats: Chats, say: Say, database: Database
+):
     replies = [await chats.add_message(say(f"{number}", Role.ASSISTANT)) for number in range(5)]
     for reply in replies:
         await keep(receipts, database, reply)

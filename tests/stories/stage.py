@@ -121,7 +121,7 @@ class Stage:
 
     async def write(self, text: str) -> None:
         """Type into the composer and press Enter."""
-        field = self.window.chat.composer.text
+        field = self.window.chat.composer.draft_field
         QTest.keyClicks(field, text)
         self.press(field, Qt.Key.Key_Return)
         await asyncio.sleep(0)
@@ -131,9 +131,9 @@ class Stage:
         await self.until(lambda: self.welcome is not None and self.welcome._persona_cards, "the welcome screen offers personas")
         welcome = self.welcome
         assert welcome is not None
-        QTest.keyClicks(welcome.name, name)
+        QTest.keyClicks(welcome.name_field, name)
         cards = dict(zip((row.name for row in welcome._persona_rows), welcome._persona_cards, strict=True))
         self.click(cards[persona])
         await self.until(lambda: welcome._models, "the models on this computer are listed")
-        self.click(welcome.begin)
+        self.click(welcome.start_button)
         await self.until(lambda: self.welcome is None and self.messages(), "the persona greets")

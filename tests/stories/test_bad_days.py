@@ -69,11 +69,11 @@ def test_a_full_disk_costs_no_word(qapp: QApplication, home: Path, echo_model: C
     async def story(stage: Stage) -> None:
         await stage.until(stage.messages, "the greeting is there")
         await stage.fill_the_disk()
-        stage.window.chat.composer.text.setPlainText(long)
-        stage.click(stage.window.chat.composer.button)
+        stage.window.chat.composer.draft_field.setPlainText(long)
+        stage.click(stage.window.chat.composer.send_button)
         await stage.until(lambda: "disk" in stage.words().casefold(), "the window says that the disk is full")
         await stage.until(lambda: not stage.is_answering, "nothing goes on")
-        assert stage.window.chat.composer.text.toPlainText().strip() == long.strip()
+        assert stage.window.chat.composer.draft_field.toPlainText().strip() == long.strip()
         assert len(stage.messages()) == 1
 
     Stage(home, "echo").play(story)

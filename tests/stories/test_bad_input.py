@@ -162,7 +162,7 @@ async def test_a_broken_file_in_the_folder_of_models_hides_no_other(services: Ap
     for number, make in enumerate((truncated, random_bytes, empty, a_folder, a_link_to_nowhere, random_bytes_after_the_magic)):
         make(services.paths.models / f"{number}.gguf", starter_model)
 
-    found = await services.models.found()
+    found = await services.models.list_chat_models()
 
     assert [model.path for model in found] == [starter_model]
 

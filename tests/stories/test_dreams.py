@@ -50,14 +50,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def sleep_on_it(services: AppServices, clock: Clock) -> list[RecordedChange]:
     """The user goes away for a night, and Mira dreams."""
-    known = services.away.registry.get("dream")
+    known = services.task_runner.registry.get("dream")
     assert known is not None
     assert isinstance(known.task, Dream)
     await services.preferences.set(user_persona="tomas")
     await employ(services, known.task)
     clock.go_on(days=1)
     leave(services, clock)
-    await services.away.look()
+    await services.task_runner.run_next_task()
     return await services.dreams.changes_of(MIRA)
 
 
@@ -77,7 +77,7 @@ async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Cl
 
         run = await newest(services)
         assert run.outcome is RunOutcome.MADE
-        await services.away.undo(run.id)
+        await services.task_runner.undo(run.id)
 
     async with opened(home) as services:
         assert {one.guid: one for one in await services.brain.memories(MIRA)} == before
@@ -98,8 +98,8 @@ async def main():
     clock = Clock()
     with told_by(clock):
         house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
-        await employ(house, house.away.registry.get("dream").task)
-        carry_out, done = house.dreams.carry_out, 0
+        await employ(house, house.task_runner.registry.get("dream").task)
+        carry_out, done = house.dreams.apply_change, 0
 
         async def and_stop(change):
             nonlocal done
@@ -110,10 +110,10 @@ async def main():
                 await asyncio.Event().wait()
             return made
 
-        house.dreams.carry_out = and_stop
+        house.dreams.apply_change = and_stop
         clock.go_on(days=1)
         leave(house, clock)
-        await house.away.look()
+        await house.task_runner.run_next_task()
 
 if __name__ == "__main__":
     asyncio.run(main())
@@ -202,10 +202,10 @@ async def test_a_thumb_is_there_again_tomorrow_and_a_second_one_takes_it_back(ho
     async with opened(home) as services:
         talk = await hold(services, "Hello.", "Good evening.")
         reply = (await services.sessions.page(talk.guid, 0, 9))[-1]
-        assert await services.feedback.thumb(reply.id, ReplyRating.BAD) is ReplyRating.BAD
+        assert await services.feedback.rate_reply(reply.id, ReplyRating.BAD) is ReplyRating.BAD
 
     async with opened(home) as services:
-        assert await services.feedback.about([reply.id]) == {reply.id: {0: ReplyRating.BAD}}
-        assert await services.feedback.thumb(reply.id, ReplyRating.GOOD) is ReplyRating.GOOD
-        assert await services.feedback.thumb(reply.id, ReplyRating.GOOD) is None
-        assert await services.feedback.about([reply.id]) == {}
+        assert await services.feedback.ratings_of([reply.id]) == {reply.id: {0: ReplyRating.BAD}}
+        assert await services.feedback.rate_reply(reply.id, ReplyRating.GOOD) is ReplyRating.GOOD
+        assert await services.feedback.rate_reply(reply.id, ReplyRating.GOOD) is None
+        assert await services.feedback.ratings_of([reply.id]) == {}

@@ -33,7 +33,7 @@ def test_one_picks_a_persona_writes_stops_her_closes_and_finds_everything_again(
             return len(lengths) > 4
 
         await stage.until(has_grown, "her words arrive one by one")
-        stage.click(stage.window.chat.composer.button)
+        stage.click(stage.window.chat.composer.send_button)
         await stage.until(lambda: not stage.is_answering, "she stops")
         told.extend(stage.messages())
 

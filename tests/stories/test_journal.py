@@ -60,7 +60,7 @@ async def test_two_evenings_later_there_is_an_entry_that_is_told_of_and_found(ho
         await trusted(services, tmp_path / "model.json", answers=answers, replies=["Welcome back.", "I do."])
         leave(services, clock)
         for _look in range(3):
-            await services.away.look()
+            await services.task_runner.run_next_task()
         clock.go_on(hours=8)
 
         back = await hold(services)

@@ -120,7 +120,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
         monday = await talked(services)
         friday = await services.sessions.new("mira-test")
-        while await services.indexing.index_pending() or await services.indexing._recall.catch_up():
+        while await services.indexing.index_pending() or await services.indexing._recall.embed_pending():
             pass
 
         memory, _note = await say(services, friday, "Which nuts is it that I am allergic to?")
@@ -209,16 +209,16 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
     services = await opened(home, echo_model)
     session = await talked(services)
     await services.archiving.archive_session(session.guid)
-    known = {fact.fact: fact for fact in await services.knowing.all("mira-test")}
+    known = {fact.fact: fact for fact in await services.fact_service.all("mira-test")}
     secret = next(fact for text, fact in known.items() if "walnuts" in text)
 
-    await services.knowing.forget_fact(secret.guid)
+    await services.fact_service.forget_fact(secret.guid)
     await services.close()
     services = await opened(home, echo_model)
     await services.archiving.update(session.guid)
     await services.archiving.finish()
 
-    after = {fact.fact for fact in await services.knowing.all("mira-test")}
+    after = {fact.fact for fact in await services.fact_service.all("mira-test")}
     await services.close()
     assert secret.fact not in after
     assert after == known.keys() - {secret.fact}
@@ -230,19 +230,19 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
     services = await opened(home, echo_model)
     session = await talked(services)
     await services.archiving.archive_session(session.guid)
-    secret = next(fact for fact in await services.knowing.all("mira-test") if "walnuts" in fact.fact)
+    secret = next(fact for fact in await services.fact_service.all("mira-test") if "walnuts" in fact.fact)
     memory = MemoryUnit(name="The pistachio tin", content="It stands behind the flour.", keywords_main=["tin"])
     await services.brain.memorize("mira-test", memory, check=False)
 
     for _time in range(2):
-        await services.knowing.forget_fact(secret.guid)
+        await services.fact_service.forget_fact(secret.guid)
         await services.brain.forget_memory(memory.guid)
-        for item in await services.trash.all():
+        for item in await services.trash.list_items():
             await services.trash.restore(item)
-    assert secret.fact in {fact.fact for fact in await services.knowing.all("mira-test")}
-    await services.knowing.forget_fact(secret.guid)
+    assert secret.fact in {fact.fact for fact in await services.fact_service.all("mira-test")}
+    await services.fact_service.forget_fact(secret.guid)
     await services.brain.forget_memory(memory.guid)
-    await services.trash.erase(await services.trash.all())
+    await services.trash.erase(await services.trash.list_items())
     await services.archiving.update(session.guid)
     await services.archiving.finish()
     await services.brain.rebuild()
@@ -252,8 +252,8 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
     friday = await services.sessions.new("mira-test")
     recalled, _note = await say(services, friday, "Where is the pistachio tin?")
     found = [one.text for one in await services.lookup.search("mira-test", "pistachio tin behind the flour", 9)]
-    places = [hit.text async for hits in services.finding.by_words("pistachio flour") for hit in hits]
-    known = {fact.fact for fact in await services.knowing.all("mira-test")}
+    places = [hit.text async for hits in services.search_service.search_by_words("pistachio flour") for hit in hits]
+    known = {fact.fact for fact in await services.fact_service.all("mira-test")}
     await services.close()
     assert secret.fact not in known
     assert known
@@ -304,7 +304,7 @@ async def finished(home: Path, echo_model: Callable[..., Path]) -> tuple[ChatSes
     if not summary.archived:  # killed before it had begun
         await services.archiving.archive_session(summary.guid)
     await services.archiving.finish()
-    facts = await services.knowing.all("mira-test")
+    facts = await services.fact_service.all("mira-test")
     session = await services.sessions.open(summary.guid)
     await services.close()
     assert all(fact.reference_count == 1 for fact in facts)
@@ -323,6 +323,6 @@ def test_in_the_window_a_new_conversation_remembers_the_one_before(qapp: object,
         await stage.until(lambda: not stage.messages(), "a new conversation begins")
         await stage.write("Was it walnuts that I am allergic to?")
         await stage.until(lambda: [text for _name, text in stage.messages()][-1:] == ["Walnuts."], "she answers")
-        await stage.until(lambda: "1 memory used" in stage.window.chat.status.words, "the window says that she remembered")
+        await stage.until(lambda: "1 memory used" in stage.window.chat.status.full_text, "the window says that she remembered")
 
     Stage(home, "echo").play(evening)

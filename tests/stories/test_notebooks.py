@@ -61,7 +61,7 @@ async def spoken_of(services: AppServices) -> None:
         await say(services, session, line)
     assert await services.archiving.archive_session(session.guid)
     await services.archiving.finish()
-    await services.mind.notekeeping.catch_up()
+    await services.mind.notebook_writer.write_all_pending()
 
 
 def notebook(played: Played) -> str:
@@ -119,11 +119,11 @@ async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_on
             await say(services, session, line)
         await services.archiving.archive_session(session.guid)
         await services.archiving.finish()
-        await services.mind.notekeeping.digest(session.guid)  # and it ends before that is noted
+        await services.mind.notebook_writer.write_session(session.guid)  # and it ends before that is noted
         copy = await copy_home(services, tmp_path / "as it was")
 
     async with begun(copy, model) as services:
-        await services.mind.notekeeping.catch_up()
+        await services.mind.notebook_writer.write_all_pending()
         (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
 
     lines = [line.text for line in kept.notebook.lines]

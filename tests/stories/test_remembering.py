@@ -105,7 +105,8 @@ async def say(stage: Stage, text: str) -> str:
 
 async def begin_anew(stage: Stage) -> None:
     stage.window.actions_["new"].trigger()
-    await stage.until(lambda: not stage.messages(), "a new conversation begins")
+    chat = stage.window.chat
+    await stage.until(lambda: chat.isVisible() and not stage.messages(), "a new conversation begins")
 
 
 async def open_facts(stage: Stage) -> FactPage:
@@ -118,17 +119,17 @@ async def open_prompt(stage: Stage) -> InspectorPage:
     stage.window.actions_["inspector"].trigger()
     await stage.until(lambda: stage.window.findChildren(InspectorPage), "the prompt page opens")
     page = stage.window.findChildren(InspectorPage)[-1]
-    await stage.until(page.text.toPlainText, "the prompt is shown")
+    await stage.until(page.prompt_text.toPlainText, "the prompt is shown")
     return page
 
 
 def memories_in(page: InspectorPage) -> str:
     """The block of memories in the prompt on display."""
-    return "".join(span.text for span in page.text.spans if span.part is PromptPart.MEMORIES)
+    return "".join(span.text for span in page.prompt_text.spans if span.part is PromptPart.MEMORIES)
 
 
 def listed(page: FactPage) -> list[str]:
-    return [fact.fact for fact in page.rows.shown]
+    return [fact.fact for fact in page.rows.visible_rows]
 
 
 def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said_in_character_only_as_a_story(
@@ -145,22 +146,22 @@ def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said
 
         await begin_anew(stage)
         page = await open_facts(stage)
-        await stage.until(lambda: listed(page) and page.core_words.text(), "facts are listed")
+        await stage.until(lambda: listed(page) and page.core_label.text(), "facts are listed")
         learnt = listed(page)
         told = " ".join(learnt)
         assert all(word in told for word in ("gardener", "Elsie", "allergic to nuts", "lambs", "Leeds"))
         assert all(fact.startswith("Tomas") for fact in learnt)
         assert not any(word in told for word in ("prince", "castle", "throne", "brothers"))
-        page.table.go_to(next(fact.guid for fact in page.rows.shown if "lambs" in fact.fact))
+        page.table.select_row(next(fact.guid for fact in page.rows.visible_rows if "lambs" in fact.fact))
         await stage.until(lambda: "Tomas: “" in stage.words(page.detail), "it is shown with its source")
         await stage.take_picture("facts-page")
 
-        stage.click(page.views.chips[FactListView.STORY])
+        stage.click(page.view_chips.chips[FactListView.STORY])
         assert any("castle" in fact for fact in listed(page))
         assert not set(listed(page)) & set(learnt)
         await stage.take_picture("facts-page-story")
 
-        stage.click(page.views.chips[FactListView.KNOWN])
+        stage.click(page.view_chips.chips[FactListView.KNOWN])
         stage.click(page.extract_button)
         toasts = stage.window.findChildren
         await stage.until(lambda: any("Mira now knows" in toast.text for toast in toasts(Toast)), "it is done")
@@ -180,9 +181,9 @@ def test_asked_again_next_evening_the_answer_comes_up_and_not_the_question_nor_w
         await begin_anew(stage)
         await say(stage, QUESTION)
         stage.window.actions_["memory_panel"].trigger()
-        await stage.until(lambda: stage.window.memory.cards, "the panel lists what came to mind")
+        await stage.until(lambda: stage.window.memory_panel.cards, "the panel lists what came to mind")
         await stage.take_picture("question-asked-again")
-        shown = stage.words(stage.window.memory)
+        shown = stage.words(stage.window.memory_panel)
         block = memories_in(await open_prompt(stage))
 
         for words in (shown, block):
@@ -200,7 +201,7 @@ def test_memories_are_told_as_background_and_the_panel_lists_what_is_always_in_t
         await stage.until(lambda: len(stage.messages()) == len(KEY), "yesterday's conversation is shown")
         await begin_anew(stage)
         await say(stage, "haha ok")
-        panel = stage.window.memory
+        panel = stage.window.memory_panel
         stage.window.actions_["memory_panel"].trigger()
         await stage.until(lambda: "Always in the prompt" in stage.words(panel), "the panel lists what is always there")
         stage.click(next(fold for fold in panel.findChildren(Fold) if fold.text() == "Always in the prompt"))
@@ -253,7 +254,7 @@ def test_a_model_that_repeats_the_block_of_memories_shows_none_of_it_and_nothing
         await begin_anew(stage)
         await say(stage, QUESTION)
         prompt = await open_prompt(stage)
-        assert prompt.text.toPlainText().count(block.splitlines()[0]) == 1
+        assert prompt.prompt_text.toPlainText().count(block.splitlines()[0]) == 1
         assert "yes, exactly" not in memories_in(prompt)
 
     Stage(home, "echo").play(next_evening)

@@ -22,7 +22,7 @@ from lethe_app.domain.web import Inquiry, InquiryState, Purpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.paths import Paths
 from lethe_app.services.events import NoteAdded, Searching, Withdrawn
-from lethe_app.services.web.chat_lookup import LookedUp, looked_up
+from lethe_app.services.web.chat_lookup import LookedUp, parse_note
 from tests.services.past import chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
 from tests.services.tasks import Clock, employ, leave, newest
@@ -107,16 +107,16 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
 
-        await services.away.look()
+        await services.task_runner.run_next_task()
         clock.go_on(hours=9)
         run = await newest(services)
         (memory,) = await research_of(services)
         played = await say(services, talk, "I am back.")
         prompt = await prompt_of(services, await services.sessions.open(played.asked.session_id), played)
-        left = await services.surfing.outgoing()
+        left = await services.web_gate.list_requests()
 
     assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
     assert memory.insertion is MemoryInsertion.NATURAL
@@ -140,18 +140,18 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
     async with living(home, tmp_path, site, *answers) as services:
         played = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
         await chats_of(services).change_session(played.guid, archived=True, is_roleplay=True)
-        await employ(services, ResearchTask(services.away.registry.get("research").task._gathering))
+        await employ(services, ResearchTask(services.task_runner.registry.get("research").task._gathering))
         leave(services, clock)
-        await services.away.look()
-        after_the_play = await services.away.runs()
+        await services.task_runner.run_next_task()
+        after_the_play = await services.task_runner.list_runs()
 
         talk = await hold(services, *TALK[:6], at=clock())
         await chats_of(services).change_session(talk.guid, archived=True, content="Tomas wonders who built the lighthouse.")
         leave(services, clock)
         for _time in range(12):
-            await services.away.look()
+            await services.task_runner.run_next_task()
             clock.go_on(hours=2)
-        runs = await services.away.runs()
+        runs = await services.task_runner.list_runs()
         (memory,) = await research_of(services)
 
     assert not after_the_play
@@ -164,13 +164,13 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
     site = site_of()
     async with living(home, tmp_path, site, *[{"topics": [TOPIC]}] * 9) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
 
         for _time in range(24):
-            await services.away.look()
+            await services.task_runner.run_next_task()
             clock.go_on(hours=1)
-        runs = await services.away.runs()
+        runs = await services.task_runner.list_runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING]
     assert runs[0].summary == "Nothing was found about “The lighthouse of Brenn”."
@@ -182,14 +182,14 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
     again = {**TOPIC, "topic": "the lighthouse of brenn"}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        await services.away.look()
+        await services.task_runner.run_next_task()
         clock.go_on(hours=5)
         await hold(services, *TALK, session=talk, at=clock())
         clock.go_on(hours=1)
-        await services.away.look()
-        runs = await services.away.runs()
+        await services.task_runner.run_next_task()
+        runs = await services.task_runner.list_runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING, RunOutcome.MADE]
     assert site.paths.count("/search") == 1
@@ -200,12 +200,12 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: 
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
         await services.preferences.set(web_allowed=False, web_in_chat=True)
         talk = await hold(services, *TALK, at=clock())
-        gathering = services.away.registry.get("active_research").task._gathering
+        gathering = services.task_runner.registry.get("active_research").task._gathering
         await employ(services, ActiveResearchTask(gathering), ResearchTask(gathering))
         leave(services, clock)
-        await services.away.look()
+        await services.task_runner.run_next_task()
         played = await say(services, talk, "Please search the internet for lighthouses.")
-        runs, left = await services.away.runs(), await services.surfing.outgoing()
+        runs, left = await services.task_runner.list_runs(), await services.web_gate.list_requests()
 
     assert not runs
     assert not left
@@ -220,15 +220,15 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
     async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        looking = asyncio.create_task(services.away.look())
+        looking = asyncio.create_task(services.task_runner.run_next_task())
 
         async def reads() -> bool:
-            return services.away.underway is not None and services.away.underway.words.startswith("Reading about")
+            return services.task_runner.underway is not None and services.task_runner.underway.step.startswith("Reading about")
 
         await until(reads)
-        services.idleness.touch()
+        services.idleness.record_action()
         played = await say(services, talk, "I am back.")
         await looking
         interrupted, kept = await newest(services), await research_of(services)
@@ -238,7 +238,7 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
         assert played.reply.content == "Welcome back."
 
         leave(services, clock)
-        await services.away.look()
+        await services.task_runner.run_next_task()
         assert (await newest(services)).outcome is RunOutcome.MADE
         assert len(await research_of(services)) == 1
 
@@ -253,9 +253,9 @@ async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path
     }
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, fooled) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        await services.away.look()
+        await services.task_runner.run_next_task()
         (memory,) = await research_of(services)
 
     assert memory.content == "The lighthouse of Brenn was built in 1871.\n\nRead at 127.0.0.1."
@@ -266,9 +266,9 @@ async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the
     dreamt = {"paragraphs": ["It was drawn by Leonardo da Vinci in 1503 and stands in Alexandria."]}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, dreamt) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        await services.away.look()
+        await services.task_runner.run_next_task()
         (memory,) = await research_of(services)
 
     assert "Leonardo" not in memory.content
@@ -307,7 +307,7 @@ async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_a
         messages = await log(services, talk)
 
     told, reading = searching(played)
-    found = looked_up(line_of(played))
+    found = parse_note(line_of(played))
     assert (told.topic, told.pages, reading.pages) == ("lighthouse of Brenn builder", 0, 1)
     assert found == LookedUp("lighthouse of Brenn builder", (WebHit("Keepers", f"{site.url}/keepers"),))
     assert "built in 1871 by the engineer Ada Holm" in prompt
@@ -353,7 +353,7 @@ async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Pa
     assert broken.reply.content == "Nothing again."
     for played in (empty, broken):
         assert "nothing could be found" in line_of(played).content
-        assert looked_up(line_of(played)) == LookedUp("lighthouse of Brenn")
+        assert parse_note(line_of(played)) == LookedUp("lighthouse of Brenn")
 
 
 async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(home: Path, tmp_path: Path):
@@ -362,7 +362,7 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
         await services.preferences.set(web_in_chat=True)
         talk = await hold(services)
-        clerk = services.researching._asker
+        clerk = services.research_service._task_model
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(clerk.ask("merge_pages", Merged, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer
@@ -434,7 +434,7 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
 
     assert [one.topic for one in searching(anew)] == ["lighthouse of Brenn lamp oil"] * 2
     assert [event.messages for event in anew.events if isinstance(event, Withdrawn)] == [(line_of(played).id,)]
-    assert [one.id for one in messages if looked_up(one)] == [line_of(anew).id]
+    assert [one.id for one in messages if parse_note(one)] == [line_of(anew).id]
     assert messages[-1].content == "Rapeseed oil."
     assert not searching(again)
     assert site.paths.count("/search") == 2
@@ -452,7 +452,7 @@ async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up
         messages = await log(services, talk)
 
     assert not searching(anew)
-    assert not [one for one in messages if looked_up(one)]
+    assert not [one for one in messages if parse_note(one)]
     assert [one.content for one in messages if not one.hidden] == ["Good evening, Mira.", "Good evening."]
 
 
@@ -483,10 +483,10 @@ REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm 
 
 async def ended(services: AppServices) -> Inquiry:
     async def is_over() -> bool:
-        return services.researching.running is None
+        return services.research_service.running is None
 
     await until(is_over)
-    (inquiry,) = await services.researching.all()
+    (inquiry,) = await services.research_service.list_inquiries()
     return inquiry
 
 
@@ -496,10 +496,10 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     answers = [PLAN, FOUND, REPORT, enough]
     async with living(home, tmp_path, site, *answers) as services:
         told: list[str] = []
-        services.researching.changed.add(lambda one: told.append(one.doing) if one else None)
-        await services.researching.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
+        services.research_service.changed.add(lambda one: told.append(one.doing) if one else None)
+        await services.research_service.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
         inquiry = await ended(services)
-        kept = await services.researching.save_as_memory(inquiry.id)
+        kept = await services.research_service.save_as_memory(inquiry.id)
         (memory,) = await research_of(services)
 
     assert (inquiry.state, inquiry.topic) == (InquiryState.DONE, "The lighthouse of Brenn")
@@ -520,8 +520,8 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
     site = site_of(keepers=page("Brenn", KEEPERS))
     answers = [PLAN, FOUND, REPORT, {"is_enough": True, "next_queries": []}]
     async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as services:
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await services.researching.save_as_memory((await ended(services)).id)
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.save_as_memory((await ended(services)).id)
         talk = await hold(services)
         played = await say(services, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
         prompt = await prompt_of(services, talk, played)
@@ -536,19 +536,22 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
 async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return services.researching.running is not None and services.researching.running.doing == "Writing the report"
+            return (
+                services.research_service.running is not None
+                and services.research_service.running.doing == "Writing the report"
+            )
 
         await until(writes)
         with pytest.raises(LetheError):
-            await services.researching.start_inquiry(MIRA, "Something else")
-        services.researching.stop()
+            await services.research_service.start_inquiry(MIRA, "Something else")
+        services.research_service.stop()
         stopped = await ended(services)
 
     async with opened(home) as services:
-        (again,) = await services.researching.all()
+        (again,) = await services.research_service.list_inquiries()
 
     assert again == stopped
     assert stopped.state is InquiryState.STOPPED
@@ -558,16 +561,19 @@ async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(h
 async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return services.researching.running is not None and services.researching.running.doing == "Writing the report"
+            return (
+                services.research_service.running is not None
+                and services.research_service.running.doing == "Writing the report"
+            )
 
         await until(writes)
         copy = await copy_home(services, tmp_path / "as it was")
 
     async with opened(copy) as services:
-        (lost,) = await services.researching.all()
+        (lost,) = await services.research_service.list_inquiries()
 
     assert (lost.state, lost.doing) == (InquiryState.STOPPED, "Interrupted because Lethe was closed.")
     assert "Ada Holm" in lost.report
@@ -579,7 +585,7 @@ async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
     site = site_of(keepers=page("Brenn", INJECTING))
     async with living(home, tmp_path, site) as services:
         await services.models.load(echo_model("never"))
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
         inquiry = await ended(services)
 
     assert inquiry.state is InquiryState.DONE
@@ -593,12 +599,12 @@ async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_whe
     async with living(home, tmp_path, site, PLAN) as services:
         await services.preferences.set(web_allowed=False)
         with pytest.raises(NotAllowed):
-            await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+            await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
         asked_before = list(site.asked)
 
         await services.preferences.set(web_allowed=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
-        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def searches() -> bool:
             return "/search" in site.paths

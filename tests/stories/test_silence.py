@@ -64,14 +64,14 @@ def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with
     async def evening(stage: Stage) -> None:
         await stage.begin("Noor", "Aiko")
         await answered(stage, "I am allergic to peanuts.", 3)
-        QTest.keyClicks(stage.window.chat.composer.text, "I work as a car")
+        QTest.keyClicks(stage.window.chat.composer.draft_field, "I work as a car")
         clock.ahead += timedelta(hours=9)
-        QTest.keyClicks(stage.window.chat.composer.text, "penter")
+        QTest.keyClicks(stage.window.chat.composer.draft_field, "penter")
         await stage.until(lambda: ended_line(stage) is not None, "the night has ended the conversation")
         await stage.until(lambda: conversations(stage)[0].is_ended, "the list shows that it has ended")
         await stage.take_picture("conversation-ended")
 
-        assert stage.window.chat.composer.text.toPlainText() == "I work as a carpenter"
+        assert stage.window.chat.composer.draft_field.toPlainText() == "I work as a carpenter"
         assert len(stage.messages()) == 3
         line = ended_line(stage)
         assert line is not None
@@ -92,7 +92,7 @@ def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with
         assert len(conversations(stage)) == 2
         services = stage._services
         assert services is not None
-        facts = [fact.fact for fact in await services.knowing.all("aiko")]
+        facts = [fact.fact for fact in await services.fact_service.all("aiko")]
         assert any("peanuts" in fact for fact in facts)
         assert any("carpenter" in fact for fact in facts)
         old = conversations(stage)[1]

@@ -50,7 +50,7 @@ def trust(services: AppServices) -> None:
     """The starter model is given work that it would not be trusted with."""
     state = services.models.state
     assert isinstance(state, Ready)
-    services.trust._known[key_of(state.model)] = QualificationResult(
+    services.qualification._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
 

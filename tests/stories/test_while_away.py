@@ -77,15 +77,15 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         talk = await hold(services)
         leave(services, clock)
         order: list[str] = []
-        services.away.changed.add(lambda _none: order.append("ended") if services.away.underway is None else None)
-        looking = asyncio.create_task(services.away.look())
+        services.task_runner.changed.add(lambda _none: order.append("ended") if services.task_runner.underway is None else None)
+        looking = asyncio.create_task(services.task_runner.run_next_task())
 
         async def is_thinking() -> bool:
-            return services.away.underway is not None and "Thinking" in services.away.underway.words
+            return services.task_runner.underway is not None and "Thinking" in services.task_runner.underway.step
 
         await until(is_thinking)
         await asyncio.sleep(0.3)  # the model is in the middle of a word
-        services.idleness.touch()  # the first key
+        services.idleness.record_action()  # the first key
         async with aclosing(services.chat.send(talk.guid, "I am back.")) as events:
             async for event in events:
                 if isinstance(event, ReplyText) and "reply" not in order:
@@ -98,7 +98,7 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         assert (await services.library.persona(MIRA)).self_edit_field == ""
 
         leave(services, clock)
-        await services.away.look()
+        await services.task_runner.run_next_task()
         assert (await services.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
 
 
@@ -111,10 +111,10 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         await employ(services, Scripted(ask))
         talk = await hold(services)
         leave(services, clock)
-        looking = asyncio.create_task(services.away.look())
+        looking = asyncio.create_task(services.task_runner.run_next_task())
 
         async def is_at_it() -> bool:
-            return services.away._task is not None
+            return services.task_runner._task is not None
 
         await until(is_at_it)
         played = await heard(services.chat.send(talk.guid, "I am back."))
@@ -129,10 +129,10 @@ async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass
         leave(services, clock)
 
         for _hour in range(24 * 10):
-            await services.away.look()
+            await services.task_runner.run_next_task()
             clock.go_on(hours=1)
 
-        assert len(await services.away.runs()) == 1
+        assert len(await services.task_runner.list_runs()) == 1
 
 
 async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
@@ -144,7 +144,7 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
     async with busy(home, tmp_path) as services:
         await employ(services, Scripted(half))
         leave(services, clock)
-        looking = asyncio.create_task(services.away.look())
+        looking = asyncio.create_task(services.task_runner.run_next_task())
 
         async def is_half_done() -> bool:
             return bool(await services.brain.memories(MIRA))
@@ -155,13 +155,13 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
         await asyncio.gather(looking, return_exceptions=True)
 
     async with opened(copy) as services:
-        await services.away.look()
-        (run,) = await services.away.runs()
+        await services.task_runner.run_next_task()
+        (run,) = await services.task_runner.list_runs()
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made] == ["The tide"]
         assert [one.content for one in await services.brain.memories(MIRA)] == ["The tide turns at six."]
 
-        await services.away.undo(run.id)
+        await services.task_runner.undo(run.id)
         assert not await services.brain.memories(MIRA)
 
 
@@ -188,7 +188,7 @@ async def main():
         house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
         await employ(house, Scripted(half))
         leave(house, clock)
-        await house.away.look()
+        await house.task_runner.run_next_task()
 
 if __name__ == "__main__":
     asyncio.run(main())
@@ -210,8 +210,8 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
 
     services = await build(Paths.standard(home), engine="echo")
     try:
-        await services.away.look()
-        (run,) = await services.away.runs()
+        await services.task_runner.run_next_task()
+        (run,) = await services.task_runner.list_runs()
         kept = [one.content for one in await services.brain.memories(MIRA)]
     finally:
         await services.close()
@@ -238,7 +238,7 @@ async def test_quiet_hours_are_kept_every_night(home: Path, tmp_path: Path, cloc
         leave(services, clock)
 
         for _hour in range(24 * 3):
-            await services.away.look()
+            await services.task_runner.run_next_task()
             clock.go_on(hours=1)
 
     assert set(done) == set(range(7, 22))

@@ -63,11 +63,11 @@ async def view_of(qtbot, messages: list[Message], size: tuple[int, int] = (900, 
     qtbot.addWidget(view)
     view.resize(*size)
     view.show()
-    model.open(outlines(messages), Pages(messages))
+    model.show_session(outlines(messages), Pages(messages))
     await settle()
     return view
 
 
 def tops(view: ChatView) -> dict[UUID, int]:
     """Where each message on the screen begins."""
-    return {view.chat.outline(placed.row).id: placed.top for placed in view.shown}
+    return {view.chat_model.outline(placed.row).id: placed.top for placed in view.visible_rows}

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from lethe_app.ui.core.avatars import disc_colours
 from lethe_app.ui.core.palette import DAY, NIGHT, Palette
-from lethe_app.ui.core.theme import mixed, tokens
+from lethe_app.ui.core.theme import mix_colours, stylesheet_variables
 from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
 from lethe_app.ui.shell.welcome import Welcome
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -36,16 +36,16 @@ def contrast(ink: str, ground: str) -> float:
 
 def over(colour: QColor, ground: str) -> str:
     """What a colour that is seen through looks like on its ground."""
-    return mixed(ground, QColor(colour.rgb()).name(), colour.alphaF())
+    return mix_colours(ground, QColor(colour.rgb()).name(), colour.alphaF())
 
 
 def pairs(palette: Palette) -> dict[str, tuple[str, str]]:
     """Every ink with every ground it stands on, by where that is."""
-    told, style = tokens(palette, 15, Path()), MessageStyle(palette)
-    card = mixed(mixed(palette.surface, palette.water, 0.10), palette.text, 0.04)
-    open_row = mixed(palette.surface, palette.text, 0.09)
-    row_ink = mixed(palette.text, palette.muted, 0.4)
-    hovered = mixed(palette.surface, palette.text, 0.05)
+    told, style = stylesheet_variables(palette, 15, Path()), MessageStyle(palette)
+    card = mix_colours(mix_colours(palette.surface, palette.water, 0.10), palette.text, 0.04)
+    open_row = mix_colours(palette.surface, palette.text, 0.09)
+    row_ink = mix_colours(palette.text, palette.muted, 0.4)
+    hovered = mix_colours(palette.surface, palette.text, 0.05)
     found = {
         "words on a button": (palette.text, palette.raised),
         "words on a button under the mouse": (palette.text, told["hover"]),
@@ -112,7 +112,7 @@ async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, wardr
 
 async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, wardrobe: QApplication):
     async with opened(tmp_path) as scene:
-        scene.window.notifier.tell("Something was done.", button="Undo", action=lambda: None)
+        scene.window.notifier.notify("Something was done.", button="Undo", action=lambda: None)
         view = scene.window.chat.view
         view.focus_row(0)
         view.edit_message(UUID(str(view.chat.outline(0).id)))
@@ -179,4 +179,12 @@ async def test_tab_goes_round_the_whole_window_and_comes_back(tmp_path: Path, wa
             met.append(focus)
         chat, side = scene.window.chat, scene.window.sidebar
         assert QApplication.focusWidget() is scene.draft
-        assert {side.search, side.new, side.list, side.gear, chat.status, chat.view, chat.composer.button} <= set(met)
+        assert {
+            side.search_field,
+            side.new_session_button,
+            side.session_list,
+            side.gear_button,
+            chat.status,
+            chat.view,
+            chat.composer.send_button,
+        } <= set(met)

@@ -43,27 +43,27 @@ def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
     button.resize(300, 30)
     button.show_activities([reading, Activity("load", "Loading a model")])
 
-    row = button.list._rows["read"]
+    row = button.activity_list._rows["read"]
     QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
 
     assert button.text() == "2 tasks running"
-    assert (row.bar.value(), row.detail.text(), stopped) == (500, "40 remaining", ["read"])
-    assert button.list._rows["load"].button.isHidden()
+    assert (row.progress_bar.value(), row.detail.text(), stopped) == (500, "40 remaining", ["read"])
+    assert button.activity_list._rows["load"].button.isHidden()
     button.show_activities([reading])
-    assert list(button.list._rows) == ["read"]
+    assert list(button.activity_list._rows) == ["read"]
     assert button.text() == "Indexing memories"
 
 
 async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        archiving, button = scene.services.archiving, scene.window.sidebar.activity
+        archiving, button = scene.services.archiving, scene.window.sidebar.activity_button
         archiving.start()
         archiving._report(Archived(uuid4(), "First night", None, 1, 4))
-        assert button.list._rows["archive"].title.text() == "Archiving “First night”"
+        assert button.activity_list._rows["archive"].title.text() == "Archiving “First night”"
 
-        QTest.mouseClick(button.list._rows["archive"].button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button.activity_list._rows["archive"].button, Qt.MouseButton.LeftButton)
         await until(lambda: archiving.is_paused and button.text() == "Paused")
-        QTest.mouseClick(button.list._rows["archive"].button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(button.activity_list._rows["archive"].button, Qt.MouseButton.LeftButton)
 
         assert not archiving.is_paused
 
@@ -72,15 +72,15 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path) as scene:
-        herald, told = scene.host.herald, []
+        herald, told = scene.host.desktop_notifications, []
         monkeypatch.setattr(herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
         scene.window.hide()
 
-        herald.replied("Mira", "The tide turns.")
+        herald.notify_reply("Mira", "The tide turns.")
         await scene.services.preferences.set(notify_with_words=True)
-        herald.replied("Mira", "The tide turns.")
+        herald.notify_reply("Mira", "The tide turns.")
         await scene.services.preferences.set(notify=False)
-        herald.replied("Mira", "The tide turns.")
+        herald.notify_reply("Mira", "The tide turns.")
 
         assert told == [("Mira replied", ""), ("Mira replied", "The tide turns.")]
 
@@ -88,7 +88,9 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
 async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path) as scene:
         archiving, told = scene.services.archiving, []
-        monkeypatch.setattr(scene.host.herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
+        monkeypatch.setattr(
+            scene.host.desktop_notifications.tray, "showMessage", lambda title, words, *_rest: told.append((title, words))
+        )
         scene.window.hide()
 
         for part in range(3):
@@ -100,11 +102,11 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
 
 async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        models, button = scene.services.models, scene.window.sidebar.activity
-        models._become(Loading("A very large one", 0.25))
-        row = button.list._rows["model"]
+        models, button = scene.services.models, scene.window.sidebar.activity_button
+        models._set_state(Loading("A very large one", 0.25))
+        row = button.activity_list._rows["model"]
 
-        assert (row.title.text(), row.bar.value(), row.button.text()) == ("Loading A very large one", 250, "Stop")
+        assert (row.title.text(), row.progress_bar.value(), row.button.text()) == ("Loading A very large one", 250, "Stop")
         QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)  # nothing is on the way in truth, so nothing comes of it
-        models._become(NoModel())
-        assert "model" not in button.list._rows
+        models._set_state(NoModel())
+        assert "model" not in button.activity_list._rows

@@ -49,11 +49,11 @@ async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):
         asked[0] += 1
         return is_free[0]
 
-    ahead = Ahead(may_go_on, parent, begin=0, step=0)
+    ahead = Ahead(may_go_on, parent, start_delay_ms=0, step_interval_ms=0)
     await until(lambda: asked[0] > 3)
-    assert not ahead.is_over
+    assert not ahead.is_finished
     is_free[0] = True
-    await until(lambda: ahead.is_over)
+    await until(lambda: ahead.is_finished)
 
 
 @pytest.mark.usefixtures("wardrobe")
@@ -62,16 +62,16 @@ async def test_nothing_is_made_ready_while_the_user_writes_or_somebody_replies(t
         idleness = scene.services.idleness
 
         def is_left_alone() -> bool:
-            assert idleness._last is not None
-            idleness._last -= timedelta(seconds=60)
-            return scene.host.nobody_waits()
+            assert idleness._last_action is not None
+            idleness._last_action -= timedelta(seconds=60)
+            return scene.host.is_idle()
 
         assert is_left_alone()
         scene.draft.setPlainText("I was")
         assert not is_left_alone()
         scene.draft.clear()
-        assert not scene.host.nobody_waits()  # a moment ago there was a key
+        assert not scene.host.is_idle()  # a moment ago there was a key
         assert is_left_alone()
-        scene.host.turns.send("Hello")
+        scene.host.turns.send_message("Hello")
         assert not is_left_alone()
         await until(lambda: not scene.is_replying)

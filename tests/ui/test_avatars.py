@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor
 
 from lethe_app.paths import shipped_root
-from lethe_app.ui.core.avatars import avatar, disc_colours
+from lethe_app.ui.core.avatars import disc_colours, render_avatar
 from lethe_app.ui.core.palette import DAY, NIGHT
 from lethe_app.ui.transcript.avatars import Faces
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -23,7 +23,7 @@ def colours(pixmap) -> set[str]:
 @pytest.mark.parametrize("palette", [NIGHT, DAY])
 def test_somebody_without_a_picture_has_the_same_disc_in_sidebar_and_chat(palette, qapp):
     disc = disc_colours("tomas", palette)[0].name()
-    in_sidebar = avatar(None, "tomas", "Tomas", 32, palette)
+    in_sidebar = render_avatar(None, "tomas", "Tomas", 32, palette)
     in_chat = Faces(MessageStyle(palette), lambda _speaker: None).get("tomas", "Tomas", 1.0)
 
     assert disc in colours(in_sidebar)
@@ -33,7 +33,7 @@ def test_somebody_without_a_picture_has_the_same_disc_in_sidebar_and_chat(palett
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("density", [1.0, 1.5, 2.0])
 def test_every_shipped_picture_is_drawn_sharp(path, density, qapp):
-    drawn = avatar(path, path.stem, path.stem.title(), 36, NIGHT, density)
+    drawn = render_avatar(path, path.stem, path.stem.title(), 36, NIGHT, density)
 
     assert drawn.width() == round(36 * density)
     assert len(colours(drawn)) > 20
@@ -43,4 +43,4 @@ def test_a_picture_that_cannot_be_read_gives_the_letter(tmp_path, qapp):
     spoilt = tmp_path / "spoilt.png"
     spoilt.write_bytes(b"no picture")
 
-    assert disc_colours("mira", NIGHT)[0].name() in colours(avatar(spoilt, "mira", "Mira", 36, NIGHT))
+    assert disc_colours("mira", NIGHT)[0].name() in colours(render_avatar(spoilt, "mira", "Mira", 36, NIGHT))

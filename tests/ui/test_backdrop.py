@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.ui.core.palette import DAY, NIGHT, Palette
-from lethe_app.ui.core.theme import mixed
-from lethe_app.ui.transcript.background_image import STRENGTH, Backdrop, covering, read_picture
+from lethe_app.ui.core.theme import mix_colours
+from lethe_app.ui.transcript.background_image import IMAGE_OPACITY, Backdrop, load_image, scale_to_cover
 from tests.ui.test_accessibility import contrast
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -28,7 +28,7 @@ def test_a_picture_shows_faintly(tmp_path: Path):
     place = QWidget()
     place.resize(100, 60)
     backdrop = Backdrop(place)
-    backdrop.show_picture(str(painted(tmp_path, "#ffffff")))
+    backdrop.set_image(str(painted(tmp_path, "#ffffff")))
     ground = QPixmap(100, 60)
     ground.fill(QColor("#000000"))
 
@@ -36,7 +36,7 @@ def test_a_picture_shows_faintly(tmp_path: Path):
     backdrop.draw(painter)
     painter.end()
 
-    assert abs(ground.toImage().pixelColor(50, 5).red() - round(255 * STRENGTH)) <= 2
+    assert abs(ground.toImage().pixelColor(50, 5).red() - round(255 * IMAGE_OPACITY)) <= 2
 
 
 def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp_path: Path):
@@ -45,7 +45,7 @@ def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp
     strip = QWidget(place)
     strip.setGeometry(90, 0, 10, 160)
     backdrop = Backdrop(place)
-    backdrop.show_picture(str(painted(tmp_path, "#ffffff")))
+    backdrop.set_image(str(painted(tmp_path, "#ffffff")))
     ground = QPixmap(10, 160)
     ground.fill(QColor("#000000"))
 
@@ -54,28 +54,28 @@ def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp
     painter.end()
 
     shades = [ground.toImage().pixelColor(5, height).red() for height in (20, 136, 159)]
-    assert abs(shades[0] - round(255 * STRENGTH)) <= 2
+    assert abs(shades[0] - round(255 * IMAGE_OPACITY)) <= 2
     assert shades[0] > shades[1] > shades[2]
 
 
 def test_what_is_no_picture_is_no_trouble(tmp_path: Path):
     (tmp_path / "words.png").write_text("not a picture", encoding="utf-8")
 
-    assert read_picture(tmp_path / "words.png") is None
-    assert read_picture(tmp_path / "gone.png") is None
+    assert load_image(tmp_path / "words.png") is None
+    assert load_image(tmp_path / "gone.png") is None
 
 
 def test_it_covers_the_place_without_being_distorted(tmp_path: Path):
-    picture = read_picture(painted(tmp_path, "#336699", 400, 100))
+    picture = load_image(painted(tmp_path, "#336699", 400, 100))
     assert picture is not None
 
-    assert covering(picture, QSize(90, 120)).size() == QSize(90, 120)
+    assert scale_to_cover(picture, QSize(90, 120)).size() == QSize(90, 120)
 
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 @pytest.mark.parametrize("extreme", ["#000000", "#ffffff"])
 def test_words_stay_legible_over_any_picture(palette: Palette, extreme: str):
-    ground = mixed(palette.background, extreme, STRENGTH)
+    ground = mix_colours(palette.background, extreme, IMAGE_OPACITY)
 
     for ink in (palette.text, palette.muted, palette.water, palette.amber):
         assert contrast(ink, ground) >= 4.5, (palette.name, ink, ground, contrast(ink, ground))

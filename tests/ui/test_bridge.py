@@ -19,7 +19,7 @@ async def test_work_runs_and_its_failure_is_reported_once():
     async def fail() -> None:
         raise error
 
-    task = bridge.spawn(fail())
+    task = bridge.start_task(fail())
     await asyncio.wait([task])
     await asyncio.sleep(0)
 
@@ -34,9 +34,9 @@ async def test_newer_work_in_a_lane_replaces_the_older():
         await asyncio.sleep(0.01)
         finished.append(name)
 
-    bridge.spawn(work("first"), lane="open")
-    bridge.spawn(work("other"), lane="else")
-    second = bridge.spawn(work("second"), lane="open")
+    bridge.start_task(work("first"), key="open")
+    bridge.start_task(work("other"), key="else")
+    second = bridge.start_task(work("second"), key="open")
     await second
     await asyncio.sleep(0.01)
 
@@ -54,12 +54,12 @@ async def test_closing_cancels_everything_and_starts_nothing_more():
         finally:
             ended.append("cleaned up")
 
-    bridge.spawn(work())
+    bridge.start_task(work())
     await asyncio.sleep(0)
     await bridge.close()
 
     assert ended == ["cleaned up"]
-    assert bridge.spawn(work()) is None
+    assert bridge.start_task(work()) is None
 
 
 async def test_work_for_a_page_that_is_gone_ends_in_silence(qapp):
@@ -71,7 +71,7 @@ async def test_work_for_a_page_that_is_gone_ends_in_silence(qapp):
         label.setText("Done.")
 
     shiboken6.delete(label)
-    task = bridge.spawn(work())
+    task = bridge.start_task(work())
     await asyncio.wait([task])
     await asyncio.sleep(0)
 

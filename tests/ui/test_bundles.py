@@ -16,11 +16,11 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.maintenance import single_instance
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.ui.controllers.bundles import pack
+from lethe_app.ui.controllers.bundles import write_bundle
 from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.dialogs.bundle_export import GivingDialog
 from lethe_app.ui.dialogs.bundle_import import MeetingDialog
-from lethe_app.ui.dialogs.bundle_parts import Waiting, watched
+from lethe_app.ui.dialogs.bundle_parts import Waiting, run_with_progress
 from lethe_app.ui.pages import registry
 from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.interchange.packed import PERSONA, archive, members, packed
@@ -94,7 +94,7 @@ async def test_other_files_are_left_alone(tmp_path: Path):
 
 async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.host.bundles.meet(nerys(tmp_path))
+        scene.host.bundles.import_bundle(nerys(tmp_path))
         (await shown(scene, MeetingDialog)).accept()
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
         await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
@@ -108,7 +108,7 @@ async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path)
 
 async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.host.bundles.meet(nerys(tmp_path, name="Mira"))
+        scene.host.bundles.import_bundle(nerys(tmp_path, name="Mira"))
         dialog = await shown(scene, MeetingDialog)
         assert dialog.name.text() == "Mira 2"
         dialog.name.clear()
@@ -120,7 +120,7 @@ async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path:
 
 async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        note = single_instance.hand_over(scene.services.paths, nerys(tmp_path))
+        note = single_instance.request_open_file(scene.services.paths, nerys(tmp_path))
         dialog = await shown(scene, MeetingDialog)
 
         assert not note.exists()
@@ -130,14 +130,14 @@ async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: 
 async def test_a_file_that_waited_for_the_window_is_asked_about_when_it_opens(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         paths = scene.services.paths
-    single_instance.hand_over(paths, nerys(tmp_path))
+    single_instance.request_open_file(paths, nerys(tmp_path))
     async with opened(tmp_path / "home") as scene:
         (await shown(scene, MeetingDialog)).reject()
 
 
 async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Path):
     async with opened(tmp_path / "home", welcomed=False) as scene:
-        single_instance.hand_over(scene.services.paths, nerys(tmp_path))
+        single_instance.request_open_file(scene.services.paths, nerys(tmp_path))
         for _ in range(20):
             QApplication.processEvents()
         assert not visible(scene, MeetingDialog)
@@ -149,7 +149,7 @@ async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Pat
 async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path):
     (tmp_path / "Bad.lethe").write_bytes(b"hello")
     async with opened(tmp_path / "home") as scene:
-        scene.host.bundles.meet(tmp_path / "Bad.lethe")
+        scene.host.bundles.import_bundle(tmp_path / "Bad.lethe")
         await until(lambda: scene.toasts)
 
         assert scene.toasts[0].text == "Bad.lethe: is not a Lethe file, or is incomplete"
@@ -175,8 +175,8 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
         await FactStore(scene.services._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
-        registry.edit_persona(scene.host.place, "mira")
-        page = scene.host.workshop.page
+        registry.edit_persona(scene.host.page_context, "mira")
+        page = scene.host.navigator.current_page
         await until(lambda: page.is_loaded)
         page.deeds.fill_menu()
         next(action for action in page.deeds.menu.actions() if action.text() == entry).trigger()
@@ -192,14 +192,14 @@ async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path
         file = tmp_path / "Mira.lethe"
         await until(lambda: any("Mira.lethe" in toast.text for toast in scene.toasts))
 
-        bundle = await scene.services.bundles.look(file)
+        bundle = await scene.services.bundles.read_bundle(file)
         assert bundle.manifest.scope is scope
         assert (bundle.holds.facts, bundle.holds.messages) == ((0, 0) if scope is BundleScope.PERSONA else (1, 1))
 
 
 async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        offer = await scene.services.bundles.offer("mira")
+        offer = await scene.services.bundles.preview_export("mira")
         face = scene.window.grab().scaled(48, 48)
         dialog = GivingDialog(scene.window, scene.window.theme, offer, face, BundleScope.PERSONA)
         dialog.open()
@@ -213,7 +213,7 @@ async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
 
 async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        waiting = asyncio.ensure_future(watched(Waiting(scene.window, "Exporting Mira…"), FileTransfers(), half_done))
+        waiting = asyncio.ensure_future(run_with_progress(Waiting(scene.window, "Exporting Mira…"), FileTransfers(), half_done))
         dialog = await shown(scene, Waiting)
         assert dialog.bar.value() == 50
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
@@ -229,14 +229,14 @@ async def half_done(told: Callable[[float], None]) -> None:
 
 async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stopped_there(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        button = scene.window.sidebar.activity
+        button = scene.window.sidebar.activity_button
         dialog = Waiting(scene.window, "Exporting Mira…")
-        waiting = asyncio.ensure_future(watched(dialog, scene.host.place.luggage, half_done))
+        waiting = asyncio.ensure_future(run_with_progress(dialog, scene.host.page_context.file_transfers, half_done))
         await until(lambda: "Exporting Mira" in titles(scene))
         row = at_work(scene)[0]
         assert dialog.isVisible()
         assert not button.isHidden()
-        assert (row.bar.value(), row.button.text()) == (500, "Stop")
+        assert (row.progress_bar.value(), row.button.text()) == (500, "Stop")
 
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
         assert not dialog.isVisible()
@@ -250,13 +250,13 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
 async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         luggage, told = FileTransfers(), []
-        luggage.changed.add(lambda _none: told.append(luggage.pieces))
+        luggage.changed.add(lambda _none: told.append(luggage.transfers))
 
         async def work(told: Callable[[float], None]) -> str:
             told(1.0)
             return "done"
 
-        assert await watched(Waiting(scene.window, "Exporting Mira…"), luggage, work) == "done"
+        assert await run_with_progress(Waiting(scene.window, "Exporting Mira…"), luggage, work) == "done"
         assert told == []
 
 
@@ -264,8 +264,8 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path / "home") as scene:
-        let_in = held_back(monkeypatch, scene.services.bundles, "receive")
-        scene.host.bundles.meet(nerys(tmp_path))
+        let_in = held_back(monkeypatch, scene.services.bundles, "import_bundle")
+        scene.host.bundles.import_bundle(nerys(tmp_path))
         (await shown(scene, MeetingDialog)).accept()
         dialog = await shown(scene, Waiting)
         assert titles(scene) == ["Importing Nerys"]
@@ -284,7 +284,9 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         (tmp_path / "out").mkdir()
         held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
         mira = await scene.services.library.persona("mira")
-        scene.host.bridge.spawn(pack(scene.host.place, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe"))
+        scene.host.bridge.start_task(
+            write_bundle(scene.host.page_context, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
+        )
         await until(lambda: titles(scene) == ["Exporting Mira"])
         assert len(list((tmp_path / "out").iterdir())) == 1  # half a file
 
@@ -310,7 +312,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch, of: object, name: str) -> asyncio
 
 def at_work(scene: Scene) -> list[ActivityRow]:
     """The rows that are about files of ours."""
-    rows = scene.window.sidebar.activity.list._rows
+    rows = scene.window.sidebar.activity_button.activity_list._rows
     return [row for key, row in rows.items() if key.startswith("luggage")]
 
 
@@ -323,7 +325,7 @@ async def test_a_persona_is_given_away_from_her_menu_in_the_list(tmp_path: Path)
         sidebar = scene.window.sidebar
         await until(lambda: sidebar.model.index_of("persona edmund").isValid())
 
-        menu = sidebar.menu_for(sidebar.model.index_of("persona edmund"))
+        menu = sidebar.build_menu(sidebar.model.index_of("persona edmund"))
         next(action for action in menu.actions() if action.text() == "Export…").trigger()
 
         dialog = await shown(scene, GivingDialog)

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from lethe_app.ui.transcript.dates import clock_words, day_words
+from lethe_app.ui.transcript.dates import format_day, format_time
 from tests.ui.chat_scene import NOON
 
 TODAY = date(2026, 3, 5)
@@ -17,12 +17,12 @@ TODAY = date(2026, 3, 5)
     [(0, "Today"), (1, "Yesterday"), (2, "Tuesday"), (6, "Friday"), (7, "26 February"), (400, "29 January 2025")],
 )
 def test_days_are_called_as_people_call_them(age, words):
-    assert day_words(TODAY - timedelta(days=age), TODAY) == words
+    assert format_day(TODAY - timedelta(days=age), TODAY) == words
 
 
 def test_a_day_to_come_is_told_by_its_date():
-    assert day_words(TODAY + timedelta(days=1), TODAY) == "6 March"
+    assert format_day(TODAY + timedelta(days=1), TODAY) == "6 March"
 
 
 def test_the_clock_has_no_seconds():
-    assert clock_words(NOON.replace(second=59)).count(":") == 1
+    assert format_time(NOON.replace(second=59)).count(":") == 1

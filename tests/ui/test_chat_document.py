@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFont
 
 from lethe_app.ui.core.palette import DAY, NIGHT
-from lethe_app.ui.transcript.markdown.blocks import read
+from lethe_app.ui.transcript.markdown.blocks import parse_message
 from lethe_app.ui.transcript.markdown.spans import TextSpan, Voice
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -35,18 +35,18 @@ def style(qapp):
 
 def document(style: MessageStyle, text: str) -> MessageDocument:
     made = MessageDocument(style, 600)
-    made.show(read(text))
+    made.set_blocks(parse_message(text))
     return made
 
 
 def test_the_words_come_out_as_they_went_in(style):
     made = document(style, "*She nods.*\ntwice\n\n- one\n- two")
-    assert made.plain_text(0, made.end) == "She nods.\ntwice\n• one\n• two"
+    assert made.extract_text(0, made.end_position) == "She nods.\ntwice\n• one\n• two"
 
 
 def test_a_part_of_the_words_can_be_taken(style):
     made = document(style, "abc\n\n- def")
-    assert made.plain_text(1, 6) == "bc\n• de"
+    assert made.extract_text(1, 6) == "bc\n• de"
 
 
 @settings(max_examples=60)
@@ -55,19 +55,19 @@ def test_a_document_that_changed_is_the_same_as_one_made_anew(qapp, ends):
     style = MessageStyle(NIGHT)
     changed = MessageDocument(style, 600)
     for end in [*ends, len(SAMPLE)]:
-        changed.show(read(SAMPLE[:end]))
+        changed.set_blocks(parse_message(SAMPLE[:end]))
     fresh = document(style, SAMPLE)
-    assert changed.plain_text(0, changed.end) == fresh.plain_text(0, fresh.end)
+    assert changed.extract_text(0, changed.end_position) == fresh.extract_text(0, fresh.end_position)
     assert changed.height == fresh.height
 
 
 def test_what_is_already_there_is_left_untouched(style):
     made = document(style, "one\n\nhalf\n\ntwo")
-    first = made.text.firstBlock()
+    first = made.text_document.firstBlock()
     revision = first.revision()
-    made.show(read("one\n\nhalf\n\ntwo and more\n\nthree"))
-    assert made.text.firstBlock().revision() == revision
-    assert made.plain_text(0, made.end) == "one\nhalf\ntwo and more\nthree"
+    made.set_blocks(parse_message("one\n\nhalf\n\ntwo and more\n\nthree"))
+    assert made.text_document.firstBlock().revision() == revision
+    assert made.extract_text(0, made.end_position) == "one\nhalf\ntwo and more\nthree"
 
 
 def test_a_table_at_either_end_leaves_room_only_for_itself(style):
@@ -109,12 +109,12 @@ def test_lines_stand_at_the_height_that_was_asked_for(style):
 
 def test_links_can_be_found_by_place_and_by_list(style):
     made = document(style, "[here](https://example.org/a) and there")
-    layout = made.text.documentLayout()
-    rect = layout.blockBoundingRect(made.text.firstBlock())
+    layout = made.text_document.documentLayout()
+    rect = layout.blockBoundingRect(made.text_document.firstBlock())
     middle = rect.center().y()
     assert made.link_at(QPointF(5, middle)) == "https://example.org/a"
     assert made.link_at(QPointF(60, middle)) == ""
-    assert made.links() == ["https://example.org/a"]
+    assert made.list_links() == ["https://example.org/a"]
 
 
 def test_a_narrower_column_makes_a_taller_message(style):

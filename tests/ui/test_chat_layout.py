@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.row_layout import BOTTOM, TOP, ChatLayout, Heights
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, ChatLayout, Heights
 
 NUMBERS = st.lists(st.integers(0, 500), min_size=1, max_size=80)
 
 
 def layout(real: list[int], guess: int = 50, viewport: int = 300) -> ChatLayout:
     made = ChatLayout(lambda row: real[row])
-    made.viewport = viewport
+    made.viewport_height = viewport
     made.reset([guess] * len(real))
     return made
 
@@ -24,8 +24,8 @@ def test_sums_and_searches_agree_with_plain_addition(numbers, data):
         heights.append(number)
     row = data.draw(st.integers(0, len(numbers) - 1))
     numbers[row] = data.draw(st.integers(0, 900))
-    heights.set(row, numbers[row])
-    assert [heights.before(at) for at in range(len(numbers) + 1)] == [sum(numbers[:at]) for at in range(len(numbers) + 1)]
+    heights.set_height(row, numbers[row])
+    assert [heights.sum_before(at) for at in range(len(numbers) + 1)] == [sum(numbers[:at]) for at in range(len(numbers) + 1)]
     assert heights.total == sum(numbers)
     y = data.draw(st.integers(0, sum(numbers) + 10))
     expected = next((at for at in range(len(numbers)) if sum(numbers[: at + 1]) > y), len(numbers) - 1)
@@ -35,11 +35,11 @@ def test_sums_and_searches_agree_with_plain_addition(numbers, data):
 def test_a_conversation_opens_at_its_end():
     places = layout([100] * 50)
     last = places.layout_view()[-1]
-    assert (last.row, last.top + last.height) == (49, 300 - BOTTOM)
+    assert (last.row, last.top + last.height) == (49, 300 - BOTTOM_SPACE)
 
 
 def test_a_short_conversation_begins_at_the_top():
-    assert [(placed.row, placed.top) for placed in layout([40, 40]).layout_view()] == [(0, TOP), (1, TOP + 40)]
+    assert [(placed.row, placed.top) for placed in layout([40, 40]).layout_view()] == [(0, TOP_SPACE), (1, TOP_SPACE + 40)]
 
 
 @given(st.lists(st.integers(20, 400), min_size=30, max_size=60), st.lists(st.integers(-250, 250), max_size=20))
@@ -47,11 +47,11 @@ def test_scrolling_moves_what_is_on_the_screen_by_exactly_the_distance(real, ste
     places = layout(real)
     before = {placed.row: placed.top for placed in places.layout_view()}
     for step in steps:
-        places.walk(step)
+        places.scroll_by(step)
         after = {placed.row: placed.top for placed in places.layout_view()}
         moved = {before[row] - after[row] for row in before.keys() & after.keys()}
         assert len(moved) <= 1
-        at_edge = places.at_end or places.position == 0
+        at_edge = places.is_at_end or places.position == 0
         assert at_edge or moved <= {step}
         before = after
 
@@ -60,16 +60,16 @@ def test_scrolling_up_reaches_the_very_beginning():
     places = layout([90] * 40)
     places.layout_view()
     for _ in range(60):
-        places.walk(-100)
+        places.scroll_by(-100)
         placed = places.layout_view()
-    assert (placed[0].row, placed[0].top, places.position) == (0, TOP, 0)
+    assert (placed[0].row, placed[0].top, places.position) == (0, TOP_SPACE, 0)
 
 
 def test_real_heights_above_do_not_move_what_is_read():
     real = [200] * 40
     places = layout(real)
     places.layout_view()
-    places.walk(-900)
+    places.scroll_by(-900)
     before = {placed.row: placed.top for placed in places.layout_view()}
     places.invalidate_rows(0, 3)
     assert {placed.row: placed.top for placed in places.layout_view()} == before
@@ -82,20 +82,20 @@ def test_a_last_message_that_grows_is_followed_from_the_end_only():
     real[9] = 180
     places.invalidate_rows(9, 9)
     last = places.layout_view()[-1]
-    assert last.top + last.height == 300 - BOTTOM
-    places.walk(-150)
+    assert last.top + last.height == 300 - BOTTOM_SPACE
+    places.scroll_by(-150)
     before = [(placed.row, placed.top) for placed in places.layout_view()]
     real[9] = 400
     places.invalidate_rows(9, 9)
     assert [(placed.row, placed.top) for placed in places.layout_view()] == before
-    assert not places.at_end
+    assert not places.is_at_end
 
 
 def test_a_message_taller_than_the_screen_may_grow_while_its_middle_is_read():
     real = [100, 2000]
     places = layout(real)
     places.layout_view()
-    places.walk(-700)
+    places.scroll_by(-700)
     before = places.layout_view()
     real[1] = 2300
     places.invalidate_rows(1, 1)
@@ -107,24 +107,24 @@ def test_another_width_keeps_the_place_within_the_message():
     real = [1000] * 5
     places = layout(real, guess=1000)
     places.layout_view()
-    places.jump(TOP + 2000 + 500)
+    places.jump_to(TOP_SPACE + 2000 + 500)
     places.layout_view()
     real[:] = [2000] * 5
-    places.reshape([1500] * 5)
+    places.reset_heights([1500] * 5)
     first = places.layout_view()[0]
     assert (first.row, first.top) == (2, -1000)
 
 
 def test_revealing_a_message_moves_as_little_as_needed():
     places = layout([100] * 30)
-    places.jump(TOP + 1000)
+    places.jump_to(TOP_SPACE + 1000)
     places.layout_view()
-    places.reveal(11)
+    places.scroll_to_row(11)
     assert places.layout_view()[0].row == 10
-    places.reveal(13)
+    places.scroll_to_row(13)
     shown = places.layout_view()[-1]
     assert (shown.row, shown.top + shown.height) == (13, 300)
-    places.reveal(4)
+    places.scroll_to_row(4)
     assert any(placed.row == 4 and placed.top >= 0 for placed in places.layout_view())
 
 
@@ -134,6 +134,6 @@ def test_messages_that_go_away_take_their_room_with_them():
     places.layout_view()
     for _ in range(19):
         real.pop()
-        places.remove(0)
+        places.remove_row(0)
         places.layout_view()
-    assert (len(places), places.content) == (1, TOP + 100 + BOTTOM)
+    assert (len(places), places.content_height) == (1, TOP_SPACE + 100 + BOTTOM_SPACE)

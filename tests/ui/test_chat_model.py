@@ -10,52 +10,52 @@ from PySide6.QtTest import QAbstractItemModelTester
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.errors import StorageError
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.model.paging import KEPT, PAGE
+from lethe_app.ui.transcript.model.paging import MAX_CACHED_MESSAGES, PAGE_SIZE
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk
 
 
 def model_of(messages: list[Message]) -> tuple[ChatModel, Pages]:
     model, pages = ChatModel(), Pages(messages)
-    model.open(outlines(messages), pages)
+    model.show_session(outlines(messages), pages)
     return model, pages
 
 
 async def test_only_the_pages_that_are_looked_at_are_fetched(qtbot):
     model, pages = model_of(talk(1000))
-    model.want(450, 460)
+    model.request_rows(450, 460)
     await settle()
-    assert pages.asked == [(400, PAGE)]
+    assert pages.asked == [(400, PAGE_SIZE)]
     assert model.message(455) is not None
     assert model.message(10) is None
 
 
 async def test_the_message_before_the_first_is_fetched_too_because_it_decides_about_the_day(qtbot):
     model, pages = model_of(talk(300))
-    model.want(100, 110)
+    model.request_rows(100, 110)
     await settle()
-    assert sorted(pages.asked) == [(0, PAGE), (100, PAGE)]
+    assert sorted(pages.asked) == [(0, PAGE_SIZE), (100, PAGE_SIZE)]
 
 
 async def test_pages_that_are_no_longer_looked_at_are_not_fetched(qtbot):
     model, pages = model_of(talk(2000))
     pages.open.clear()
     for row in range(50, 2000, 100):
-        model.want(row, row + 5)
+        model.request_rows(row, row + 5)
     pages.open.set()
     await settle(20)
     assert len(pages.asked) == 3
-    assert pages.asked[-1] == (1900, PAGE)
+    assert pages.asked[-1] == (1900, PAGE_SIZE)
 
 
 async def test_messages_not_looked_at_for_long_are_forgotten(qtbot):
     model, _ = model_of(talk(3000))
     for row in range(50, 3000, 100):
-        model.want(row, row + 5)
+        model.request_rows(row, row + 5)
         await settle()
     kept = sum(model.message(row) is not None for row in range(3000))
-    assert kept <= KEPT
+    assert kept <= MAX_CACHED_MESSAGES
     assert model.message(2950) is not None
-    assert model.day_begun(1) is None  # days are remembered, so no separator appears where none was
+    assert model.separator_day(1) is None  # days are remembered, so no separator appears where none was
 
 
 async def test_a_page_that_cannot_be_read_is_told_once_and_can_be_tried_again(qtbot):
@@ -68,16 +68,16 @@ async def test_a_page_that_cannot_be_read_is_told_once_and_can_be_tried_again(qt
         return messages[start : start + count]
 
     model = ChatModel()
-    model.open(outlines(messages), loader)
+    model.show_session(outlines(messages), loader)
     told = []
     model.load_failed.connect(told.append)
     for _ in range(3):
-        model.want(0, 9)
+        model.request_rows(0, 9)
         await settle()
     assert [error.message for error in told] == ["The page is gone."]
     broken[0] = False
-    model.retry()
-    model.want(0, 9)
+    model.retry_failed_pages()
+    model.request_rows(0, 9)
     await settle()
     assert model.message(3) is not None
 
@@ -86,7 +86,7 @@ async def test_a_loader_that_does_not_know_a_message_is_not_asked_for_ever(qtbot
     model, pages = model_of(talk(10))
     pages.messages = []
     for _ in range(4):
-        model.want(0, 9)
+        model.request_rows(0, 9)
         await settle()
     assert len(pages.asked) == 1
 
@@ -94,9 +94,9 @@ async def test_a_loader_that_does_not_know_a_message_is_not_asked_for_ever(qtbot
 async def test_pages_of_a_session_that_was_left_do_not_arrive(qtbot):
     model, pages = model_of(talk(10))
     pages.open.clear()
-    model.want(0, 9)
+    model.request_rows(0, 9)
     await settle()
-    model.open(outlines(talk(5)), Pages([]))
+    model.show_session(outlines(talk(5)), Pages([]))
     pages.open.set()
     await settle()
     assert model.rowCount() == 5
@@ -111,10 +111,10 @@ async def test_hidden_messages_have_a_row_only_when_wished(qtbot):
     model.set_show_hidden(True)
     assert model.rowCount() == 3
     model.set_show_hidden(False)
-    model.append(message("unseen", Role.SYSTEM, hidden=True))
-    model.append(message("seen"))
+    model.append_message(message("unseen", Role.SYSTEM, hidden=True))
+    model.append_message(message("seen"))
     assert model.rowCount() == 3
-    model.want(0, 2)
+    model.request_rows(0, 2)
     await settle()
     assert [model.text_of(row)[0] for row in range(3)] == ["one", "two", "seen"]
 
@@ -123,46 +123,46 @@ async def test_every_change_keeps_to_the_rules_of_models(qtbot):
     messages = talk(12)
     model, _ = model_of(messages)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    model.want(0, 11)
+    model.request_rows(0, 11)
     await settle()
-    model.append(message("new", Role.USER))
-    model.remove(messages[3].id, messages[4].id)
-    model.await_reply("mira", "Mira", SESSION)
-    model.stop_waiting()
-    model.await_reply("mira", "Mira", SESSION)
+    model.append_message(message("new", Role.USER))
+    model.remove_messages(messages[3].id, messages[4].id)
+    model.add_placeholder("mira", "Mira", SESSION)
+    model.remove_placeholder()
+    model.add_placeholder("mira", "Mira", SESSION)
     reply = message("")
-    model.begin_reply(reply)
-    model.append_said("Yes.")
-    model.finish(message("Yes.", id=reply.id))
-    model.refresh(outlines(messages[:2]))
+    model.start_reply(reply)
+    model.append_content("Yes.")
+    model.finish_reply(message("Yes.", id=reply.id))
+    model.refresh_outlines(outlines(messages[:2]))
     assert model.rowCount() == 2
     assert tester.model() is model
 
 
 async def test_days_begin_where_the_local_day_changes(qtbot):
     model, _ = model_of([message("one"), message("two", minutes=5), message("three", minutes=60 * 24)])
-    model.want(0, 2)
+    model.request_rows(0, 2)
     await settle()
-    assert [model.day_begun(row) is not None for row in range(3)] == [True, False, True]
+    assert [model.separator_day(row) is not None for row in range(3)] == [True, False, True]
 
 
 async def test_a_reply_grows_and_is_kept(qtbot):
     model, _ = model_of([message("Hello", Role.USER)])
-    model.await_reply("mira", "Mira", SESSION)
-    model.say_waiting("Reading 10 of 20 tokens")
-    assert model.waiting_words == "Reading 10 of 20 tokens"
+    model.add_placeholder("mira", "Mira", SESSION)
+    model.set_waiting_text("Reading 10 of 20 tokens")
+    assert model.waiting_text == "Reading 10 of 20 tokens"
     reply = message("")
-    model.begin_reply(reply)
+    model.start_reply(reply)
     assert model.rowCount() == 2  # the reply stands where it was awaited
     grown = []
     model.reply_grew.connect(lambda: grown.append(model.text_of(1)))
-    model.append_thought("Hm.")
-    model.append_said("He")
-    model.append_said("llo.")
+    model.append_thinking("Hm.")
+    model.append_content("He")
+    model.append_content("llo.")
     assert grown[-1] == ("Hello.", "Hm.")
     finished = []
     model.reply_finished.connect(finished.append)
-    model.finish(message("Hello.", id=reply.id))
+    model.finish_reply(message("Hello.", id=reply.id))
     assert finished == [1]
     assert model.growing_row is None
 
@@ -170,40 +170,40 @@ async def test_a_reply_grows_and_is_kept(qtbot):
 async def test_a_reply_that_is_continued_keeps_what_was_said(qtbot):
     messages = [message("Once upon")]
     model, _ = model_of(messages)
-    model.begin_reply(messages[0])
-    model.append_said(" a time")
+    model.start_reply(messages[0])
+    model.append_content(" a time")
     assert model.text_of(0)[0] == "Once upon a time"
 
 
 async def test_a_reply_that_nobody_gave_leaves_no_trace(qtbot):
     model, _ = model_of([message("Hello", Role.USER)])
-    model.await_reply("mira", "Mira", SESSION)
-    model.stop_waiting()
+    model.add_placeholder("mira", "Mira", SESSION)
+    model.remove_placeholder()
     assert model.rowCount() == 1
-    model.append_said("lost")
+    model.append_content("lost")
     assert model.rowCount() == 1
 
 
 async def test_a_regenerated_reply_is_not_shown_twice(qtbot):
     messages = [message("Hello", Role.USER), message("First.")]
     model, _ = model_of(messages)
-    model.want(0, 1)
+    model.request_rows(0, 1)
     await settle()
-    model.await_reply("mira", "Mira", SESSION)
+    model.add_placeholder("mira", "Mira", SESSION)
     both = message(alternatives=[Alternative(content="First."), Alternative()], shown=1, id=messages[1].id)
-    model.begin_reply(both)
-    model.append_said("Second.")
+    model.start_reply(both)
+    model.append_content("Second.")
     assert (model.rowCount(), model.text_of(1)[0]) == (2, "Second.")
 
 
 async def test_a_token_costs_one_signal_and_no_row_changes(qtbot):
     model, _ = model_of(talk(500))
-    model.begin_reply(message(""))
+    model.start_reply(message(""))
     changes = []
     model.dataChanged.connect(lambda *_: changes.append(1))
     model.rowsInserted.connect(lambda *_: changes.append(1))
     for _ in range(50):
-        model.append_said("word ")
+        model.append_content("word ")
     assert changes == []
 
 
@@ -212,7 +212,7 @@ async def test_refreshing_takes_over_what_came_and_what_went(qtbot):
     model, _ = model_of(messages[:5])
     resets = []
     model.modelReset.connect(lambda: resets.append(1))
-    model.refresh(outlines([messages[0], *messages[2:]]))
+    model.refresh_outlines(outlines([messages[0], *messages[2:]]))
     assert [model.outline(row).id for row in range(5)] == [each.id for each in (messages[0], *messages[2:])]
     assert resets == []
 
@@ -220,7 +220,7 @@ async def test_refreshing_takes_over_what_came_and_what_went(qtbot):
 async def test_messages_are_read_aloud_with_name_time_and_plain_words(qtbot):
     model, _ = model_of([message(alternatives=[Alternative(content="*She nods.*"), Alternative(complete=False)])])
     assert "not loaded" in model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole)
-    model.want(0, 0)
+    model.request_rows(0, 0)
     await settle()
     spoken = model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole)
     assert spoken.startswith("Mira, ")
@@ -230,6 +230,6 @@ async def test_messages_are_read_aloud_with_name_time_and_plain_words(qtbot):
 
 def test_an_unknown_message_changes_nothing(qtbot):
     model = ChatModel()
-    model.replace(message("x"))
-    model.remove(uuid4())
+    model.replace_message(message("x"))
+    model.remove_messages(uuid4())
     assert model.rowCount() == 0

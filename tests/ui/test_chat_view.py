@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from lethe_app.domain.chat import Alternative, Role
 from lethe_app.ui.core.palette import DAY
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.model.paging import PAGE
+from lethe_app.ui.transcript.model.paging import PAGE_SIZE
 from lethe_app.ui.transcript.view import ChatView
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
 
@@ -28,12 +28,12 @@ def empty_clipboard(qapp):
 
 def point_at(view: ChatView, row: int, position: int) -> QPoint:
     """Where a character of a row is in the viewport."""
-    sheet, placed = view.sheet(row), view.placed(row)
-    block = sheet.document.text.findBlock(position)
+    sheet, placed = view.message_layout(row), view.placed_row(row)
+    block = sheet.document.text_document.findBlock(position)
     line = block.layout().lineForTextPosition(position - block.position())
     x, _ = line.cursorToX(position - block.position())
     top = block.layout().position().y() + line.y() + line.height() / 2
-    return QPoint(round(view.column()[0] + x), round(placed.top + sheet.prose_top + top))
+    return QPoint(round(view.text_column()[0] + x), round(placed.top + sheet.prose_top + top))
 
 
 def drag(view: ChatView, start: QPoint, end: QPoint) -> None:
@@ -57,17 +57,17 @@ async def test_a_long_conversation_opens_at_its_end_with_one_page(qtbot):
     qtbot.addWidget(view)
     view.resize(900, 600)
     view.show()
-    model.open(outlines(messages), pages)
+    model.show_session(outlines(messages), pages)
     await settle()
     assert view.is_at_end
-    assert view.shown[-1].row == 4999
-    assert pages.asked == [(4900, PAGE)]
+    assert view.visible_rows[-1].row == 4999
+    assert pages.asked == [(4900, PAGE_SIZE)]
 
 
 async def test_only_visible_messages_are_laid_out(qtbot):
     view = await view_of(qtbot, talk(2000))
-    assert len(view.shown) < 12
-    assert len(view.sheets) < 30
+    assert len(view.visible_rows) < 12
+    assert len(view.layout_cache) < 30
 
 
 async def test_nothing_moves_when_a_page_arrives_above(qtbot):
@@ -89,39 +89,39 @@ async def test_the_scroll_bar_reaches_both_ends(qtbot):
     bar = view.verticalScrollBar()
     bar.setValue(0)
     await settle()
-    assert (view.shown[0].row, bar.value()) == (0, 0)
+    assert (view.visible_rows[0].row, bar.value()) == (0, 0)
     bar.setValue(bar.maximum())
     await settle()
-    assert view.shown[-1].row == 899
+    assert view.visible_rows[-1].row == 899
     assert view.is_at_end
     assert bar.value() == bar.maximum()
 
 
 async def test_a_growing_reply_is_followed_from_the_end(qtbot):
     view = await view_of(qtbot, talk(50))
-    view.chat.begin_reply(message(""))
+    view.chat_model.start_reply(message(""))
     for _ in range(80):
-        view.chat.append_said("word after word ")
-    view.draw_growth()
-    last = view.shown[-1]
+        view.chat_model.append_content("word after word ")
+    view.layout_growing_reply()
+    last = view.visible_rows[-1]
     assert last.row == 50
     assert last.top + last.height <= view.viewport().height()
-    assert not view.overlays.pill.isVisible()
+    assert not view.overlays.newest_button.isVisible()
 
 
 async def test_a_reader_above_stays_there_and_is_led_to_what_is_new(qtbot):
     view = await view_of(qtbot, talk(50))
-    view.chat.begin_reply(message(""))
+    view.chat_model.start_reply(message(""))
     view.scroll_by(-900)
     before = tops(view)
     for _ in range(300):
-        view.chat.append_said("word after word ")
-    view.draw_growth()
+        view.chat_model.append_content("word after word ")
+    view.layout_growing_reply()
     assert tops(view) == before
-    assert view.overlays.pill.isVisible()
-    QTest.mouseClick(view.overlays.pill, LEFT)
+    assert view.overlays.newest_button.isVisible()
+    QTest.mouseClick(view.overlays.newest_button, LEFT)
     assert view.is_at_end
-    assert not view.overlays.pill.isVisible()
+    assert not view.overlays.newest_button.isVisible()
 
 
 async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
@@ -130,10 +130,10 @@ async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
     view.at_end_changed.connect(drawn.append)
     settled = view.update_layout
     view.update_layout = lambda: (drawn.append(1), settled())  # type: ignore[method-assign]
-    view.chat.begin_reply(message(""))
+    view.chat_model.start_reply(message(""))
     drawn.clear()
     for _ in range(200):
-        view.chat.append_said("x ")
+        view.chat_model.append_content("x ")
     assert drawn == []
     qtbot.waitUntil(lambda: drawn != [], timeout=60_000)
     assert len(drawn) == 1
@@ -142,10 +142,10 @@ async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
 async def test_who_writes_sees_what_they_wrote(qtbot):
     view = await view_of(qtbot, talk(50))
     view.scroll_by(-900)
-    view.chat.append(message("Mine.", Role.USER))
+    view.chat_model.append_message(message("Mine.", Role.USER))
     assert view.is_at_end
     view.scroll_by(-900)
-    view.chat.append(message("Theirs."))
+    view.chat_model.append_message(message("Theirs."))
     assert not view.is_at_end
 
 
@@ -153,11 +153,11 @@ async def test_a_narrower_window_keeps_the_place(qtbot):
     view = await view_of(qtbot, talk(300, "Words and words. " * 30))
     view.scroll_by(-4000)
     await settle()
-    first = view.shown[0].row
+    first = view.visible_rows[0].row
     view.resize(420, 600)
     await settle()
-    assert abs(view.shown[0].row - first) <= 1
-    assert view.sheet(first).width == view.column()[1] < 400
+    assert abs(view.visible_rows[0].row - first) <= 1
+    assert view.message_layout(first).width == view.text_column()[1] < 400
 
 
 async def test_text_is_selected_within_a_message(qtbot):
@@ -170,7 +170,7 @@ async def test_text_is_selected_within_a_message(qtbot):
 async def test_text_is_selected_across_messages_with_the_names(qtbot):
     view = await view_of(qtbot, [message("First words."), message("*Second* words.", Role.USER), message("Third words.")])
     drag(view, point_at(view, 0, 6), point_at(view, 2, 5))
-    view.deeds.copy_selection()
+    view.transcript_actions.copy_selection()
     assert copied() == "Mira: words.\n\nTomas: Second words.\n\nMira: Third"
 
 
@@ -178,7 +178,7 @@ async def test_shift_click_extends_the_selection(qtbot):
     view = await view_of(qtbot, [message("one two three four")])
     QTest.mouseClick(view.viewport(), LEFT, NONE, point_at(view, 0, 4))
     QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.ShiftModifier, point_at(view, 0, 13))
-    view.deeds.copy_selection()
+    view.transcript_actions.copy_selection()
     assert copied() == "two three"
 
 
@@ -187,10 +187,10 @@ async def test_double_click_takes_a_word_and_triple_click_a_paragraph(qtbot):
     where = point_at(view, 0, 5)
     QTest.mouseClick(view.viewport(), LEFT, NONE, where)
     QTest.mouseDClick(view.viewport(), LEFT, NONE, where)
-    view.deeds.copy_selection()
+    view.transcript_actions.copy_selection()
     assert copied() == "two"
     QTest.mousePress(view.viewport(), LEFT, NONE, where)
-    view.deeds.copy_selection()
+    view.transcript_actions.copy_selection()
     assert copied() == "one two three"
 
 
@@ -205,14 +205,14 @@ async def test_a_click_on_a_link_asks_to_open_it(qtbot):
 
 async def test_thoughts_unfold_on_a_click(qtbot):
     view = await view_of(qtbot, [message("Said.", thinking="Thought of.")])
-    sheet, placed = view.sheet(0), view.placed(0)
+    sheet, placed = view.message_layout(0), view.placed_row(0)
     folded = sheet.height
-    where = QPoint(view.column()[0], placed.top) + sheet.thoughts_rect.center()
+    where = QPoint(view.text_column()[0], placed.top) + sheet.thoughts_rect.center()
     QTest.mouseClick(view.viewport(), LEFT, NONE, where)
-    assert view.sheet(0).height > folded
-    assert view.sheet(0).thoughts.plain_text(0, 99) == "Thought of."
+    assert view.message_layout(0).height > folded
+    assert view.message_layout(0).thoughts_document.extract_text(0, 99) == "Thought of."
     QTest.mouseClick(view.viewport(), LEFT, NONE, where)
-    assert view.sheet(0).height == folded
+    assert view.message_layout(0).height == folded
 
 
 async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
@@ -228,7 +228,7 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
     view.alternative_requested.connect(lambda each, index: told.append((f"alternative {index}", each)))
     QTest.mouseMove(view.viewport(), point_at(view, 1, 0))
     await settle()
-    bar = view.overlays.actions
+    bar = view.overlays.action_buttons
     assert bar.isVisible()
     shown = {name for name, button in bar._buttons.items() if button.isVisible()}
     assert shown == {"previous", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete"}
@@ -244,15 +244,15 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
 async def test_only_the_last_reply_can_be_written_again(qtbot):
     view = await view_of(qtbot, [message("One."), message("Two.", Role.USER)])
     for row in (0, 1):
-        titles = [action.text() for action in view.deeds.menu(row).actions()]
+        titles = [action.text() for action in view.transcript_actions.build_menu(row).actions()]
         assert "Edit" in titles
         assert "Regenerate" not in titles
 
 
 async def test_nothing_can_be_changed_while_a_reply_grows(qtbot):
     view = await view_of(qtbot, [message("One.", Role.USER)])
-    view.chat.begin_reply(message(""))
-    assert [action.text() for action in view.deeds.menu(0).actions()] == ["Copy"]
+    view.chat_model.start_reply(message(""))
+    assert [action.text() for action in view.transcript_actions.build_menu(0).actions()] == ["Copy"]
 
 
 async def test_a_message_is_edited_where_it_stands(qtbot):
@@ -260,16 +260,16 @@ async def test_a_message_is_edited_where_it_stands(qtbot):
     view = await view_of(qtbot, messages)
     saved = []
     view.edited.connect(lambda each, text: saved.append((each, text)))
-    before = view.sheet(1).height
+    before = view.message_layout(1).height
     view.edit_message(messages[1].id)
     editor = view.overlays.editor
     assert editor.isVisible()
-    assert view.sheet(1).height != before
+    assert view.message_layout(1).height != before
     editor.field.setPlainText("Other *words*.")
     QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert saved == [(messages[1].id, "Other *words*.")]
     assert view.overlays.editor is None
-    assert view.sheet(1).height == before
+    assert view.message_layout(1).height == before
 
 
 async def test_escape_leaves_a_message_as_it_was(qtbot):
@@ -307,7 +307,7 @@ async def test_arrows_and_pages_scroll_when_no_message_has_the_focus(qtbot):
     assert view.verticalScrollBar().value() < before
     QTest.keyClick(view, Qt.Key.Key_Home)
     await settle()
-    assert view.shown[0].row == 0
+    assert view.visible_rows[0].row == 0
     QTest.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     assert view.is_at_end
 
@@ -325,7 +325,7 @@ async def test_enter_opens_the_menu_of_the_message_with_the_focus(qtbot):
 
 async def test_the_context_menu_names_links_so_that_keys_reach_them(qtbot):
     view = await view_of(qtbot, [message("See https://example.org/a now.")])
-    assert "Open https://example.org/a" in [action.text() for action in view.deeds.menu(0).actions()]
+    assert "Open https://example.org/a" in [action.text() for action in view.transcript_actions.build_menu(0).actions()]
 
 
 async def test_the_context_menu_opens_where_the_pointer_is(qtbot):
@@ -349,41 +349,41 @@ async def test_select_all_takes_the_message_with_the_focus(qtbot):
 
 async def test_a_waiting_reply_moves_unless_motion_is_reduced(qtbot):
     view = await view_of(qtbot, talk(2))
-    view.chat.await_reply("mira", "Mira", SESSION)
+    view.chat_model.add_placeholder("mira", "Mira", SESSION)
     await settle()
-    assert view._pulse.isActive()
+    assert view._dots_timer.isActive()
     view.set_reduced_motion(True)
-    assert not view._pulse.isActive()
+    assert not view._dots_timer.isActive()
     view.set_reduced_motion(False)
-    view.chat.append_said("Words.")
-    view.draw_growth()
-    assert not view._pulse.isActive()
+    view.chat_model.append_content("Words.")
+    view.layout_growing_reply()
+    assert not view._dots_timer.isActive()
 
 
 async def test_another_palette_and_font_are_taken_at_once(qtbot):
     view = await view_of(qtbot, talk(10, "words " * 60))
-    before = view.sheet(9).height
-    view.set_palette_tokens(DAY)
+    before = view.message_layout(9).height
+    view.set_message_palette(DAY)
     view.set_prose_font("", 22)
     await settle()
-    assert view.sheet(9).height > before
+    assert view.message_layout(9).height > before
     assert view.grab().toImage().pixelColor(4, 4).name() == DAY.background.lower()
 
 
 async def test_an_empty_conversation_says_what_will_be_here(qtbot):
     view = await view_of(qtbot, [])
     blank = view.grab().toImage()
-    view.set_empty_words("Nobody has spoken yet", "Write the first words below.")
+    view.set_empty_texts("Nobody has spoken yet", "Write the first words below.")
     assert view.grab().toImage() != blank
 
 
 async def test_assistive_technology_finds_each_message(qtbot):
     view = await view_of(qtbot, talk(40))
-    first = view.shown[1]
-    index = view.chat.index(first.row)
+    first = view.visible_rows[1]
+    index = view.chat_model.index(first.row)
     assert view.visualRect(index).top() == first.top
     assert view.indexAt(view.visualRect(index).center()) == index
-    assert not view.visualRect(view.chat.index(0)).isValid()
+    assert not view.visualRect(view.chat_model.index(0)).isValid()
     assert view.accessibleName() == "Conversation"
 
 
@@ -392,25 +392,25 @@ async def test_a_deleted_message_leaves_the_others_in_place(qtbot):
     view = await view_of(qtbot, messages)
     view.scroll_by(-1500)
     await settle()
-    middle = view.shown[3].row
+    middle = view.visible_rows[3].row
     before = tops(view)
-    view.chat.remove(messages[middle].id)
+    view.chat_model.remove_messages(messages[middle].id)
     await settle()
     after = tops(view)
-    above = [messages[row].id for row in range(view.shown[0].row, middle)]
+    above = [messages[row].id for row in range(view.visible_rows[0].row, middle)]
     assert above
     assert {each: after[each] for each in above} == {each: before[each] for each in above}
 
 
 async def test_another_session_starts_clean(qtbot):
     view = await view_of(qtbot, talk(60))
-    view.edit_message(view.chat.outline(59).id)
+    view.edit_message(view.chat_model.outline(59).id)
     view.scroll_by(-500)
     fresh = [message("Only me.")]
-    view.chat.open(outlines(fresh), Pages(fresh))
+    view.chat_model.show_session(outlines(fresh), Pages(fresh))
     await settle()
     assert view.overlays.editor is None
-    assert [placed.row for placed in view.shown] == [0]
+    assert [placed.row for placed in view.visible_rows] == [0]
     assert view.is_at_end
 
 
@@ -439,8 +439,8 @@ async def test_a_finished_reply_is_announced_to_those_who_listen(qtbot, monkeypa
     view = await view_of(qtbot, talk(4))
     monkeypatch.setattr("lethe_app.ui.transcript.view.QAccessible", Listening)
     reply = message("")
-    view.chat.begin_reply(reply)
-    view.chat.append_said("Do")
+    view.chat_model.start_reply(reply)
+    view.chat_model.append_content("Do")
     assert Listening.heard == []
-    view.chat.finish(message("*Done.*", id=reply.id))
+    view.chat_model.finish_reply(message("*Done.*", id=reply.id))
     assert [told.endswith(": Done.") for told in Listening.heard] == [True]

@@ -7,7 +7,13 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.ui.core.palette import PROSE_WIDTH
-from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, NARROWEST, WIDEST, column_in
+from lethe_app.ui.transcript.row_layout import (
+    AVATAR_COLUMN_WIDTH,
+    COLUMN_MARGIN,
+    MAX_COLUMN_WIDTH,
+    MIN_COLUMN_WIDTH,
+    column_geometry,
+)
 from tests.ui.window_scene import opened
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -15,10 +21,10 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 @pytest.mark.parametrize("room", [100, 320, 640, 767, 815, 816, 817, 1015, 1016, 3840])
 def test_the_column_stands_in_the_middle_and_keeps_room_around(room):
-    left, width = column_in(room)
-    assert NARROWEST <= width <= WIDEST
-    assert left >= AROUND
-    if room >= NARROWEST + 2 * AROUND:
+    left, width = column_geometry(room)
+    assert MIN_COLUMN_WIDTH <= width <= MAX_COLUMN_WIDTH
+    assert left >= COLUMN_MARGIN
+    if room >= MIN_COLUMN_WIDTH + 2 * COLUMN_MARGIN:
         assert abs(room - left - width - left) <= 1
 
 
@@ -31,7 +37,7 @@ async def test_messages_and_writing_field_have_the_same_edges(tmp_path, echo_mod
             left, prose = chat.view.column()
             frame = chat.composer.frame
             edge = frame.mapTo(chat, QPoint(0, 0)).x()
-            assert (edge, edge + frame.width()) == (left - AVATAR_ROOM, left + prose)
+            assert (edge, edge + frame.width()) == (left - AVATAR_COLUMN_WIDTH, left + prose)
             assert prose <= PROSE_WIDTH
 
 

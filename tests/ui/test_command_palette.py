@@ -13,15 +13,15 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_words_that_no_command_is_called_by_are_answered(tmp_path):
     async with opened(tmp_path) as scene:
-        palette = scene.host.palette
-        palette.open()
-        assert not palette.nothing.isVisible()
+        palette = scene.host.command_palette
+        palette.open_palette()
+        assert not palette.empty_label.isVisible()
 
-        QTest.keyClicks(palette.field, "zzz")
-        assert palette.nothing.isVisible()
+        QTest.keyClicks(palette.search_field, "zzz")
+        assert palette.empty_label.isVisible()
 
-        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+        QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
         assert palette.isVisible()
 
-        palette.field.setText("memor")
-        assert not palette.nothing.isVisible()
+        palette.search_field.setText("memor")
+        assert not palette.empty_label.isVisible()

@@ -6,17 +6,17 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.ui.chat.composer import MOST_LINES, Composer
+from lethe_app.ui.chat.composer import MAX_LINES, Composer
 
 
 @pytest.fixture
 def composer(qtbot, theme) -> Composer:
     made = Composer(theme)
     qtbot.addWidget(made)
-    made.set_name("Mira")
+    made.set_addressee("Mira")
     made.resize(800, 200)
     made.show()
-    made.text.setFocus()
+    made.draft_field.setFocus()
     return made
 
 
@@ -92,7 +92,7 @@ def test_what_comes_back_never_covers_a_new_draft(composer):
 
 def test_the_field_grows_with_the_text_up_to_ten_lines(composer):
     heights = []
-    for lines in (1, 2, 5, MOST_LINES, MOST_LINES + 5):
+    for lines in (1, 2, 5, MAX_LINES, MAX_LINES + 5):
         composer.text.setPlainText("\n".join(["line"] * lines))
         heights.append(composer.text.height())
 

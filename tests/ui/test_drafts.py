@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.paths import Paths
 from lethe_app.ui.chat.composer import Composer
-from lethe_app.ui.controllers.conversation.drafts import KEY, MOST_CHARACTERS, MOST_DRAFTS, Drafts, within_bounds
+from lethe_app.ui.controllers.conversation.drafts import MAX_CHARACTERS, MAX_DRAFTS, SETTINGS_KEY, Drafts, limit_drafts
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -50,20 +50,20 @@ def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbo
     composer.switch_to("one")
     composer.text.setPlainText("Wait “for it”, *they* say; \\ = ä")
 
-    qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(KEY)), timeout=60_000)
+    qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(SETTINGS_KEY)), timeout=60_000)
 
     again = Composer(composer._theme)
     qtbot.addWidget(again)
     Drafts(file, again)
-    again.switch_to("one")
-    assert again.text.toPlainText() == "Wait “for it”, *they* say; \\ = ä"
+    again.switch_session("one")
+    assert again.draft_field.toPlainText() == "Wait “for it”, *they* say; \\ = ä"
 
 
 @pytest.mark.parametrize("spoilt", ["no json", "[1, 2]", "7", '{"one": 3}'])
 def test_a_spoilt_file_costs_no_more_than_the_drafts(tmp_path, composer, spoilt):
     file = Paths.standard(tmp_path).window
     stored = QSettings(str(file), QSettings.Format.IniFormat)
-    stored.setValue(KEY, spoilt)
+    stored.setValue(SETTINGS_KEY, spoilt)
     stored.sync()
 
     Drafts(file, composer)
@@ -73,11 +73,11 @@ def test_a_spoilt_file_costs_no_more_than_the_drafts(tmp_path, composer, spoilt)
 
 
 def test_only_so_many_of_the_newest_drafts_are_kept():
-    many = {str(number): "Words." for number in range(MOST_DRAFTS + 5)}
-    long = {"old": "x" * (MOST_CHARACTERS - 1), "huge": "x" * (MOST_CHARACTERS + 1), "new": "xx", "blank": " \n"}
+    many = {str(number): "Words." for number in range(MAX_DRAFTS + 5)}
+    long = {"old": "x" * (MAX_CHARACTERS - 1), "huge": "x" * (MAX_CHARACTERS + 1), "new": "xx", "blank": " \n"}
 
-    assert list(within_bounds(many)) == [str(number) for number in range(5, MOST_DRAFTS + 5)]
-    assert list(within_bounds(long)) == ["new"]
+    assert list(limit_drafts(many)) == [str(number) for number in range(5, MAX_DRAFTS + 5)]
+    assert list(limit_drafts(long)) == ["new"]
 
 
 def test_what_is_written_before_a_conversation_is_open_goes_into_it(composer):

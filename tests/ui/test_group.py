@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.core.formatting import joined, one_of
-from lethe_app.ui.dialogs.group import LONGEST, Invitation, told_of
-from lethe_app.ui.shell.sidebar_model import AGE
-from lethe_app.ui.transcript.avatars import ANYBODY
+from lethe_app.ui.core.formatting import join_with_and, join_with_or
+from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, Invitation, describe_persona
+from lethe_app.ui.shell.sidebar_model import AGE_ROLE
+from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -54,7 +54,7 @@ async def tick(scene: Scene, *names: str) -> None:
 
 async def ask_in(scene: Scene, *names: str) -> None:
     await tick(scene, *names)
-    await until(scene.window.chat.chooser.isVisible)
+    await until(scene.window.chat.speaker_chooser.isVisible)
 
 
 def say(scene: Scene, text: str) -> None:
@@ -90,20 +90,20 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
     async with opened(tmp_path, echo_model("I weigh it.", "I tune it.")) as scene:
         await ask_in(scene, "Edmund", "Aiko")
 
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
         assert set(session.guests) == {"edmund", "aiko"}
-        assert scene.window.windowTitle() == f"{scene.host.company.names} — Lethe"
-        assert scene.window.chat.header.name.accessibleName() == scene.host.company.names
-        assert scene.window.chat.chooser.button.accessibleName() == "Next speaker: Auto"
-        assert scene.window.chat.composer.button.accessibleName() == "Let someone speak"
+        assert scene.window.windowTitle() == f"{scene.host.participants.joined_names} — Lethe"
+        assert scene.window.chat.header.name_label.accessibleName() == scene.host.participants.joined_names
+        assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Auto"
+        assert scene.window.chat.composer.send_button.accessibleName() == "Let someone speak"
 
         say(scene, "Edmund, Aiko: what would you do with it?")
         await until(lambda: len(scene.words) == 4 and not scene.is_replying)
 
         assert speakers(scene)[2:] == ["Edmund", "Aiko"]
         assert scene.words[2:] == ["I weigh it.", "I tune it."]
-        spoken = [scene.host.messages.spoken(row).partition(",")[0] for row in (2, 3)]
+        spoken = [scene.host.messages.accessible_text(row).partition(",")[0] for row in (2, 3)]
         assert spoken == ["Edmund", "Aiko"]
 
 
@@ -118,7 +118,7 @@ async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, ec
         assert messages.growing_row == 3
         assert speakers(scene)[3] == "Aiko"
         say(scene, "")
-        assert scene.window.chat.composer.note.text() == "Aiko is still writing. Press Esc to stop."
+        assert scene.window.chat.composer.note_label.text() == "Aiko is still writing. Press Esc to stop."
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
@@ -132,7 +132,7 @@ async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, e
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
         assert speakers(scene)[2:] == ["Edmund"]
         assert len(await scene.services.sessions.outline(session.guid)) == 3
@@ -157,13 +157,13 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
     async with opened(tmp_path, echo_model("Mine.")) as scene:
         await ask_in(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
-        company, before = scene.host.company, scene.host.conversations.current
+        company, before = scene.host.participants, scene.host.conversations.current_session
         assert before is not None
         fresh = before.model_copy(update={"guid": uuid4()})
-        company.go_along(fresh.guid)
-        assert company.speaker == "aiko"
-        company.go_along(before.guid)
-        assert company.speaker == "aiko"
+        company.follow_to_session(fresh.guid)
+        assert company.chosen_speaker_id == "aiko"
+        company.follow_to_session(before.guid)
+        assert company.chosen_speaker_id == "aiko"
 
 
 async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Path, echo_model: Script):
@@ -173,11 +173,11 @@ async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Pa
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
         scene.host.conversations.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle() == "Edmund — Lethe")
-        assert not scene.window.chat.chooser.isVisible()
+        assert not scene.window.chat.speaker_chooser.isVisible()
         scene.host.conversations.choose_persona("mira")
         await until(lambda: len(scene.words) == 4 and scene.words[2] == "First." and scene.words[3].startswith("word"))
 
-        assert scene.window.chat.chooser.isVisible()
+        assert scene.window.chat.speaker_chooser.isVisible()
         assert scene.host.messages.growing_row == 3
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
@@ -187,8 +187,8 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
     async with opened(tmp_path, echo_model("Mine.", "And mine.", "Mine again.")) as scene:
         await ask_in(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
-        assert scene.window.chat.chooser.button.accessibleName() == "Next speaker: Aiko"
-        assert scene.window.chat.composer.button.accessibleName() == "Let Aiko speak"
+        assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Aiko"
+        assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
         say(scene, "Edmund, what do you say?")
         await until(lambda: len(scene.words) == 3 and not scene.is_replying)
@@ -201,7 +201,7 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
         await choose(scene, "Let Edmund speak now")
         await until(lambda: len(scene.words) == 5 and not scene.is_replying)
         assert speakers(scene)[4] == "Edmund"
-        assert scene.host.company.speaker == "aiko"
+        assert scene.host.participants.chosen_speaker_id == "aiko"
 
 
 async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model: Script):
@@ -210,13 +210,13 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
         await choose(scene, "Edmund")
         scene.host.conversations.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
-        assert scene.host.company.speaker == ""
+        assert scene.host.participants.chosen_speaker_id == ""
         assert not scene.window.actions_["who_answers"].isEnabled()
-        assert scene.window.chat.composer.button.accessibleName() == "Let Aiko speak"
+        assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
         scene.host.conversations.choose_persona("mira")
         await until(lambda: scene.window.windowTitle() == "Mira and Edmund — Lethe")
-        assert scene.host.company.speaker == "edmund"
+        assert scene.host.participants.chosen_speaker_id == "edmund"
 
 
 async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):
@@ -228,7 +228,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
             await until(lambda: messages.rowCount() == 3)
             awaited = messages.message(2)
             assert awaited is not None
-            assert (awaited.speaker, awaited.speaker_name) == (ANYBODY, "Mira or Edmund")
+            assert (awaited.speaker, awaited.speaker_name) == (UNDECIDED_SPEAKER, "Mira or Edmund")
         await until(lambda: not scene.is_replying)
 
         await choose(scene, "Edmund")
@@ -246,14 +246,14 @@ async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Pat
         await until(lambda: len(scene.words) == 3 and not scene.is_replying)
 
         await tick(scene, "Edmund")
-        await until(lambda: not scene.window.chat.chooser.isVisible())
+        await until(lambda: not scene.window.chat.speaker_chooser.isVisible())
 
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
         assert session.guests == []
         assert scene.window.windowTitle() == "Mira — Lethe"
-        assert scene.window.chat.header.tagline.accessibleName() == "ship navigator"
-        assert scene.window.chat.composer.button.accessibleName() == "Let Mira speak"
+        assert scene.window.chat.header.tagline_label.accessibleName() == "ship navigator"
+        assert scene.window.chat.composer.send_button.accessibleName() == "Let Mira speak"
         assert speakers(scene)[2] == "Edmund"  # what was said stays said
 
 
@@ -269,9 +269,9 @@ async def test_esc_leaves_everything_as_it_was(tmp_path: Path, echo_model: Scrip
 async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywhere(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         header = scene.window.chat.header
-        await until(header.group.isVisible)
-        assert header.group.accessibleName() == "Add characters (group)  Ctrl+G"
-        QTest.mouseClick(header.group, Qt.MouseButton.LeftButton)
+        await until(header.group_button.isVisible)
+        assert header.group_button.accessibleName() == "Add characters (group)  Ctrl+G"
+        QTest.mouseClick(header.group_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, Invitation)
         assert nameless(dialog) == []
@@ -280,9 +280,9 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
 
         row = next(row for row in dialog._rows if row.name == "Edmund")
         QTest.mouseClick(row.findChildren(QLabel)[1], Qt.MouseButton.LeftButton)
-        assert dialog.names == ["edmund"]
+        assert dialog.selected_names == ["edmund"]
         dialog.accept()
-        await until(scene.window.chat.chooser.isVisible)
+        await until(scene.window.chat.speaker_chooser.isVisible)
         assert nameless(scene.window) == []
 
 
@@ -297,7 +297,7 @@ async def test_a_renamed_guest_is_called_by_the_new_name(tmp_path: Path, echo_mo
 async def test_on_a_page_nobody_is_asked_in(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         scene.window.actions_["settings"].trigger()
-        await until(lambda: scene.host.workshop.page is not None)
+        await until(lambda: scene.host.navigator.current_page is not None)
         assert not scene.window.actions_["group"].isVisible()
 
 
@@ -331,7 +331,7 @@ def test_among_many_somebody_is_found_by_name(theme, qtbot):
     dialog = Invitation(window, [], everybody[:1], everybody[1:], face)
     dialog.open()
     assert dialog.height() <= 640
-    QTest.keyClicks(dialog.search, "person 12")
+    QTest.keyClicks(dialog.search_field, "person 12")
 
     assert [row.name for row in dialog._rows if not row.isHidden()] == ["Person 12"]
 
@@ -342,43 +342,43 @@ def test_whoever_cannot_be_read_stays_until_they_are_let_go(theme, qtbot):
     here, lost, other = people(3)
     dialog = Invitation(window, [lost.unique_name], [here], [other], face)
     dialog.open()
-    assert dialog.names == ["p1"]
+    assert dialog.selected_names == ["p1"]
 
     for box in dialog._boxes:
         box.toggle()
-    assert dialog.names == ["p2"]
+    assert dialog.selected_names == ["p2"]
 
 
 def test_a_persona_is_told_of_without_the_signs_of_its_file():
     persona = Persona(name="Wren", bio="{{char}} keeps the light for {{user}}.\n\n" + "word " * 400)
-    told = told_of(persona)
+    told = describe_persona(persona)
     assert told.startswith("Wren keeps the light for you. word")
-    assert LONGEST < len(told) <= 600
+    assert MAX_DESCRIPTION_LENGTH < len(told) <= 600
 
 
 def test_names_are_told_as_in_a_sentence():
-    assert joined(["Mira"]) == "Mira"
-    assert joined(["Mira", "Edmund", "Wren"]) == "Mira, Edmund and Wren"
-    assert one_of(["Mira", "Edmund", "Wren"]) == "Mira, Edmund or Wren"
+    assert join_with_and(["Mira"]) == "Mira"
+    assert join_with_and(["Mira", "Edmund", "Wren"]) == "Mira, Edmund and Wren"
+    assert join_with_or(["Mira", "Edmund", "Wren"]) == "Mira, Edmund or Wren"
 
 
 async def test_the_sidebar_says_who_takes_part_and_finds_the_conversation_by_their_names(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
         sidebar = scene.window.sidebar.model
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
         row = sidebar.index_of(f"session {session.guid}")
-        assert str(row.data(AGE)) == "today"
+        assert str(row.data(AGE_ROLE)) == "today"
 
         await ask_in(scene, "Edmund", "Aiko")
-        await until(lambda: str(sidebar.index_of(f"session {session.guid}").data(AGE)) == "+2 · today")
+        await until(lambda: str(sidebar.index_of(f"session {session.guid}").data(AGE_ROLE)) == "+2 · today")
 
         row = sidebar.index_of(f"session {session.guid}")
         assert "with Aiko and Edmund" in str(row.data(Qt.ItemDataRole.ToolTipRole))
         assert "with Aiko and Edmund" in str(row.data(Qt.ItemDataRole.AccessibleTextRole))
-        sidebar.set_wanted("edmund")
+        sidebar.set_search_text("edmund")
         assert sidebar.index_of(f"session {session.guid}").isValid()
-        sidebar.set_wanted("tamsin")
+        sidebar.set_search_text("tamsin")
         assert not sidebar.index_of(f"session {session.guid}").isValid()
 
 
@@ -386,7 +386,7 @@ async def test_when_somebody_was_asked_in_the_new_beginning_is_read_before_the_u
     tmp_path: Path, echo_model: Script, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
-        session, read = scene.host.conversations.current, list[object]()
+        session, read = scene.host.conversations.current_session, list[object]()
         assert session is not None
         monkeypatch.setattr(scene.services.chat, "attend", read.append)
 

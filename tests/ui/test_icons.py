@@ -6,14 +6,14 @@ import pytest
 from PySide6.QtGui import QColor
 
 from lethe_app.paths import shipped_root
-from lethe_app.ui.core.icons import application_icon, icon, picture
+from lethe_app.ui.core.icons import application_icon, load_icon, render_icon
 
 DRAWINGS = sorted((shipped_root() / "resources" / "icons").glob("*.svg"))
 
 
 @pytest.mark.parametrize("drawing", [path for path in DRAWINGS if path.stem != "lethe"], ids=lambda path: path.stem)
 def test_an_icon_is_drawn_in_the_colour_that_is_asked_for(qapp, drawing):
-    image = picture(drawing.stem, QColor("red").name(), 20, 2.0).toImage()
+    image = render_icon(drawing.stem, QColor("red").name(), 20, 2.0).toImage()
 
     inked = [image.pixelColor(x, y) for x in range(40) for y in range(40) if image.pixelColor(x, y).alpha() > 200]
     assert inked
@@ -30,8 +30,8 @@ def test_all_icons_are_of_one_family(drawing):
 
 
 def test_a_dense_screen_gets_more_pixels(qapp):
-    assert icon("send", QColor("red").name()).pixmap(20, 20).width() == 20
-    assert picture("send", QColor("red").name(), 20, 3.0).width() == 60
+    assert load_icon("send", QColor("red").name()).pixmap(20, 20).width() == 20
+    assert render_icon("send", QColor("red").name(), 20, 3.0).width() == 60
 
 
 def test_the_program_has_a_sign(qapp):

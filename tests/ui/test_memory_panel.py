@@ -21,7 +21,7 @@ from lethe_app.services.chat.reply_sources import SourceKind, Surfaced
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.chat.memory_card import MemoryCard
 from lethe_app.ui.chat.memory_card_parts import Fold
-from lethe_app.ui.chat.memory_labels import body, cited, found_lines, spoken
+from lethe_app.ui.chat.memory_labels import find_matching_words, format_card_text, list_matched_lines, quote_line
 from lethe_app.ui.widgets.text_area import ProseField
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
@@ -54,7 +54,7 @@ async def first_night(scene: Scene) -> Message:
     ]
     await chats.add_messages(messages)
     fact = ExtractedFact(fact=FACT, source_memories=[old.guid], source_messages=[messages[0].id])
-    await scene.services.knowing.learn("mira", [fact])
+    await scene.services.fact_service.learn("mira", [fact])
     return messages[0]
 
 
@@ -66,7 +66,7 @@ async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
 async def say(scene: Scene, text: str) -> int:
     """Say it and wait for the answer; returns the row of the reply."""
     rows = scene.host.messages.rowCount()
-    scene.host.turns.send(text)
+    scene.host.turns.send_message(text)
     await until(lambda: scene.host.messages.rowCount() == rows + 2 and not scene.is_replying)
     return rows + 1
 
@@ -76,16 +76,16 @@ def panel_open(scene: Scene) -> None:
 
 
 def card(scene: Scene, words: str) -> MemoryCard | None:
-    return next((one for one in scene.window.memory.cards if words in one.accessibleName()), None)
+    return next((one for one in scene.window.memory_panel.cards if words in one.accessibleName()), None)
 
 
 def words_in(scene: Scene) -> str:
-    panel = scene.window.memory
+    panel = scene.window.memory_panel
     return "\n".join(one.text() for one in panel.findChildren(QLabel) if one.isVisibleTo(panel))
 
 
 def press(card: MemoryCard, drawing: str) -> None:
-    tool = card.tools[drawing]
+    tool = card.tool_buttons[drawing]
     tool.setFocus()
     QTest.keyClick(tool, Qt.Key.Key_Space)
 
@@ -109,16 +109,21 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
     await until(lambda: card(scene, "kept the light"))
     fact = card(scene, FACT[:20])
     assert fact is not None
-    assert "You mentioned" in fact.reason
-    assert "“grandfather”" in fact.reason
-    assert "Mira knows this" in fact.reason
+    assert "You mentioned" in fact.reason_text
+    assert "“grandfather”" in fact.reason_text
+    assert "Mira knows this" in fact.reason_text
 
     press(fact, "trash")
     await until(lambda: card(scene, FACT[:20]) is None)
     await say(scene, QUESTION)
-    await until(lambda: scene.window.memory.reply == scene.host.memory.reply and scene.host.memory.behind is not None)
+    await until(
+        lambda: (
+            scene.window.memory_panel.reply_id == scene.host.memory_panel.reply_id
+            and scene.host.memory_panel.shown_sources is not None
+        )
+    )
 
-    behind = scene.host.memory.behind
+    behind = scene.host.memory_panel.shown_sources
     assert behind is not None
     assert not any(FACT in one.recollection.text for one in behind.surfaced)
     assert FACT not in words_in(scene)
@@ -129,16 +134,16 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     row = await say(scene, "Is the pharos lit?")
     panel_open(scene)
     await until(lambda: card(scene, "It is lit"))
-    assert scene.host.messages.marks.count_of(row) == 1
+    assert scene.host.messages.annotations.memory_count_of(row) == 1
 
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "trash")
-    await until(lambda: not scene.window.memory.cards and scene.host.messages.marks.count_of(row) == 0)
+    await until(lambda: not scene.window.memory_panel.cards and scene.host.messages.annotations.memory_count_of(row) == 0)
     assert "have been forgotten since" in words_in(scene)
     await undo_by_toast(scene)
 
-    await until(lambda: card(scene, "It is lit") and scene.host.messages.marks.count_of(row) == 1)
+    await until(lambda: card(scene, "It is lit") and scene.host.messages.annotations.memory_count_of(row) == 1)
 
 
 async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
@@ -151,8 +156,8 @@ async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Sc
 
     press(found, "lower")
     await until(lambda: "You marked it as irrelevant." in words_in(scene))
-    assert scene.window.memory.cards == []
-    links = scene.window.memory.findChildren(QPushButton)
+    assert scene.window.memory_panel.cards == []
+    links = scene.window.memory_panel.findChildren(QPushButton)
     link = next(one for one in links if one.accessibleName() == "Mark “The lamp” as relevant to this reply")
     QTest.keyClick(link, Qt.Key.Key_Space)
 
@@ -177,7 +182,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     again = card(scene, "It went out")
     assert again is not None
     press(again, "pin")
-    await until(lambda: card(scene, "It went out").one.pinned)
+    await until(lambda: card(scene, "It went out").memory.pinned)
 
     (held,) = [one for one in await scene.services.brain.memories("mira") if one.guid == memory.guid]
     assert (held.content, held.sticky) == ("It went out.", True)
@@ -195,7 +200,7 @@ async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_els
     await scene.services.brain.memorize("mira", MemoryUnit(name="Other", content="Something else."))
     await until(lambda: True)
 
-    assert scene.window.memory.cards == [found]
+    assert scene.window.memory_panel.cards == [found]
     assert found.is_editing
     QTest.keyClick(found.findChildren(ProseField)[0], Qt.Key.Key_Escape)
     assert not found.is_editing
@@ -206,13 +211,13 @@ async def test_the_link_leads_to_the_message_that_says_it(scene: Scene):
     await say(scene, QUESTION)
     panel_open(scene)
     await until(lambda: card(scene, FACT[:20]))
-    links = scene.window.memory.findChildren(QPushButton)
+    links = scene.window.memory_panel.findChildren(QPushButton)
     link = next(one for one in links if one.accessibleName().startswith("Go to message: “First night”"))
 
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
 
     view = scene.host.view
-    await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said.id)
+    await until(lambda: view.focused_row is not None and view.chat_model.outline(view.focused_row).id == said.id)
 
 
 # chips
@@ -223,36 +228,36 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
     row = await say(scene, "Is the pharos lit?")
     newest = await say(scene, "Good.")
     view = scene.host.view
-    view.go_to_message(view.chat.outline(row).id)
-    await until(lambda: view.placed(row) is not None and scene.host.messages.marks.count_of(row))
-    sheet, placed = view.sheet(row), view.placed(row)
+    view.go_to_message(view.chat_model.outline(row).id)
+    await until(lambda: view.placed_row(row) is not None and scene.host.messages.annotations.memory_count_of(row))
+    sheet, placed = view.message_layout(row), view.placed_row(row)
     assert sheet is not None
     assert placed is not None
-    assert scene.host.messages.marks.count_of(newest) == 0
+    assert scene.host.messages.annotations.memory_count_of(newest) == 0
 
     QTest.mouseClick(
         view.viewport(),
         Qt.MouseButton.LeftButton,
-        pos=sheet.chip_rect.center() + QPoint(view.column()[0], placed.top),
+        pos=sheet.chip_rect.center() + QPoint(view.text_column()[0], placed.top),
     )
     await until(lambda: card(scene, "It is lit"))
 
     assert scene.window.panes.is_panel_open
-    assert scene.window.memory.reply == view.chat.outline(row).id
-    scene.window.memory.newest_wanted.emit()
-    await until(lambda: not scene.window.memory.cards)
-    assert scene.window.memory.reply == view.chat.outline(newest).id
+    assert scene.window.memory_panel.reply_id == view.chat_model.outline(row).id
+    scene.window.memory_panel.newest_wanted.emit()
+    await until(lambda: not scene.window.memory_panel.cards)
+    assert scene.window.memory_panel.reply_id == view.chat_model.outline(newest).id
 
 
 async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Scene):
     await lamp(scene)
     row = await say(scene, "Is the pharos lit?")
     view, model = scene.host.view, scene.host.messages
-    await until(lambda: model.marks.count_of(row))
+    await until(lambda: model.annotations.memory_count_of(row))
     assert "1 memory used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
-    menu = view.deeds.menu(row)
+    menu = view.transcript_actions.build_menu(row)
     next(action for action in menu.actions() if action.text() == "Memories used").trigger()
     await until(lambda: card(scene, "It is lit"))
 
@@ -278,16 +283,16 @@ async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene:
     for message in messages[::20]:
         await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
-    model, count = scene.host.messages, scene.host.messages.marks.count
+    model, count = scene.host.messages, scene.host.messages.annotations.query_counts
 
     async def counted(ids):
         asked.append(len(ids))
         return await count(ids)
 
-    model.marks.count = counted
-    await scene.host.conversations.show(await chats.session(session.guid))
+    model.annotations.query_counts = counted
+    await scene.host.conversations.show_session(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
-    await until(lambda: any(model.marks.count_of(row) for row in range(model.rowCount())))
+    await until(lambda: any(model.annotations.memory_count_of(row) for row in range(model.rowCount())))
 
     assert len(asked) <= 2
     assert max(asked) <= 51
@@ -309,14 +314,14 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     said = await first_night(scene)
     await scene.services.sessions._chats.change_session(said.session_id, content="They spoke of the light.")
     await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
-    await scene.host.conversations.show(await scene.services.sessions.new("mira"))
+    await scene.host.conversations.show_session(await scene.services.sessions.new("mira"))
     await say(scene, "Good.")
     panel_open(scene)
     await until(lambda: "No further memories used" in words_in(scene))
-    panel = scene.window.memory
+    panel = scene.window.memory_panel
     (fold,) = [one for one in panel.findChildren(Fold) if one.isVisibleTo(panel)]
     assert fold.accessibleName() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
-    assert panel.area.widget().width() <= panel.width()
+    assert panel.scroll_area.widget().width() <= panel.width()
     assert "No memories used" not in words_in(scene)
     assert FACT not in words_in(scene)
 
@@ -355,8 +360,8 @@ async def test_the_panel_is_remembered_and_gives_way_in_a_narrow_window(tmp_path
         first.window.resize(1280, 800)
         assert not first.window.panes.is_panel_open
         panel_open(first)
-        await until(first.window.memory.isVisible)
-        assert first.window.panes.splitter.indexOf(first.window.memory) == 2
+        await until(first.window.memory_panel.isVisible)
+        assert first.window.panes.splitter.indexOf(first.window.memory_panel) == 2
     async with opened(tmp_path / "home") as again:
         panes = again.window.panes
         again.window.resize(1280, 800)
@@ -364,13 +369,13 @@ async def test_the_panel_is_remembered_and_gives_way_in_a_narrow_window(tmp_path
         again.window.resize(900, 640)
         await until(lambda: not panes.is_panel_open)
         panel_open(again)
-        await until(again.window.memory.isVisible)
-        assert panes.splitter.indexOf(again.window.memory) == -1
-        QTest.keyClick(again.window.memory.close_button, Qt.Key.Key_Escape)
+        await until(again.window.memory_panel.isVisible)
+        assert panes.splitter.indexOf(again.window.memory_panel) == -1
+        QTest.keyClick(again.window.memory_panel.close_button, Qt.Key.Key_Escape)
         await until(lambda: not panes.is_panel_open)
         panel_open(again)
         again.window.resize(1280, 800)
-        await until(lambda: panes.splitter.indexOf(again.window.memory) == 2 and panes.is_panel_open)
+        await until(lambda: panes.splitter.indexOf(again.window.memory_panel) == 2 and panes.is_panel_open)
 
 
 async def test_in_the_narrowest_window_drawer_and_panel_take_turns(scene: Scene):
@@ -392,19 +397,19 @@ async def test_everything_in_the_panel_has_a_name_and_nothing_is_cut_off(scene: 
     await scene.services.preferences.set(font_size=22)
     await say(scene, f"{QUESTION} And the pharos?")
     panel_open(scene)
-    await until(lambda: len(scene.window.memory.cards) >= 2)
-    QTest.keyClick(scene.window.memory.cards[0].fold, Qt.Key.Key_Space)
+    await until(lambda: len(scene.window.memory_panel.cards) >= 2)
+    QTest.keyClick(scene.window.memory_panel.cards[0].fold, Qt.Key.Key_Space)
     QApplication.processEvents()
 
-    room = scene.window.memory.area.viewport().width()
-    assert nameless(scene.window.memory) == []
-    assert all(one.x() + one.width() <= room for one in scene.window.memory.cards)
+    room = scene.window.memory_panel.scroll_area.viewport().width()
+    assert nameless(scene.window.memory_panel) == []
+    assert all(one.x() + one.width() <= room for one in scene.window.memory_panel.cards)
 
 
 def test_the_users_own_words_are_quoted_not_their_roots():
     said = "Did my grandmother walk to the lighthouse, past the lights?"
-    assert spoken(["light", "walked"], said) == ["walk", "lights"]
-    assert spoken(["Grandmother"], said) == ["grandmother"]
+    assert find_matching_words(["light", "walked"], said) == ["walk", "lights"]
+    assert find_matching_words(["Grandmother"], said) == ["grandmother"]
 
 
 def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_since():
@@ -420,13 +425,13 @@ def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_sinc
     told = Surfaced(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
 
     lines = ["Jo stays at home.", "Jo: “We go to Bev.” (outdated)", "Jo has a tortoise."]
-    assert body(told).splitlines() == lines
-    assert found_lines(told) == lines[:2]
+    assert format_card_text(told).splitlines() == lines
+    assert list_matched_lines(told) == lines[:2]
 
 
 def test_a_line_is_cited_with_who_said_it():
-    assert cited('Tomas said, "“We heard the bell.”"') == "Tomas: “We heard the bell.”"
-    assert cited("The bell rang.") == "“The bell rang.”"
+    assert quote_line('Tomas said, "“We heard the bell.”"') == "Tomas: “We heard the bell.”"
+    assert quote_line("The bell rang.") == "“The bell rang.”"
 
 
 async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
@@ -439,7 +444,7 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
     scene.window.actions_["next_pane"].trigger()
     focus = QApplication.focusWidget()
     assert focus is not None
-    assert scene.window.memory.isAncestorOf(focus)
+    assert scene.window.memory_panel.isAncestorOf(focus)
     QTest.keyClick(focus, Qt.Key.Key_Escape)
 
     assert scene.host.view.hasFocus()
@@ -461,7 +466,7 @@ async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(s
     button = next(one for one in dialog.findChildren(QPushButton) if one.text() == "Forget ‘The storm’")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
-    await until(lambda: not scene.window.memory.cards)
+    await until(lambda: not scene.window.memory_panel.cards)
     assert old.guid not in {one.guid for one in await scene.services.sessions.list("mira")}
 
 
@@ -473,12 +478,12 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "lower")
-    await until(lambda: scene.host.messages.marks.count_of(row) == 0)
+    await until(lambda: scene.host.messages.annotations.memory_count_of(row) == 0)
 
     reply = scene.host.messages.outline(row).id
     scene.host.turns.regenerate(reply)
     await until(lambda: not scene.is_replying and scene.host.messages.message(row).shown == 1)
 
-    inspection = await scene.services.inspecting.prompt_of(reply)
+    inspection = await scene.services.prompt_inspector.prompt_of(reply)
     assert inspection is not None
     assert "It is lit." not in "".join(span.text for span in inspection.spans)

@@ -39,7 +39,7 @@ async def test_ctrl_z_takes_back_one_edit_after_the_other(tmp_path, echo_model: 
         await until(lambda: scene.words[0] == before)
 
         QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
-        stored = await scene.services.sessions.page(scene.host.conversations.current.guid, 0, 9)
+        stored = await scene.services.sessions.page(scene.host.conversations.current_session.guid, 0, 9)
         assert [message.content for message in stored] == [before]
 
 
@@ -70,7 +70,7 @@ async def test_in_the_writing_field_ctrl_z_takes_back_what_was_typed_there(tmp_p
 async def test_ctrl_z_leaves_other_conversations_alone(tmp_path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await edit(scene, 0, "Once.")
-        session = scene.host.conversations.current.guid
+        session = scene.host.conversations.current_session.guid
         scene.host.conversations.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund") and scene.words and scene.words[0])
         scene.host.view.setFocus()

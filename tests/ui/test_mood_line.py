@@ -30,26 +30,26 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
 
 
 def line(scene: Scene) -> MoodLine:
-    return scene.window.memory.mood
+    return scene.window.memory_panel.mood_line
 
 
 async def say(scene: Scene, text: str) -> None:
     before = len(scene.words)
-    scene.host.turns.send(text)
+    scene.host.turns.send_message(text)
     await until(lambda: len(scene.words) == before + 2 and scene.words[-1] == "Indeed." and not scene.is_replying)
 
 
 async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(scene: Scene):
     await say(scene, "Good evening.")
-    open_now = scene.host.conversations._open
+    open_now = scene.host.conversations._current_session
     assert open_now is not None
     messages = await scene.services.sessions.page(open_now.guid, 0, 100)
     asked = next(one for one in messages if one.content == "Good evening.")
     memory = await scene.services.lookup.recalled(asked.id)
-    await until(line(scene).words.text)
+    await until(line(scene).mood_label.text)
 
     assert memory is not None
-    assert line(scene).words.text() == memory.mood
+    assert line(scene).mood_label.text() == memory.mood
     assert memory.mood.startswith("Mira feels ")
     assert line(scene).isVisible()
     assert not nameless(line(scene))
@@ -73,22 +73,22 @@ async def test_it_is_about_now_and_leaves_when_an_older_reply_is_chosen(scene: S
     await until(lambda: line(scene).isVisible())
     older = next(row for row in range(scene.host.messages.rowCount()) if scene.words[row] == "Indeed.")
 
-    scene.host.memory.choose(scene.host.messages.outline(older).id)
+    scene.host.memory_panel.open_on_reply(scene.host.messages.outline(older).id)
     await until(lambda: not line(scene).isVisible())
-    scene.window.memory.newest_wanted.emit()
+    scene.window.memory_panel.newest_wanted.emit()
     await until(lambda: line(scene).isVisible())
 
 
 @pytest.mark.parametrize("by_keyboard", [True, False])
 async def test_it_leads_to_her_mind(scene: Scene, by_keyboard: bool):
-    await until(line(scene).more.isVisible)
+    await until(line(scene).page_button.isVisible)
     if by_keyboard:
-        line(scene).more.setFocus()
-        QTest.keyClick(line(scene).more, Qt.Key.Key_Space)
+        line(scene).page_button.setFocus()
+        QTest.keyClick(line(scene).page_button, Qt.Key.Key_Space)
     else:
-        QTest.mouseClick(line(scene).more, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(line(scene).page_button, Qt.MouseButton.LeftButton)
 
-    await until(lambda: isinstance(scene.host.workshop.page, MindPage))
+    await until(lambda: isinstance(scene.host.navigator.current_page, MindPage))
 
 
 async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.errors import ModelCrashed, ModelError
-from lethe_app.ui.shell.notifier import MOST_AT_ONCE, Notifier
+from lethe_app.ui.shell.notifier import MAX_TOASTS, Notifier
 from lethe_app.ui.shell.toast import Toast
 
 
@@ -26,7 +26,7 @@ def place(qtbot) -> QWidget:
 @pytest.fixture
 def notifier(place, theme) -> Notifier:
     made = Notifier()
-    made.show_in(place, theme)
+    made.attach_to(place, theme)
     return made
 
 
@@ -40,7 +40,7 @@ def test_an_error_is_told_in_its_own_words_and_stays(place, notifier):
     (toast,) = toasts(place)
     assert (toast.text, toast.detail) == ("The model ran out of memory.", "Choose a smaller one.")
     assert toast.is_error
-    assert not toast._clock.isActive()
+    assert not toast._dismiss_timer.isActive()
     assert toast.accessibleName().startswith("Error: The model ran out of memory.")
 
 
@@ -48,7 +48,7 @@ def test_news_fades_by_itself(place, notifier, theme, qtbot):
     theme.reduced_motion = True
     notifier.tell("Deleted.")
     (toast,) = toasts(place)
-    toast._clock.start(1)
+    toast._dismiss_timer.start(1)
 
     qtbot.waitUntil(lambda: not toasts(place))
 
@@ -59,7 +59,7 @@ def test_news_with_a_button_stay_longer_than_those_without(place, notifier):
 
     plain, offer = sorted(toasts(place), key=lambda toast: toast.text, reverse=True)
     assert (plain.text, offer.text) == ("Saved.", "Deleted.")
-    assert offer._clock.remainingTime() > plain._clock.interval() + 2000
+    assert offer._dismiss_timer.remainingTime() > plain._dismiss_timer.interval() + 2000
 
 
 def test_a_known_error_offers_its_remedy(place, notifier):
@@ -96,9 +96,9 @@ def test_a_bug_of_ours_is_logged_once_and_can_be_copied(place, notifier, quiet_l
 
 def test_what_is_told_before_the_window_exists_is_shown_later(place, theme):
     notifier = Notifier()
-    notifier.report(ModelError("Too early."))
+    notifier.report_error(ModelError("Too early."))
 
-    notifier.show_in(place, theme)
+    notifier.attach_to(place, theme)
 
     assert [toast.text for toast in toasts(place)] == ["Too early."]
 
@@ -111,10 +111,10 @@ def test_the_same_error_twice_is_shown_once(place, notifier):
 
 
 def test_toasts_never_fill_the_window(place, notifier):
-    for number in range(MOST_AT_ONCE + 3):
+    for number in range(MAX_TOASTS + 3):
         notifier.report(ModelError(f"Error {number}."))
 
-    assert [toast.text for toast in toasts(place)] == [f"Error {number}." for number in range(3, MOST_AT_ONCE + 3)]
+    assert [toast.text for toast in toasts(place)] == [f"Error {number}." for number in range(3, MAX_TOASTS + 3)]
 
 
 def test_toasts_stay_inside_a_window_that_shrinks(place, notifier, qtbot):

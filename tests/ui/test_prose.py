@@ -8,13 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.markdown.blocks import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Block, BlockKind, plain, read
+from lethe_app.ui.transcript.markdown.blocks import (
+    NOTE_CUT,
+    NOTE_DENSE,
+    NOTE_LONG,
+    Block,
+    BlockKind,
+    parse_message,
+    strip_formatting,
+)
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, is_safe_link
 from lethe_app.ui.transcript.markdown.streaming import GrowingProse
 
 
 def spans(text: str) -> list[TextSpan]:
-    return [span for block in read(text) for span in block.spans]
+    return [span for block in parse_message(text) for span in block.spans]
 
 
 def voices(text: str) -> list[tuple[str, Voice]]:
@@ -96,36 +104,43 @@ def test_inches_do_not_begin_speech():
 
 
 def test_single_newlines_are_line_breaks():
-    assert [block.spans[0].text for block in read("one\ntwo\n\nthree")] == [f"one{LINE_BREAK}two", "three"]
+    assert [block.spans[0].text for block in parse_message("one\ntwo\n\nthree")] == [f"one{LINE_BREAK}two", "three"]
 
 
 def test_a_rule_below_a_line_does_not_make_it_a_heading():
-    assert [block.kind for block in read("The end.\n---\nAfter.")] == [BlockKind.PARAGRAPH, BlockKind.RULE, BlockKind.PARAGRAPH]
+    assert [block.kind for block in parse_message("The end.\n---\nAfter.")] == [
+        BlockKind.PARAGRAPH,
+        BlockKind.RULE,
+        BlockKind.PARAGRAPH,
+    ]
 
 
 def test_indented_text_is_not_code():
-    assert read("para\n\n    “Indented speech.”")[1].kind is BlockKind.PARAGRAPH
+    assert parse_message("para\n\n    “Indented speech.”")[1].kind is BlockKind.PARAGRAPH
 
 
 def test_lists_keep_their_numbers_and_their_depth():
-    blocks = read("3. three\n4. four\n   - inner\n\nafter")
+    blocks = parse_message("3. three\n4. four\n   - inner\n\nafter")
     assert [(block.marker, block.indent) for block in blocks] == [("3.", 1), ("4.", 1), ("•", 2), ("", 0)]
 
 
 def test_code_keeps_its_lines_and_knows_its_edges():
-    blocks = read("```\nx = *1*\n\ny\n```")
+    blocks = parse_message("```\nx = *1*\n\ny\n```")
     assert [block.spans[0].text if block.spans else "" for block in blocks] == ["x = *1*", "", "y"]
     assert [block.edges for block in blocks] == [(True, False), (False, False), (False, True)]
 
 
 def test_tables_have_cells_with_alignment():
-    (table,) = read("| a | b |\n|:--|--:|\n| *1* | 2 |")
+    (table,) = parse_message("| a | b |\n|:--|--:|\n| *1* | 2 |")
     assert [[cell.align for cell in row] for row in table.rows] == [["left", "right"], ["left", "right"]]
     assert table.rows[1][0].spans[0].italic
 
 
 def test_raw_html_is_shown_as_text():
-    assert plain('<b onclick="x()">bold</b> <script>alert(1)</script>') == '<b onclick="x()">bold</b> <script>alert(1)</script>'
+    assert (
+        strip_formatting('<b onclick="x()">bold</b> <script>alert(1)</script>')
+        == '<b onclick="x()">bold</b> <script>alert(1)</script>'
+    )
 
 
 def test_a_picture_is_its_description_and_its_address():
@@ -149,11 +164,11 @@ def test_bare_web_addresses_become_links_without_the_full_stop():
 
 
 def test_the_words_of_a_message_can_be_read_aloud():
-    assert plain("# Title\n\n- *one*\n- two\n\n| a | b |\n|--|--|\n| 1 | 2 |") == "Title\n• one\n• two\n\na\tb\n1\t2"
+    assert strip_formatting("# Title\n\n- *one*\n- two\n\n| a | b |\n|--|--|\n| 1 | 2 |") == "Title\n• one\n• two\n\na\tb\n1\t2"
 
 
 def test_characters_that_would_steer_a_document_are_made_visible():
-    assert plain("a\0b\ufdd0c\ufffcd\ud800e\u2029f") == "a�b�c�d�e\nf"
+    assert strip_formatting("a\0b\ufdd0c\ufffcd\ud800e\u2029f") == "a�b�c�d�e\nf"
 
 
 @pytest.mark.parametrize(
@@ -170,7 +185,7 @@ def test_characters_that_would_steer_a_document_are_made_visible():
     ],
 )
 def test_an_action_left_open_at_the_end_is_one_already(text, action):
-    for blocks in (read(text, breaks_off=True), GrowingProse().read(text)):
+    for blocks in (parse_message(text, is_incomplete=True), GrowingProse().parse_text(text)):
         assert "".join(span.text for span in blocks[-1].spans if span.voice is Voice.ACTION) == action
         assert "*" not in words_of(blocks[-1])
 
@@ -192,7 +207,7 @@ def test_an_action_left_open_at_the_end_is_one_already(text, action):
     ],
 )
 def test_a_mark_that_begins_no_action_at_the_end_stays_as_it_was_typed(text):
-    assert read(text, breaks_off=True) == read(text)
+    assert parse_message(text, is_incomplete=True) == parse_message(text)
 
 
 def test_in_a_whole_message_a_lone_mark_is_a_mark():
@@ -228,24 +243,24 @@ HOSTILE = {
 def test_no_message_hangs_or_vanishes(name):
     text = HOSTILE[name]
     began = time.process_time()
-    blocks = read(text)
+    blocks = parse_message(text)
     assert time.process_time() - began < 0.5  # 0.2 s on a quiet machine
     assert blocks or not text.strip()
 
 
 def test_very_long_messages_are_shown_as_typed_and_say_so():
-    blocks = read("*word* " * 10_000)
+    blocks = parse_message("*word* " * 10_000)
     assert blocks[-1].kind is BlockKind.NOTE
     assert blocks[-1].spans[0].text == NOTE_LONG
     assert "*word*" in blocks[0].spans[0].text
 
 
 def test_what_is_too_much_to_draw_is_cut_and_said():
-    assert read("x" * 400_000)[-1].spans[0].text == NOTE_CUT
+    assert parse_message("x" * 400_000)[-1].spans[0].text == NOTE_CUT
 
 
 def test_lists_too_deep_for_the_parser_lose_no_words():
-    blocks = read("\n".join("  " * depth + f"- level{depth}" for depth in range(100)))
+    blocks = parse_message("\n".join("  " * depth + f"- level{depth}" for depth in range(100)))
     assert "level99" in blocks[-2].spans[0].text
     assert blocks[-1].spans[0].text == NOTE_DENSE
 
@@ -280,18 +295,18 @@ def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
     stream, text = GrowingProse(), ""
     for piece in pieces:
         text += piece
-        grown = stream.read(text)
-    assert not pieces or grown == read(text, breaks_off=True)
+        grown = stream.parse_text(text)
+    assert not pieces or grown == parse_message(text, is_incomplete=True)
 
 
 def test_a_growing_text_reads_only_its_last_block_again():
     stream = GrowingProse()
     text = "First paragraph.\n\n" * 500
-    stream.read(text)
-    before = stream.settled_to
-    stream.read(text + "The last")
+    stream.parse_text(text)
+    before = stream.final_length
+    stream.parse_text(text + "The last")
     assert before > len(text) * 0.9
-    assert stream.settled_to >= before
+    assert stream.final_length >= before
 
 
 NOTHING_MUCH = [
@@ -303,12 +318,12 @@ NOTHING_MUCH = [
 
 @pytest.mark.parametrize("text", NOTHING_MUCH)
 def test_marks_without_words_can_be_seen(text):
-    blocks = read(text)
+    blocks = parse_message(text)
     seen = [
         block for block in blocks if block.kind in {BlockKind.CODE, BlockKind.RULE} or block.marker or words_of(block).strip()
     ]
     assert seen
-    assert GrowingProse().read(text) == blocks
+    assert GrowingProse().parse_text(text) == blocks
 
 
 def words_of(block: Block) -> str:
@@ -332,13 +347,13 @@ def words_of(block: Block) -> str:
     ],
 )
 def test_nothing_that_was_written_is_left_out(text, words):
-    assert words in plain(text)
+    assert words in strip_formatting(text)
 
 
 @settings(max_examples=400)
 @given(st.text(alphabet='abcdefgh1 \n\n*_#>-+|`~[]()!:\\/."“”<=\t', max_size=60))
 def test_no_letter_is_lost(text):
-    shown = plain(text)
+    shown = strip_formatting(text)
     for letter in "abcdefgh":
         assert shown.count(letter) >= text.count(letter)
 
@@ -346,4 +361,4 @@ def test_no_letter_is_lost(text):
 @settings(max_examples=200)
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text):
-    assert read(text) or not text.strip()
+    assert parse_message(text) or not text.strip()

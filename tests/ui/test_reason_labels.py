@@ -19,12 +19,12 @@ def test_every_reason_has_words_of_its_own(kind: ReasonKind):
     words = reason_words.reason_in_english(Reason(kind=kind, values={"signal": "said"}))
 
     assert words
-    assert words == reason_labels.reason_words(Reason(kind=kind, values={"signal": "said"}))
+    assert words == reason_labels.format_reason(Reason(kind=kind, values={"signal": "said"}))
 
 
 @pytest.mark.parametrize("why", BlockReason)
 def test_every_block_has_words_of_its_own(why: BlockReason):
-    assert reason_words.filled(reason_words.block_template(why, {}), {}) == reason_labels.block_words(why, {}) != ""
+    assert reason_words.filled(reason_words.block_template(why, {}), {}) == reason_labels.format_block_reason(why, {}) != ""
 
 
 def test_every_ranking_signal_has_words():
@@ -51,7 +51,7 @@ def test_a_key_is_told_with_its_place(before: int):
 
 @pytest.mark.parametrize("reason", CacheMiss)
 def test_every_cache_miss_has_words(reason: CacheMiss):
-    words = reason_labels.miss_words(Cost(1, 1, again=1, reason=reason, part="style"))
+    words = reason_labels.format_cache_miss(Cost(1, 1, again=1, reason=reason, part="style"))
 
     assert words
     assert ("style" in words) == (reason is CacheMiss.PART)
@@ -59,7 +59,7 @@ def test_every_cache_miss_has_words(reason: CacheMiss):
 
 @pytest.mark.parametrize("kind", CutKind)
 def test_every_cut_has_words_with_its_numbers(kind: CutKind):
-    words = reason_labels.cut_words(PromptCut(kind, 3, 9, 0.2, 1))
+    words = reason_labels.format_cut(PromptCut(kind, 3, 9, 0.2, 1))
 
     assert re.search(r"\b3\b", words)
     assert not re.search(r"[{}]", words)
@@ -75,7 +75,7 @@ def test_a_template_is_translated_around_its_values():
     loud = Loud()
     QCoreApplication.installTranslator(loud)
     try:
-        told = reason_labels.reason_words(Reason(kind=ReasonKind.KEY, values={"key": "the {lamp}", "before": 0}))
+        told = reason_labels.format_reason(Reason(kind=ReasonKind.KEY, values={"key": "the {lamp}", "before": 0}))
     finally:
         QCoreApplication.removeTranslator(loud)
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Here I am."), ready=False) as scene:
         models = scene.services.models
-        await models._one_at_a_time.acquire()  # a model that takes its time
+        await models._lock.acquire()  # a model that takes its time
         await until(lambda: scene.words and scene.words[0])
         assert not isinstance(models.state, Ready)
         assert scene.draft.isEnabled()
@@ -32,7 +32,7 @@ async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: P
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: "Are you there?" in scene.words)
         assert "Here I am." not in scene.words
-        models._one_at_a_time.release()
+        models._lock.release()
 
         await until(lambda: not scene.is_replying and scene.words[-1] == "Here I am.")
 
@@ -74,7 +74,7 @@ def test_the_first_window_fits_on_a_small_screen_with_its_title(tmp_path: Path, 
     window = MainWindow(Paths.standard(tmp_path))
     qtbot.addWidget(window)
 
-    window.keep_within(QSize(1280, 800))
+    window.limit_size(QSize(1280, 800))
     assert window.height() <= 760
     assert window.width() > 1200
 
@@ -82,5 +82,5 @@ def test_the_first_window_fits_on_a_small_screen_with_its_title(tmp_path: Path, 
     again = MainWindow(Paths.standard(tmp_path))
     qtbot.addWidget(again)
     again.resize(700, 700)
-    again.keep_within(QSize(600, 600))
+    again.limit_size(QSize(600, 600))
     assert again.size() == QSize(700, 700)  # which is how the user left it

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.domain.clock import told_by
-from lethe_app.ui.core.formatting import minutes_in_words
+from lethe_app.ui.core.formatting import format_minutes
 from lethe_app.ui.shell.sidebar_model import SessionRow
 from tests.services.tasks import Clock
 from tests.ui.window_scene import Scene, opened, until
@@ -40,15 +40,15 @@ def ended_rows(scene: Scene) -> list[str]:
 
 
 def is_shown(scene: Scene) -> bool:
-    return scene.host.session_end.line.isVisible()
+    return scene.host.session_end.ended_line.isVisible()
 
 
 async def fall_silent(scene: Scene, clock: Clock) -> str:
     """Say something, be away for two hours, and return the conversation that ended."""
     await say(scene, "I am allergic to peanuts.")
-    guid = str(scene.host.conversations.current.guid)
+    guid = str(scene.host.conversations.current_session.guid)
     clock.go_on(hours=2)
-    await scene.services.timeout.archive_timed_out()
+    await scene.services.session_timeout.archive_timed_out()
     await until(lambda: is_shown(scene) and ended_rows(scene))
     return guid
 
@@ -57,16 +57,16 @@ async def test_the_window_shows_the_end_and_the_draft_stays(tmp_path, echo_model
     async with opened(tmp_path, echo_model("Noted.", "Good morning.")) as scene:
         await say(scene, "I am allergic to peanuts.")
         QTest.keyClicks(scene.draft, "And by the way")
-        before, place = list(scene.words), scene.host.view.places.position
+        before, place = list(scene.words), scene.host.view.row_layout.position
         clock.go_on(hours=2)
-        await scene.services.timeout.archive_timed_out()
+        await scene.services.session_timeout.archive_timed_out()
         await until(lambda: is_shown(scene) and ended_rows(scene))
 
-        assert scene.host.session_end.line.text().startswith("This conversation ended after 60 minutes of inactivity · ")
+        assert scene.host.session_end.ended_line.text().startswith("This conversation ended after 60 minutes of inactivity · ")
         assert scene.draft.toPlainText() == "And by the way"
         assert scene.words == before
-        assert scene.host.view.places.position == place
-        assert ended_rows(scene) == [str(scene.host.conversations.current.guid)]
+        assert scene.host.view.row_layout.position == place
+        assert ended_rows(scene) == [str(scene.host.conversations.current_session.guid)]
 
 
 async def test_the_next_message_begins_the_next_conversation_in_which_nothing_has_ended(
@@ -79,7 +79,7 @@ async def test_the_next_message_begins_the_next_conversation_in_which_nothing_ha
         await say(scene, "Good morning!")
 
         await until(lambda: not is_shown(scene) and not ended_rows(scene))
-        assert str(scene.host.conversations.current.guid) != guid
+        assert str(scene.host.conversations.current_session.guid) != guid
         assert scene.words == ["Good morning!", "Good morning."]
         assert scene.draft.placeholderText().startswith("Write to")
 
@@ -88,7 +88,7 @@ async def test_the_next_message_begins_the_next_conversation_in_which_nothing_ha
 async def test_one_click_continues_it_and_the_next_message_stands_in_it(tmp_path, echo_model: Script, clock: Clock, by: str):
     async with opened(tmp_path, echo_model("Noted.", "Good morning.")) as scene:
         guid = await fall_silent(scene, clock)
-        line = scene.host.session_end.line
+        line = scene.host.session_end.ended_line
         if by == "mouse":
             link = line.fontMetrics().horizontalAdvance("Continue") // 2
             words = line.fontMetrics().horizontalAdvance("This conversation ended after 60 minutes of inactivity · Continue")
@@ -103,7 +103,7 @@ async def test_one_click_continues_it_and_the_next_message_stands_in_it(tmp_path
         await until(lambda: not is_shown(scene) and not ended_rows(scene))
 
         await say(scene, "Good morning!")
-        assert str(scene.host.conversations.current.guid) == guid
+        assert str(scene.host.conversations.current_session.guid) == guid
         assert scene.words[-2:] == ["Good morning!", "Good morning."]
 
 
@@ -123,18 +123,18 @@ async def test_keys_in_the_conversation_keep_it_open_and_those_on_a_page_do_not(
         for _time in range(3):
             clock.go_on(minutes=40)
             QTest.keyClick(scene.window.windowHandle(), Qt.Key.Key_Shift)
-        await scene.services.timeout.archive_timed_out()
-        while_typing = (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
+        await scene.services.session_timeout.archive_timed_out()
+        while_typing = (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
 
         scene.window.actions_["settings"].trigger()
-        await until(lambda: scene.host.workshop.page is not None)
+        await until(lambda: scene.host.navigator.current_page is not None)
         for _time in range(3):
             clock.go_on(minutes=40)
             QTest.keyClick(scene.window.windowHandle(), Qt.Key.Key_Shift)
-        await scene.services.timeout.archive_timed_out()
+        await scene.services.session_timeout.archive_timed_out()
 
         assert not while_typing
-        assert (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
+        assert (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
 
 
 async def test_nobody_is_interrupted_while_they_edit_a_message(tmp_path, echo_model: Script, clock: Clock):
@@ -143,14 +143,14 @@ async def test_nobody_is_interrupted_while_they_edit_a_message(tmp_path, echo_mo
         view = scene.host.view
         view.edit_message(scene.host.messages.outline(1).id)
         clock.go_on(hours=3)
-        await scene.services.timeout.archive_timed_out()
-        while_editing = (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
+        await scene.services.session_timeout.archive_timed_out()
+        while_editing = (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
         QTest.keyClick(view.overlays.editor.field, Qt.Key.Key_Escape)
         clock.go_on(hours=3)
-        await scene.services.timeout.archive_timed_out()
+        await scene.services.session_timeout.archive_timed_out()
 
         assert not while_editing
-        assert (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
+        assert (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
 
 
 async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Script, clock: Clock):
@@ -158,15 +158,15 @@ async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Sc
         await say(scene, "I am allergic to peanuts.")
         view = scene.host.view
         view.scroll_by(-view.viewport().height())
-        shown = list(view.shown)
+        shown = list(view.visible_rows)
         clock.go_on(hours=2)
-        await scene.services.timeout.archive_timed_out()
+        await scene.services.session_timeout.archive_timed_out()
         await until(lambda: ended_rows(scene) and view.overlays.footer is not None)
 
-        assert view.shown == shown
+        assert view.visible_rows == shown
         view.go_to_end()
-        line = scene.host.session_end.line
-        assert line.geometry().top() >= view.shown[-1].top + view.shown[-1].height
+        line = scene.host.session_end.ended_line
+        assert line.geometry().top() >= view.visible_rows[-1].top + view.visible_rows[-1].height
         assert line.geometry().bottom() < view.viewport().height()
 
 
@@ -175,4 +175,4 @@ async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Sc
     [(1, "1 minute"), (60, "60 minutes"), (90, "90 minutes"), (120, "2 hours"), (1440, "24 hours"), (2880, "2 days")],
 )
 def test_silence_is_told_in_the_unit_in_which_it_was_set(minutes: int, words: str):
-    assert minutes_in_words(minutes) == words
+    assert format_minutes(minutes) == words

@@ -23,8 +23,8 @@ def sidebar(qtbot, theme) -> Sidebar:
     made.set_personas([PersonaRow("aiko", "Aiko", "piano tuner"), PersonaRow("mira", "Mira", "ship navigator")])
     made.set_sessions("mira", [session(STORM, "The storm", 0), session(NIGHT, "First night", 1, 212)])
     made.set_sessions("aiko", [session("guid-piano", "The stormy piano", 3)])
-    made.set_open("mira", STORM)
-    made.dress()
+    made.set_open_session("mira", STORM)
+    made.apply_theme()
     made.resize(264, 700)
     made.show()
     return made
@@ -41,7 +41,7 @@ def titles(sidebar: Sidebar) -> list[str]:
 
 
 def middle_of(sidebar: Sidebar, key: str):
-    return sidebar.list.visualRect(sidebar.model.index_of(key)).center()
+    return sidebar.session_list.visualRect(sidebar.model.index_of(key)).center()
 
 
 def test_only_the_open_persona_shows_her_conversations(sidebar):

@@ -15,9 +15,9 @@ from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.services.memory.proactive import hidden_line
-from lethe_app.services.web.chat_lookup import LookedUp, looked_up, note_of
+from lethe_app.services.web.chat_lookup import LookedUp, build_note, parse_note
 from lethe_app.ui.transcript.model.annotations import SourceMarks
-from lethe_app.ui.transcript.painting.source_list import host_of, spelled
+from lethe_app.ui.transcript.painting.source_list import format_source, host_of
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -28,9 +28,9 @@ SOURCES = (WebHit("Brenn Light", "https://www.brenn.example.org/tower"), WebHit(
 
 async def talk(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
-    session = scene.host.conversations.current
+    session = scene.host.conversations.current_session
     assert session is not None
-    line = hidden_line(session, "Mira has looked it up.", now(), note_of("the tower", Merge(sources=sources)))
+    line = hidden_line(session, "Mira has looked it up.", now(), build_note("the tower", Merge(sources=sources)))
     said = (
         Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Look it up.")]),
         Message(
@@ -43,15 +43,15 @@ async def talk(scene: Scene, *sources: WebHit) -> int:
     )
     await scene.services.core.chats.add_messages([line, *said])
     persona = await scene.services.library.persona("mira")
-    scene.host.turns.show(session, persona, await scene.services.sessions.outline(session.guid))
+    scene.host.turns.show_session(session, persona, await scene.services.sessions.outline(session.guid))
     await until(lambda: "Ada Holm built it." in scene.words)
     return scene.words.index("Ada Holm built it.")
 
 
 def list_of(scene: Scene, row: int):
-    sheet = scene.host.view.sheet(row)
+    sheet = scene.host.view.message_layout(row)
     assert sheet is not None
-    return sheet, sheet.sources
+    return sheet, sheet.source_list
 
 
 async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path):
@@ -62,9 +62,9 @@ async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path)
         view.link_activated.disconnect()
         view.link_activated.connect(heard.append)
         assert sources is not None
-        placed = view.placed(row)
+        placed = view.placed_row(row)
         assert placed is not None
-        second = QPoint(view.column()[0] + 30, placed.top + sheet.sources_top + sources.height - 6)
+        second = QPoint(view.text_column()[0] + 30, placed.top + sheet.sources_top + sources.height - 6)
 
         QTest.mouseMove(view.viewport(), second)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=second)
@@ -78,11 +78,11 @@ async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path)
 async def test_sources_are_in_the_menu_of_the_message_and_read_aloud(tmp_path: Path):
     async with opened(tmp_path) as scene:
         row = await talk(scene, *SOURCES)
-        titles = [action.text() for action in scene.host.view.deeds.menu(row).actions()]
+        titles = [action.text() for action in scene.host.view.transcript_actions.build_menu(row).actions()]
 
         assert "Open https://www.brenn.example.org/tower" in titles
         assert "Open https://logs.example.com/" in titles
-        assert "2 sources" in scene.host.messages._spoken_state(row)
+        assert "2 sources" in scene.host.messages._accessible_state(row)
 
 
 async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
@@ -90,8 +90,8 @@ async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
         _sheet, sources = list_of(scene, await talk(scene))
 
         assert sources is not None
-        assert sources.told == LookedUp("the tower")
-        assert sources._heading() == "No results for “the tower”"
+        assert sources.web_lookup == LookedUp("the tower")
+        assert sources._heading_text() == "No results for “the tower”"
 
 
 async def test_other_replies_have_no_list(tmp_path: Path):
@@ -111,7 +111,7 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
         hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
         said: list[str] = []
-        scene.host.messages.reply_grew.connect(lambda: said.append(scene.host.messages.waiting_words))
+        scene.host.messages.reply_grew.connect(lambda: said.append(scene.host.messages.waiting_text))
         scene.draft.setPlainText("Please look up who built the tower of Brenn.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
@@ -120,7 +120,7 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
 
     assert "Searching the internet for “who built the tower of Brenn”…" in said
     assert sources is not None
-    assert sources.told.sources == (WebHit("Tower", f"{site.url}/tower"),)
+    assert sources.web_lookup.sources == (WebHit("Tower", f"{site.url}/tower"),)
 
 
 async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path: Path):
@@ -132,18 +132,18 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
         await scene.services.preferences.set(web_allowed=True, web_in_chat=True, **engine)
         hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
-        scene.host.turns.send("Please look up who built the tower of Brenn.")
+        scene.host.turns.send_message("Please look up who built the tower of Brenn.")
         await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
         row = scene.words.index("Ada Holm built it.")
         messages = scene.host.messages
         asked, reply = messages.outline(row - 1).id, messages.outline(row).id
 
         async def anew(words: str, answer: str) -> LookedUp | None:
-            scene.host.edits.edit(asked, words)
+            scene.host.message_edits.edit_message(asked, words)
             await until(lambda: scene.words[row - 1] == words)
             scene.host.turns.regenerate(reply)
             await until(lambda: scene.words[row] == answer and not scene.is_replying)
-            return messages.marks.looked_up(row)
+            return messages.annotations.find_web_lookup(row)
 
         other = await anew("Please look up what the tower of Brenn burned.", "With rapeseed oil.")
         nothing = await anew("Good evening.", "Good evening.")
@@ -159,27 +159,27 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
 
 def test_only_addresses_that_a_browser_opens_become_links():
     foul = (WebHit("A", "javascript:alert(1)"), WebHit("B", "file:///etc"))
-    note = note_of("x", Merge(sources=(*foul, *SOURCES)))
+    note = build_note("x", Merge(sources=(*foul, *SOURCES)))
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
     user, reply = Message(session_id=SESSION, role=Role.USER), Message(session_id=SESSION, role=Role.ASSISTANT)
     marks = SourceMarks()
 
-    marks.note(line, user.id)
+    marks.add_inserted_message(line, user.id)
 
-    told = marks.sources_of(user.id)
+    told = marks.find_lookup(user.id)
     assert told is not None
     assert told.sources == SOURCES
-    assert marks.sources_of(reply.id) is None
+    assert marks.find_lookup(reply.id) is None
 
 
 @pytest.mark.parametrize("note", ["", "search", "search {", "search [1]", 'search ["a"]', "return", 'memory ["a", []]'])
 def test_other_hidden_lines_tell_of_no_search(note: str):
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
 
-    assert looked_up(line) is None
+    assert parse_note(line) is None
 
 
 def test_a_source_is_spelled_with_its_site():
-    assert spelled(1, SOURCES[0]) == "1  Brenn Light – brenn.example.org"
-    assert spelled(2, SOURCES[1]) == "2  logs.example.com"
+    assert format_source(1, SOURCES[0]) == "1  Brenn Light – brenn.example.org"
+    assert format_source(2, SOURCES[1]) == "2  logs.example.com"
     assert host_of("http://[broken") == "http://[broken"

@@ -9,7 +9,7 @@ import weakref
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from lethe_app.ui.core.garbage_collection import FLOOD, Sweeper
+from lethe_app.ui.core.garbage_collection import FREEZE_THRESHOLD, Sweeper
 
 
 class Knot(QObject):
@@ -47,7 +47,7 @@ def test_the_window_thread_collects_by_itself(qtbot: QtBot):
     freed_by: list[str] = []
     sweeper = Sweeper()
     Knot(freed_by)
-    allocated = [[number] for number in range(FLOOD // 2)]
+    allocated = [[number] for number in range(FREEZE_THRESHOLD // 2)]
 
     qtbot.waitUntil(lambda: bool(freed_by), timeout=60_000)
     sweeper.close()
@@ -63,7 +63,7 @@ def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot:
     knot = Knot(freed_by)
     gc.collect()
     gc.freeze()
-    sweeper = Sweeper(lambda: is_busy, idle=0.0)
+    sweeper = Sweeper(lambda: is_busy, idle_seconds=0.0)
     del knot
 
     qtbot.wait(200)
@@ -79,12 +79,12 @@ def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot:
 
 def test_a_long_list_that_is_read_is_settled_unseen(qtbot: QtBot):
     sweeper = Sweeper()
-    qtbot.waitUntil(lambda: gc.get_count()[0] < FLOOD, timeout=60_000)
+    qtbot.waitUntil(lambda: gc.get_count()[0] < FREEZE_THRESHOLD, timeout=60_000)
     before = gc.get_freeze_count()
     looks: list[str] = []
     gc.callbacks.append(lambda phase, _about: looks.append(phase))
 
-    records = [[number] for number in range(3 * FLOOD)]
+    records = [[number] for number in range(3 * FREEZE_THRESHOLD)]
     qtbot.waitUntil(lambda: gc.get_freeze_count() > before, timeout=60_000)
     settled = gc.get_freeze_count() - before
     gc.callbacks.pop()

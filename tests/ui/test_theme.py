@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPalette
 
 from lethe_app.paths import shipped_root
 from lethe_app.ui.core.palette import DAY, NIGHT, Palette
-from lethe_app.ui.core.theme import chrome_size, mixed, on_accent, tokens
+from lethe_app.ui.core.theme import interface_font_size, mix_colours, stylesheet_variables, text_colour_on_accent
 
 UI = shipped_root() / "lethe_app" / "ui"
 SHEET = shipped_root() / "resources" / "theme" / "window.qss"
@@ -31,12 +31,12 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 def test_every_pair_of_text_and_ground_can_be_read(palette: Palette):
-    grounds = [palette.background, palette.surface, palette.raised, tokens(palette, 15, Path())["hover"]]
+    grounds = [palette.background, palette.surface, palette.raised, stylesheet_variables(palette, 15, Path())["hover"]]
     for ink in (palette.text, palette.muted):
         assert all(contrast(ink, ground) >= 4.5 for ground in grounds), ink
     for accent in (palette.water, palette.danger):
-        assert contrast(on_accent(palette), accent) >= 4.5
-    current_row = mixed(palette.surface, palette.text, 0.09)
+        assert contrast(text_colour_on_accent(palette), accent) >= 4.5
+    current_row = mix_colours(palette.surface, palette.text, 0.09)
     assert contrast(palette.text, current_row) >= 4.5
     assert contrast(palette.muted, current_row) >= 4.5
 
@@ -62,7 +62,7 @@ def test_day_and_night_dress_the_application(wardrobe, theme):
 def test_larger_prose_enlarges_the_interface_too(wardrobe, theme):
     theme.wear("dark", 24)
 
-    assert wardrobe.font().pixelSize() == chrome_size(24) > chrome_size(15)
+    assert wardrobe.font().pixelSize() == interface_font_size(24) > interface_font_size(15)
 
 
 def test_nothing_is_dressed_anew_when_nothing_changed(theme, qtbot):

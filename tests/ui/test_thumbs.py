@@ -21,7 +21,7 @@ def row_of_reply(scene: Scene) -> int:
 
 
 def verdict(scene: Scene) -> ReplyRating | None:
-    return scene.host.messages.marks.thumbs.rating_of(row_of_reply(scene))
+    return scene.host.messages.annotations.ratings.rating_of(row_of_reply(scene))
 
 
 async def answer(scene: Scene) -> UUID:
@@ -38,7 +38,7 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
         view = scene.host.view
         view.setFocus()
         view.focus_row(row_of_reply(scene))
-        button = view.overlays.actions._buttons["good"]
+        button = view.overlays.action_buttons._buttons["good"]
         assert button.accessibleName() == "Good reply"
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -46,12 +46,12 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
         assert button.isChecked()
         index = scene.host.messages.index(row_of_reply(scene))
         assert "rated good" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
-        assert await scene.services.feedback.about([reply]) == {reply: {0: ReplyRating.GOOD}}
+        assert await scene.services.feedback.ratings_of([reply]) == {reply: {0: ReplyRating.GOOD}}
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: verdict(scene) is None)
         assert not button.isChecked()
-        assert await scene.services.feedback.about([reply]) == {}
+        assert await scene.services.feedback.ratings_of([reply]) == {}
 
 
 async def test_a_key_does_it_too_and_it_is_there_again_tomorrow(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -75,5 +75,5 @@ async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Call
         scene.host.view.focus_row(mine)
         QTest.keyClicks(scene.host.view, "+")
 
-        assert not scene.host.view.overlays.actions._buttons["good"].isVisible()
+        assert not scene.host.view.overlays.action_buttons._buttons["good"].isVisible()
         assert await scene.services.feedback.list_feedback("mira") == []

@@ -15,7 +15,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
 from lethe_app.services.prompting.tool_messages import as_messages
 from lethe_app.ui.transcript.model.annotations import ToolMarks
-from lethe_app.ui.transcript.painting.tool_list import in_words
+from lethe_app.ui.transcript.painting.tool_list import format_tool_results
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
 
@@ -28,7 +28,7 @@ def call(name: str, **arguments: object) -> str:
 
 
 async def with_tools(scene: Scene, **settings: object) -> None:
-    await until(lambda: scene.host.conversations.current is not None)
+    await until(lambda: scene.host.conversations.current_session is not None)
     await scene.services.preferences.set(tools_enabled=True, **settings)
 
 
@@ -42,8 +42,8 @@ async def reply(scene: Scene) -> None:
 
 
 async def card(scene: Scene):
-    await until(lambda: scene.host.tools.card is not None and scene.host.tools.card.isVisible())
-    return scene.host.tools.card
+    await until(lambda: scene.host.tool_permissions.card is not None and scene.host.tool_permissions.card.isVisible())
+    return scene.host.tool_permissions.card
 
 
 async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path, echo_model: Script):
@@ -54,19 +54,19 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
         view, row = scene.host.view, scene.host.messages.rowCount() - 1
-        sheet = view.sheet(row)
+        sheet = view.message_layout(row)
         assert sheet is not None
-        assert sheet.tools is not None
-        assert in_words(sheet.done).startswith("Rolled 2d6: ")
+        assert sheet.tool_list is not None
+        assert format_tool_results(sheet.tool_results).startswith("Rolled 2d6: ")
         folded = sheet.height
-        placed = view.placed(row)
+        placed = view.placed_row(row)
         assert placed is not None
-        place = sheet.tools_rect.center() + QPoint(view.column()[0], placed.top)
+        place = sheet.tools_rect.center() + QPoint(view.text_column()[0], placed.top)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        assert view.sheet(row).height > folded
-        assert "Rolled 2d6: " in scene.host.messages._spoken_state(row)
-        view.deeds.toggle_tools(row)
-        assert view.sheet(row).height == folded
+        assert view.message_layout(row).height > folded
+        assert "Rolled 2d6: " in scene.host.messages._accessible_state(row)
+        view.transcript_actions.toggle_tools(row)
+        assert view.message_layout(row).height == folded
 
 
 async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: Path, echo_model: Script):
@@ -76,14 +76,14 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
         await say(scene, "Roll!")
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
-        await scene.host.conversations.show(await scene.services.sessions.new("mira"))
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.show_session(await scene.services.sessions.new("mira"))
+        await scene.host.conversations.go_to_session(session.guid)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
-        sheet = scene.host.view.sheet(scene.host.messages.rowCount() - 1)
+        sheet = scene.host.view.message_layout(scene.host.messages.rowCount() - 1)
         assert sheet is not None
-        assert [one.call.name for one in sheet.done] == ["dice_roll"]
+        assert [one.call.name for one in sheet.tool_results] == ["dice_roll"]
 
 
 async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path: Path, echo_model: Script):
@@ -97,9 +97,9 @@ async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path:
         assert question.details.text() == "dice: 2d6"
         assert question.mapTo(scene.window, QPoint(0, 0)).y() < scene.draft.mapTo(scene.window, QPoint(0, 0)).y()
         assert scene.window.focusWidget() is scene.draft
-        QTest.mouseClick(question.allow, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(question.allow_button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
-        assert scene.host.tools.card is None
+        assert scene.host.tool_permissions.card is None
 
 
 async def test_what_is_to_be_kept_is_asked_in_words_and_can_be_read_to_its_end(tmp_path: Path, echo_model: Script):
@@ -112,7 +112,7 @@ async def test_what_is_to_be_kept_is_asked_in_words_and_can_be_read_to_its_end(t
         assert question.details.text().startswith("“Fears: Tomas fears deep water")
         assert len(question.details.text()) < 420
         assert "&lt;b&gt;long&lt;/b&gt; stairs." in question.details.toolTip()
-        question.refuse.click()
+        question.refuse_button.click()
         await reply(scene)
 
 
@@ -122,12 +122,12 @@ async def test_the_keyboard_answers_it(tmp_path: Path, echo_model: Script):
         await with_tools(scene, tools_always_ask=True)
         await say(scene, "Roll!")
         question = await card(scene)
-        for button in (question.allow, question.refuse, question.always):
+        for button in (question.allow_button, question.refuse_button, question.always_button):
             assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
             assert QAccessible.queryAccessibleInterface(button).text(QAccessible.Text.Name)
             assert button.width() >= QFontMetrics(button.font()).horizontalAdvance(button.text())
-        question.refuse.setFocus()
-        QTest.keyClick(question.refuse, Qt.Key.Key_Space)
+        question.refuse_button.setFocus()
+        QTest.keyClick(question.refuse_button, Qt.Key.Key_Space)
         await until(lambda: scene.words and scene.words[-1] == "Then not.")
         await reply(scene)
         assert scene.window.focusWidget() is scene.draft
@@ -139,9 +139,9 @@ async def test_stop_takes_the_question_away(tmp_path: Path, echo_model: Script):
         await with_tools(scene, tools_always_ask=True)
         await say(scene, "Roll!")
         await card(scene)
-        scene.host.turns.stop()
+        scene.host.turns.stop_reply()
         await reply(scene)
-        await until(lambda: scene.host.tools.card is None)
+        await until(lambda: scene.host.tool_permissions.card is None)
         assert scene.words[-1].strip() == "Wait."
 
 
@@ -151,13 +151,13 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
         await with_tools(scene, tools_always_ask=True)
         await say(scene, "Roll!")
         await card(scene)
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
-        await scene.host.conversations.show(await scene.services.sessions.new("mira"))
-        assert scene.host.tools.card is None
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.show_session(await scene.services.sessions.new("mira"))
+        assert scene.host.tool_permissions.card is None
+        await scene.host.conversations.go_to_session(session.guid)
         question = await card(scene)
-        question.allow.click()
+        question.allow_button.click()
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
 
 
@@ -172,5 +172,5 @@ def test_marks_follow_a_reply_upwards_past_all_its_calls():
     reply_id = session.guid
     for above, message in zip([None, *made], made, strict=False):
         message.parent_id = above.id if above else None
-        marks.note(message, reply_id)
+        marks.add_inserted_message(message, reply_id)
     assert [one.shown for one in marks.results_of(reply_id)] == ["x", "y"]

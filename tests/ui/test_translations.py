@@ -18,9 +18,9 @@ from lethe_app.domain.bundle import Holds
 from lethe_app.paths import Paths
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.core import translations
-from lethe_app.ui.core.translations import chosen, speak
-from lethe_app.ui.dialogs.bundle_parts import contents_in_words
-from lethe_app.ui.pages.settings.fields import translated
+from lethe_app.ui.core.translations import find_catalogues, install_translations
+from lethe_app.ui.dialogs.bundle_parts import describe_contents
+from lethe_app.ui.pages.settings.fields import translate_text
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.sidebar import Sidebar
 from tests import catalogue
@@ -74,16 +74,16 @@ def spoken(qapp: QApplication) -> Iterator[list[QTranslator]]:
 def test_a_word_of_the_catalogue_is_read_in_the_window(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
     released(tmp_path / "ours", "de", Search="Suchen")
 
-    spoken += speak(qapp, [tmp_path / "ours", tmp_path / "own"], ["de-AT", "de", "en"])
+    spoken += install_translations(qapp, [tmp_path / "ours", tmp_path / "own"], ["de-AT", "de", "en"])
     window = MainWindow(Paths.standard(tmp_path / "home"))
 
-    assert window.sidebar.search.placeholderText() == "Suchen"
-    assert window.sidebar.gear.accessibleName() == "Settings"  # nobody has found a word for it
+    assert window.sidebar.search_field.placeholderText() == "Suchen"
+    assert window.sidebar.gear_button.accessibleName() == "Settings"  # nobody has found a word for it
     window.deleteLater()
 
 
 def test_qt_speaks_the_same_language(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
-    spoken += speak(qapp, [released(tmp_path, "de", Search="Suchen").parent], ["de-DE"])
+    spoken += install_translations(qapp, [released(tmp_path, "de", Search="Suchen").parent], ["de-DE"])
 
     box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
 
@@ -94,22 +94,22 @@ def test_the_users_own_words_go_before_ours(tmp_path: Path, qapp: QApplication, 
     released(tmp_path / "ours", "de", Search="Suchen", Settings="Einstellungen")
     released(tmp_path / "own", "de", Search="Stöbern")
 
-    spoken += speak(qapp, [tmp_path / "ours", tmp_path / "own"], ["de"])
+    spoken += install_translations(qapp, [tmp_path / "ours", tmp_path / "own"], ["de"])
     window = MainWindow(Paths.standard(tmp_path / "home"))
 
-    assert window.sidebar.search.placeholderText() == "Stöbern"
-    assert window.sidebar.gear.accessibleName() == "Einstellungen"
+    assert window.sidebar.search_field.placeholderText() == "Stöbern"
+    assert window.sidebar.gear_button.accessibleName() == "Einstellungen"
     window.deleteLater()
 
 
 def test_where_there_is_no_catalogue_nothing_is_loaded(tmp_path: Path, qapp: QApplication):
-    assert speak(qapp, [tmp_path, tmp_path / "missing"], ["de-DE", "de"]) == []
+    assert install_translations(qapp, [tmp_path, tmp_path / "missing"], ["de-DE", "de"]) == []
 
 
 def test_a_file_that_is_no_catalogue_is_told_and_left_alone(tmp_path: Path, qapp: QApplication, quiet_log: Silence):
     (tmp_path / "lethe_de.qm").write_bytes(b"hello")
 
-    assert speak(qapp, [tmp_path], ["de"]) == []
+    assert install_translations(qapp, [tmp_path], ["de"]) == []
     assert [record.name for record in quiet_log.records] == [translations.__name__]
     quiet_log.records.clear()
 
@@ -130,7 +130,7 @@ def test_the_first_language_that_the_user_reads_and_that_is_there_is_taken(tmp_p
     for name in ("pt", "pt_BR", "zh_CN"):
         (tmp_path / f"lethe_{name}.qm").touch()
 
-    name, files = chosen([tmp_path], languages)
+    name, files = find_catalogues([tmp_path], languages)
 
     assert (name, [file.name for file in files]) == (found, [f"lethe_{found}.qm"] if found else [])
 
@@ -159,17 +159,17 @@ def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_ask
 ):
     released_as_is(in_brackets(tmp_path))
 
-    spoken += speak(qapp, [tmp_path], ["eo"])
+    spoken += install_translations(qapp, [tmp_path], ["eo"])
     window = MainWindow(Paths.standard(tmp_path / "home"))
     heir = type("Heir", (Sidebar,), {})(window.theme, window.clock)
 
-    assert window.sidebar.search.placeholderText() == "⟦Search⟧"  # self.tr
-    assert heir.search.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
+    assert window.sidebar.search_field.placeholderText() == "⟦Search⟧"  # self.tr
+    assert heir.search_field.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
     assert window.actions_["search"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
-    assert contents_in_words(Holds(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
+    assert describe_contents(Holds(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
     assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
     assert window.tr("Model's own template") == "⟦Model's own template⟧"  # asked through another object
-    assert translated(str(Settings.model_fields["theme"].title)) == "⟦Theme⟧"  # a setting
+    assert translate_text(str(Settings.model_fields["theme"].title)) == "⟦Theme⟧"  # a setting
     heir.deleteLater()
     window.deleteLater()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QLocale
 
-from lethe_app.ui.controllers.conversation.reply_state import reading
+from lethe_app.ui.controllers.conversation.reply_state import format_prefill_progress
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +17,6 @@ def english():
 
 
 def test_reading_counts_only_once_it_has_come_somewhere():
-    assert reading(0, 612) == "Processing prompt (612 tokens)…"
-    assert reading(0, 1) == "Processing prompt (1 token)…"
-    assert reading(256, 1612) == "Processing prompt: 256 of 1,612 tokens…"
+    assert format_prefill_progress(0, 612) == "Processing prompt (612 tokens)…"
+    assert format_prefill_progress(0, 1) == "Processing prompt (1 token)…"
+    assert format_prefill_progress(256, 1612) == "Processing prompt: 256 of 1,612 tokens…"

@@ -29,7 +29,7 @@ def said_by(status) -> list[str]:
 async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Good evening, captain.", delay=0.02)) as scene:
         status = scene.window.chat.status
-        await until(lambda: status.words.startswith("●"))
+        await until(lambda: status.full_text.startswith("●"))
         said = said_by(status)
         QTest.keyClicks(scene.draft, "Good evening.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
@@ -39,20 +39,22 @@ async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(
         assert "Writing…" in said
         assert "tokens/s · reused" in said[-1]
 
-        status._end.timeout.emit()
-        assert status.words.startswith("●")
-        assert " / " in status.words
+        status._result_timer.timeout.emit()
+        assert status.full_text.startswith("●")
+        assert " / " in status.full_text
 
 
 async def test_after_stop_the_header_says_what_the_model_is(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-        await until(lambda: scene.window.chat.status.words == "Writing…" and len(scene.words) == 3 and len(scene.words[2]) > 50)
+        await until(
+            lambda: scene.window.chat.status.full_text == "Writing…" and len(scene.words) == 3 and len(scene.words[2]) > 50
+        )
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
-        assert scene.window.chat.status.words.startswith("●")
+        assert scene.window.chat.status.full_text.startswith("●")
 
 
 async def test_after_an_error_the_header_does_not_go_on_preparing(tmp_path):
@@ -62,17 +64,17 @@ async def test_after_an_error_the_header_does_not_go_on_preparing(tmp_path):
         QTest.keyClicks(scene.draft, "Hello?")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: scene.toasts and not scene.is_replying)
-        assert "choose" in scene.window.chat.status.words
+        assert "choose" in scene.window.chat.status.full_text
 
 
 async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-        await until(lambda: scene.window.chat.status.words == "Writing…")
+        await until(lambda: scene.window.chat.status.full_text == "Writing…")
         scene.host.conversations.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
-        assert scene.window.chat.status.words.startswith("●")
+        assert scene.window.chat.status.full_text.startswith("●")
 
         said = said_by(scene.window.chat.status)
         scene.host.conversations.choose_persona("mira")
@@ -84,9 +86,9 @@ async def test_loading_ends_every_other_word(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
         status.show_thinking()
-        scene.host.desk._show(Loading("Mistral", 0.4))
-        assert status.words == "Loading Mistral… 40 %"
-        assert not status._second.isActive()
+        scene.host.model_controller._show_state(Loading("Mistral", 0.4))
+        assert status.full_text == "Loading Mistral… 40 %"
+        assert not status._second_timer.isActive()
 
 
 async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path, echo_model):
@@ -96,7 +98,7 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
         scene.host.messages.modelReset.connect(lambda: resets.append(1))
         before = list(scene.titles)
         for _ in range(3):
-            scene.window.sidebar.list.setFocus()
+            scene.window.sidebar.session_list.setFocus()
             scene.window.actions_["new"].trigger()
             await until(lambda: scene.draft.hasFocus() or scene.window.focusWidget() is scene.draft)
 
@@ -107,7 +109,7 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
 
 async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_name(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Good evening.")) as scene:
-        await until(lambda: scene.window.chat.status.words.startswith("●"))
+        await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         messages, library = scene.host.messages, scene.services.library
         async with scene.services.chat._one_reply_at_a_time:  # as while another reply is still being written
             QTest.keyClicks(scene.draft, "Good evening.")

@@ -23,7 +23,7 @@ def say(scene: Scene, text: str) -> None:
 async def stopped_at_once(scene: Scene, text: str) -> None:
     """Say something and end the reply while the prompt is still being read."""
     say(scene, text)
-    await until(lambda: scene.window.chat.status.words.startswith("Processing prompt"))
+    await until(lambda: scene.window.chat.status.full_text.startswith("Processing prompt"))
     QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
     await until(lambda: not scene.is_replying)
 
@@ -36,10 +36,10 @@ async def test_a_reply_stopped_before_its_first_word_is_told_and_can_be_had_afte
         await until(line.isVisible)
 
         assert scene.words[-1] == "Good evening?"
-        assert line.words.text() == "Stopped before the reply began."
-        assert line.again.accessibleDescription() == line.words.text()
+        assert line.text_label.text() == "Stopped before the reply began."
+        assert line.retry_button.accessibleDescription() == line.text_label.text()
 
-        QTest.mouseClick(line.again, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(line.retry_button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.words[-1] == "Good evening." and not scene.is_replying)
         await until(lambda: not line.isVisible())
         assert scene.words.count("Good evening?") == 1
@@ -52,9 +52,9 @@ async def test_after_a_restart_it_still_says_that_there_is_no_answer(tmp_path, e
     async with opened(tmp_path, model) as scene:
         line = scene.host.unanswered.line
         await until(line.isVisible)
-        assert line.words.text() == "No reply yet."
+        assert line.text_label.text() == "No reply yet."
 
-        QTest.keyClick(line.again, Qt.Key.Key_Space)
+        QTest.keyClick(line.retry_button, Qt.Key.Key_Space)
         await until(lambda: scene.words[-1] == "Good evening." and not scene.is_replying)
         await until(lambda: not line.isVisible())
 
@@ -70,4 +70,4 @@ async def test_it_belongs_to_its_own_conversation(tmp_path, echo_model: Script):
 
         scene.host.conversations.choose_persona("mira")
         await until(lambda: scene.window.windowTitle().startswith("Mira") and line.isVisible())
-        assert line.words.text() == "Stopped before the reply began."
+        assert line.text_label.text() == "Stopped before the reply began."

@@ -40,12 +40,12 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
         shutil.copy(starter_model, hers)
         mira = await wanting(scene, "hers.gguf")
 
-        scene.host.voice.meet(mira)
-        scene.host.voice.meet(mira)
+        scene.host.preferred_model.set_persona(mira)
+        scene.host.preferred_model.set_persona(mira)
         await until(lambda: offers(scene))
 
         assert len(offers(scene)) == 1
-        (name,) = [model.name for model in await models.found() if model.path == hers]
+        (name,) = [model.name for model in await models.list_chat_models() if model.path == hers]
         heard: list[ModelState] = []
         models.changed.add(heard.append)
         QTest.mouseClick(offers(scene)[0], Qt.MouseButton.LeftButton)
@@ -56,11 +56,11 @@ async def test_nothing_is_offered_that_is_loaded_already_or_not_there(tmp_path: 
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
         await until(lambda: isinstance(models.state, Ready))
-        voice = scene.host.voice
+        voice = scene.host.preferred_model
         for model in ("echo.json", ""):
-            voice.meet(await wanting(scene, model))
-        assert not voice._offered
-        voice.meet(mira := await wanting(scene, "nowhere.gguf"))
-        await voice._offer(mira)
+            voice.set_persona(await wanting(scene, model))
+        assert not voice._offered_models
+        voice.set_persona(mira := await wanting(scene, "nowhere.gguf"))
+        await voice._offer_model(mira)
 
         assert offers(scene) == []

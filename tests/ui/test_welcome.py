@@ -30,7 +30,7 @@ def welcome(qtbot, theme) -> Welcome:
     qtbot.addWidget(made)
     made.set_personas([PersonaRow("aiko", "Aiko", "piano tuner"), PersonaRow("mira", "Mira", "ship navigator")])
     made.set_models([OWN, EMBEDDER, STARTER])
-    made.dress()
+    made.apply_theme()
     made.resize(1000, 800)
     made.show()
     return made

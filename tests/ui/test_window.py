@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
-from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from tests.ui.window_scene import opened, until
@@ -37,7 +37,7 @@ async def test_a_message_is_answered_word_by_word(tmp_path, echo_model):
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         assert scene.words[1:] == ["Good evening.", "Good evening, captain."]
-        assert "tokens/s" in scene.window.chat.status.words
+        assert "tokens/s" in scene.window.chat.status.full_text
         assert scene.toasts == []
 
 
@@ -46,12 +46,12 @@ async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
-        assert scene.window.chat.composer.button.accessibleName().startswith("Stop")
+        assert scene.window.chat.composer.send_button.accessibleName().startswith("Stop")
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
-        stored = await scene.services.sessions.page(scene.host.conversations._open.guid, 2, 1)
+        stored = await scene.services.sessions.page(scene.host.conversations._current_session.guid, 2, 1)
         assert 0 < len(stored[0].content) < 9000
         assert scene.words[2].strip() == stored[0].content.strip()
 
@@ -119,7 +119,7 @@ async def test_a_model_that_cannot_be_read_is_told_and_the_message_is_kept(tmp_p
         assert scene.words[1:] == ["Anyone?"]
         assert "broken.gguf" in scene.toasts[0].text
         assert "Choose model" in [button.text() for button in scene.toasts[0].findChildren(QPushButton)]
-        assert "not running" in scene.window.chat.status.words
+        assert "not running" in scene.window.chat.status.full_text
 
 
 async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
@@ -127,7 +127,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
         QTest.keyClicks(scene.draft, "Hello.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
-        first = str(scene.host.conversations._open.guid)
+        first = str(scene.host.conversations._current_session.guid)
         scene.window.sidebar.rename_wanted.emit(first, "First night")
         await until(lambda: "First night" in scene.titles)
 
@@ -143,8 +143,8 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
 
 async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        guid = str(scene.host.conversations._open.guid)
-        await until(lambda: scene.window.sidebar.model.session(guid))
+        guid = str(scene.host.conversations._current_session.guid)
+        await until(lambda: scene.window.sidebar.model.find_session(guid))
         scene.window.sidebar.delete_wanted.emit(guid)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
         await until(lambda: True)
@@ -212,9 +212,9 @@ async def test_a_narrow_window_keeps_the_sidebar_in_a_drawer(tmp_path, echo_mode
         window.resize(640, 700)
         await until(lambda: window.panes.is_narrow)
         assert not window.sidebar.isVisible()
-        assert window.chat.header.menu.isVisible()
+        assert window.chat.header.sidebar_button.isVisible()
 
-        QTest.mouseClick(window.chat.header.menu, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(window.chat.header.sidebar_button, Qt.MouseButton.LeftButton)
         assert window.sidebar.isVisible()
         window.sidebar.persona_chosen.emit("edmund")
         await until(lambda: window.windowTitle().startswith("Edmund"))
@@ -222,7 +222,7 @@ async def test_a_narrow_window_keeps_the_sidebar_in_a_drawer(tmp_path, echo_mode
 
         window.resize(1100, 700)
         await until(window.sidebar.isVisible)
-        assert not window.chat.header.menu.isVisible()
+        assert not window.chat.header.sidebar_button.isVisible()
 
 
 async def test_f6_goes_round_the_panes(tmp_path, echo_model):
@@ -235,45 +235,45 @@ async def test_f6_goes_round_the_panes(tmp_path, echo_model):
             QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_F6)
             stops.append(QApplication.focusWidget())
 
-        assert stops == [window.sidebar.list, scene.host.view, scene.draft]
+        assert stops == [window.sidebar.session_list, scene.host.view, scene.draft]
 
 
 async def test_every_control_has_a_name_to_be_read_out(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         window = scene.window
         for control in (
-            window.sidebar.search,
-            window.sidebar.list,
-            window.sidebar.gear,
-            window.chat.header.menu,
+            window.sidebar.search_field,
+            window.sidebar.session_list,
+            window.sidebar.gear_button,
+            window.chat.header.sidebar_button,
             window.chat.status,
-            window.chat.composer.text,
-            window.chat.composer.button,
+            window.chat.composer.draft_field,
+            window.chat.composer.send_button,
             scene.host.view,
         ):
             assert control.accessibleName(), control
-        assert window.sidebar.new.text() == "New conversation"
+        assert window.sidebar.new_session_button.text() == "New conversation"
 
 
 async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         window, panel = scene.window, scene.window.chat
         expected = [
-            window.sidebar.search,
-            window.sidebar.new,
-            window.sidebar.list,
-            window.sidebar.gear,
+            window.sidebar.search_field,
+            window.sidebar.new_session_button,
+            window.sidebar.session_list,
+            window.sidebar.gear_button,
             panel.status,
             scene.host.view,
-            panel.composer.text,
-            panel.composer.button,
+            panel.composer.draft_field,
+            panel.composer.send_button,
         ]
-        order, widget = [], window.sidebar.search
+        order, widget = [], window.sidebar.search_field
         for _step in range(200):
             if widget in expected:
                 order.append(widget)
             widget = widget.nextInFocusChain()
-            if widget is window.sidebar.search:
+            if widget is window.sidebar.search_field:
                 break
 
         assert order == expected
@@ -282,9 +282,9 @@ async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, ech
 async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:
-        await until(lambda: scene.window.chat.status.words.startswith("●"))
+        await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         state = scene.services.models.state
-        menu = scene.host.desk.menu_of([state.model.file])
+        menu = scene.host.model_controller.build_menu([state.model.file])
 
         assert [action.isChecked() for action in menu.actions() if action.isCheckable()] == [True]
         assert "Choose a GGUF file…" in [action.text() for action in menu.actions()]
@@ -292,8 +292,8 @@ async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
 
 async def test_the_gear_menu_tells_the_truth_and_changes_it(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.host.gear.fill()
-        hidden = next(action for action in scene.host.gear.menu.actions() if action.text() == "Show hidden messages")
+        scene.host.gear_menu.rebuild_menu()
+        hidden = next(action for action in scene.host.gear_menu.menu.actions() if action.text() == "Show hidden messages")
         assert not hidden.isChecked()
 
         hidden.trigger()
@@ -304,10 +304,13 @@ async def test_the_gear_menu_tells_the_truth_and_changes_it(tmp_path, echo_model
 
 async def test_the_mouse_alone_leads_from_the_gear_to_every_page_and_to_the_list_of_commands(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.host.gear.fill()
-        menus = [scene.host.gear.menu, *(one.menu() for one in scene.host.gear.menu.actions() if one.menu() is not None)]
+        scene.host.gear_menu.rebuild_menu()
+        menus = [
+            scene.host.gear_menu.menu,
+            *(one.menu() for one in scene.host.gear_menu.menu.actions() if one.menu() is not None),
+        ]
         names = {action.objectName() for menu in menus for action in menu.actions()}
 
         elsewhere = {"new_persona", "persona_editor", "inspector"}  # buttons beside the conversation lead there
-        assert set(DOORS) - elsewhere <= names
+        assert set(PAGE_FACTORIES) - elsewhere <= names
         assert "palette" in names

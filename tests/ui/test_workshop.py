@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 PEOPLE = [("Ada", 36), ("Grace", 85), ("Alan", 41)]
 COLUMNS = [
     Column[tuple[str, int]]("Name", lambda row: row[0], width=0),
-    Column[tuple[str, int]]("Age", lambda row: str(row[1]), sort_key=lambda row: row[1], right=True),
+    Column[tuple[str, int]]("Age", lambda row: str(row[1]), sort_key=lambda row: row[1], is_right_aligned=True),
 ]
 
 
@@ -35,44 +35,44 @@ class Stubborn(Page):
 
     willing = False
 
-    async def may_leave(self) -> bool:
+    async def confirm_leave(self) -> bool:
         return self.willing
 
 
 def shown(rows: FilteredTableModel) -> list[str]:
-    return [row[0] for row in rows.shown]
+    return [row[0] for row in rows.visible_rows]
 
 
 async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path: Path, wardrobe: object):
     async with opened(tmp_path) as scene:
-        desk, pages = scene.host.workshop, scene.window.pages
-        first = desk.open(lambda: Page(scene.window.theme, "First"))
-        second = desk.open(lambda: Page(scene.window.theme, "Second"))
+        desk, pages = scene.host.navigator, scene.window.pages
+        first = desk.open_page(lambda: Page(scene.window.theme, "First"))
+        second = desk.open_page(lambda: Page(scene.window.theme, "Second"))
 
         QTest.keyClick(second, Qt.Key.Key_Escape)
         await until(lambda: pages.currentWidget() is first)
         QTest.keyClick(first, Qt.Key.Key_Escape)
         await until(lambda: pages.currentWidget() is scene.window.panes)
 
-        assert desk.page is None
+        assert desk.current_page is None
         assert scene.draft.hasFocus()
 
 
 async def test_a_page_with_unsaved_work_is_not_left(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = Stubborn(scene.window.theme, "Draft")
-        scene.host.workshop.open(lambda: page)
+        scene.host.navigator.open_page(lambda: page)
 
-        assert not await scene.host.workshop.clear()
+        assert not await scene.host.navigator.leave_all_pages()
         page.willing = True
-        assert await scene.host.workshop.clear()
+        assert await scene.host.navigator.leave_all_pages()
 
 
 async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = scene.host.workshop.open(lambda: Page(scene.window.theme, "Deeds"))
+        page = scene.host.navigator.open_page(lambda: Page(scene.window.theme, "Deeds"))
         kept: list[str] = []
-        deeds = CommandRunner(page.undo, scene.host.bridge)
+        deeds = CommandRunner(page.undo_stack, scene.host.bridge)
 
         async def add(word: str) -> None:
             kept.append(word)
@@ -83,15 +83,15 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
         async def fail() -> None:
             raise LetheError("There is no room.")
 
-        deeds.do("adding one", lambda: add("one"), lambda: take("one"))
-        deeds.do("adding two", lambda: add("two"), lambda: take("two"))
-        deeds.do("failing", fail, fail)
-        await until(lambda: page.undo.count() == 2 and scene.toasts)
-        page.undo.undo()
+        deeds.run_command("adding one", lambda: add("one"), lambda: take("one"))
+        deeds.run_command("adding two", lambda: add("two"), lambda: take("two"))
+        deeds.run_command("failing", fail, fail)
+        await until(lambda: page.undo_stack.count() == 2 and scene.toasts)
+        page.undo_stack.undo()
         await until(lambda: kept == ["one"])
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: kept == [])
-        page.undo.redo()
+        page.undo_stack.redo()
         await until(lambda: kept == ["one"])
 
 
@@ -101,7 +101,7 @@ def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
     form.changed.connect(lambda name, value: told.append((name, value)))
 
     form.show_values({"name": "Mira", "mood": True})
-    field, box = form.field("name"), form.field("mood")
+    field, box = form.field_widget("name"), form.field_widget("mood")
     assert isinstance(field, QLineEdit)
     assert isinstance(box, QCheckBox)
     QTest.keyClicks(field, "!")
@@ -120,14 +120,14 @@ def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
         values[name] = str(value)
         form.set_field(name, value)
 
-    form.changed.connect(lambda name, value: page.undo.push(FieldChange("name", name, values[name], value, put)))
-    field = form.field("name")
+    form.changed.connect(lambda name, value: page.undo_stack.push(FieldChange("name", name, values[name], value, put)))
+    field = form.field_widget("name")
     QTest.keyClicks(field, "Mira")
     assert values["name"] == "Mira"
-    page.undo.undo()
+    page.undo_stack.undo()
 
     assert values["name"] == ""
-    assert form.get("name") == ""
+    assert form.value_of("name") == ""
 
 
 def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
@@ -176,41 +176,41 @@ def test_a_field_of_words_is_as_high_as_its_lines(theme: Theme):
 
 
 def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):
-    rows = FilteredTableModel(COLUMNS, key=lambda row: row[0], searched=lambda row: row[0])
+    rows = FilteredTableModel(COLUMNS, key=lambda row: row[0], search_text=lambda row: row[0])
     table = Table(rows, theme, "People", "Nobody yet.")
     layout = QVBoxLayout(Page(theme, "Page"))
     layout.addWidget(table)
-    rows.fill(PEOPLE)
-    assert table.go_to("Alan")
+    rows.set_rows(PEOPLE)
+    assert table.select_row("Alan")
 
     rows.sort(1)
     assert shown(rows) == ["Ada", "Alan", "Grace"]
-    assert table.current == ("Alan", 41)
-    rows.filter("a")
-    rows.filter("al")
+    assert table.current_row == ("Alan", 41)
+    rows.set_filter("a")
+    rows.set_filter("al")
     assert shown(rows) == ["Alan"]
-    rows.replace(("Alan", 42))
-    assert rows.shown == [("Alan", 42)]
-    rows.filter("nobody")
-    assert table.current is None
+    rows.replace_row(("Alan", 42))
+    assert rows.visible_rows == [("Alan", 42)]
+    rows.set_filter("nobody")
+    assert table.current_row is None
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_typing_and_taking_back_finds_what_a_look_at_everything_would(seed: int):
     dice = random.Random(seed)
-    rows = FilteredTableModel(COLUMNS, key=lambda row: row[1], searched=lambda row: row[0])
+    rows = FilteredTableModel(COLUMNS, key=lambda row: row[1], search_text=lambda row: row[0])
     everyone = [("".join(dice.choices("ab ", k=6)), number) for number in range(60)]
-    rows.fill(everyone)
+    rows.set_rows(everyone)
     typed = ""
 
     for _step in range(200):
         if dice.random() < 0.03:
             more = [("".join(dice.choices("ab ", k=6)), len(everyone) + number) for number in range(5)]
             everyone += more
-            rows.extend(more)
+            rows.append_rows(more)
         elif dice.random() < 0.03:
             typed = "".join(dice.choices("ab ", k=3))
         else:
             typed = typed[:-1] if dice.random() < 0.45 else typed + dice.choice("ab ")
-        rows.filter(typed)
-        assert rows.shown == [row for row in everyone if all(word in row[0] for word in typed.split())]
+        rows.set_filter(typed)
+        assert rows.visible_rows == [row for row in everyone if all(word in row[0] for word in typed.split())]

@@ -61,6 +61,6 @@ async def test_plus_praises_the_message_that_has_the_focus_and_is_a_letter_elsew
         QTest.keyClick(view, "+")
         assert scene.draft.toPlainText() == ""
 
-        view.forget_focus()
+        view.clear_focused_row()
         QTest.keyClick(view, "+")
         assert scene.draft.toPlainText() == "+"

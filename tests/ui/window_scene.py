@@ -34,7 +34,7 @@ class Scene:
 
     @property
     def draft(self):
-        return self.window.chat.composer.text
+        return self.window.chat.composer.draft_field
 
     @property
     def words(self) -> list[str]:
@@ -52,7 +52,7 @@ class Scene:
 
     @property
     def is_replying(self) -> bool:
-        return bool(self.host.turns._running)
+        return bool(self.host.turns._reply_states)
 
     async def dialog(self) -> QDialog:
         """The dialog that is open now or in a moment."""
@@ -75,7 +75,9 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
     """Build house and window in `home`; everything is closed afterwards, as the program does it."""
     paths = Paths.standard(home)
     services = await build(paths, engine="echo")
-    await services.timeout.close()  # by the clock it would give old conversations other titles in the midst of a slow test
+    await (
+        services.session_timeout.close()
+    )  # by the clock it would give old conversations other titles in the midst of a slow test
     window = MainWindow(paths)
     try:
         await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))

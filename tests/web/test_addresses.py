@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.addresses import checked, is_at_home, same_page
+from lethe_app.web.addresses import check_address, is_private, page_key
 
 AT_HOME = [
     "127.0.0.1",
@@ -52,12 +52,12 @@ OPEN = ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9
 
 @pytest.mark.parametrize("address", AT_HOME)
 def test_what_is_at_home_is_known(address: str):
-    assert is_at_home(ip_address(address))
+    assert is_private(ip_address(address))
 
 
 @pytest.mark.parametrize("address", OPEN)
 def test_what_is_on_the_open_internet_is_known(address: str):
-    assert not is_at_home(ip_address(address))
+    assert not is_private(ip_address(address))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_is_on_the_open_internet_is_known(address: str):
 )
 def test_names_numbers_and_doors_at_home_are_refused(address: str):
     with pytest.raises((NotAllowed, PageUnreadable)):
-        checked(address)
+        check_address(address)
 
 
 @pytest.mark.parametrize(
@@ -117,17 +117,17 @@ def test_names_numbers_and_doors_at_home_are_refused(address: str):
 )
 def test_what_is_no_plain_address_of_a_page_is_refused_even_where_home_is_allowed(address: str):
     with pytest.raises(PageUnreadable):
-        checked(address, allow_private=True)
+        check_address(address, allow_private=True)
 
 
 def test_an_ordinary_address_loses_only_its_fragment():
-    assert str(checked("https://Example.com/a?b=1#part")) == "https://example.com/a?b=1"
-    assert checked("https://münchen.de/ä").raw_host == b"xn--mnchen-3ya.de"
+    assert str(check_address("https://Example.com/a?b=1#part")) == "https://example.com/a?b=1"
+    assert check_address("https://münchen.de/ä").raw_host == b"xn--mnchen-3ya.de"
 
 
 def test_where_home_is_allowed_any_door_may_be_used():
-    assert checked("http://localhost:8080/", allow_private=True).port == 8080
-    assert checked("http://192.168.1.1/", allow_private=True).host == "192.168.1.1"
+    assert check_address("http://localhost:8080/", allow_private=True).port == 8080
+    assert check_address("http://192.168.1.1/", allow_private=True).host == "192.168.1.1"
 
 
 def test_one_page_in_several_spellings_is_the_same_page():
@@ -137,6 +137,6 @@ def test_one_page_in_several_spellings_is_the_same_page():
         "https://EXAMPLE.com:443/a?b=2&a=1&fbclid=7",
     ]
 
-    assert len({same_page(each) for each in spellings}) == 1
-    assert same_page("https://example.com/a") != same_page("https://example.com/b")
-    assert same_page("https://example.com/?p=1") != same_page("https://example.com/?p=2")
+    assert len({page_key(each) for each in spellings}) == 1
+    assert page_key("https://example.com/a") != page_key("https://example.com/b")
+    assert page_key("https://example.com/?p=1") != page_key("https://example.com/?p=2")

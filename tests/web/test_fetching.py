@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.http import AGENT, LARGEST, Fetcher, FetchLimits, HttpResponse, Meter, NetworkRoute, media_type
-from lethe_app.web.pinned_dns import looked_up
+from lethe_app.web.http import AGENT, MOST_BODY_BYTES, Fetcher, FetchLimits, HttpResponse, Meter, NetworkRoute, media_type
+from lethe_app.web.pinned_dns import resolve_host
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
 
@@ -71,7 +71,7 @@ async def test_damaged_packing_is_told():
 
 async def test_a_page_announced_as_too_long_is_not_begun():
     meter = Meter()
-    async with serving(Site({"/": Reply(b"x", length=LARGEST + 1, stalls=True)})) as site:
+    async with serving(Site({"/": Reply(b"x", length=MOST_BODY_BYTES + 1, stalls=True)})) as site:
         with pytest.raises(PageUnreadable, match="too long"):
             await Fetcher(HOME).fetch(site.url, nothing, meter=meter)
 
@@ -214,8 +214,8 @@ async def test_no_move_leads_home(to: str):
 
 def test_no_move_leads_from_a_sealed_connection_to_an_open_one():
     with pytest.raises(PageUnreadable, match="unencrypted connection"):
-        Fetcher()._next(httpx.URL("https://example.com/"), "http://example.com/")
-    assert Fetcher()._next(httpx.URL("http://example.com/"), "https://example.com/").scheme == "https"
+        Fetcher()._redirect_target(httpx.URL("https://example.com/"), "http://example.com/")
+    assert Fetcher()._redirect_target(httpx.URL("http://example.com/"), "https://example.com/").scheme == "https"
 
 
 # the address that is connected to
@@ -331,7 +331,7 @@ async def test_the_end_of_the_program_does_not_wait_for_a_name_that_is_looked_up
     may_end = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_asked, **_how: may_end.wait(10) and [])
     before = set(threading.enumerate())
-    looking = [asyncio.create_task(looked_up(f"{number}.example.org")) for number in range(8)]
+    looking = [asyncio.create_task(resolve_host(f"{number}.example.org")) for number in range(8)]
     await asyncio.sleep(0.05)
     held = set(threading.enumerate()) - before
     for one in looking:

@@ -63,7 +63,7 @@ async def test_a_page_is_read_and_everything_was_told():
 
 async def test_a_page_is_not_read_twice_until_it_may_have_changed():
     watch, log = Watch(), Log()
-    pages = PageFetcher(watch.times(), stays=3600)
+    pages = PageFetcher(watch.times(), cache_seconds=3600)
     async with serving(Site({"/a": Reply(page())})) as site:
         for spelling in ("/a", "/a/?utm_source=x", "/a#part"):
             await pages.read(site.url + spelling, HOME, log)

@@ -16,9 +16,9 @@ import pytest
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import SearchFailed
 from lethe_app.web import duckduckgo as duckduckgo_module
-from lethe_app.web.duckduckgo import DuckDuckGo, by_library
+from lethe_app.web.duckduckgo import DuckDuckGo, search_with_ddgs
 from lethe_app.web.http import Meter, NetworkRoute
-from lethe_app.web.search import clean_query, gathered
+from lethe_app.web.search import clean_query, collect_hits
 from lethe_app.web.search_engines import Brave, SearXNG
 from tests.web.server import Reply, Site, moved, serving
 
@@ -70,9 +70,9 @@ def test_nothing_is_not_searched(nothing: str):
 def test_hits_are_plain_bounded_and_none_comes_twice():
     hits = [(hit["title"], hit["url"], hit["description"] or "") for hit in HITS]
 
-    assert gathered(hits, 2) == PLAIN
-    assert [found.title for found in gathered(hits, 10)] == ["One", "Two", "Three"]
-    assert len(gathered([("t" * 999, "https://a.example", "d" * 9999)], 1)[0].description) <= 600
+    assert collect_hits(hits, 2) == PLAIN
+    assert [found.title for found in collect_hits(hits, 10)] == ["One", "Two", "Three"]
+    assert len(collect_hits([("t" * 999, "https://a.example", "d" * 9999)], 1)[0].description) <= 600
 
 
 # Brave
@@ -80,7 +80,7 @@ def test_hits_are_plain_bounded_and_none_comes_twice():
 
 def test_an_engine_that_sends_megabytes_holds_nobody_up():
     began = time.perf_counter()
-    (hit,) = gathered([("<a" * 900_000, "https://a.example/", "Wind " + "[a](" * 400_000)], 3)
+    (hit,) = collect_hits([("<a" * 900_000, "https://a.example/", "Wind " + "[a](" * 400_000)], 3)
 
     assert hit.description.startswith("Wind")
     assert time.perf_counter() - began < 0.5
@@ -217,13 +217,13 @@ async def test_duckduckgo_may_be_given_up(monkeypatch: pytest.MonkeyPatch):
         return []
 
     with pytest.raises(SearchFailed, match="did not respond in time"):
-        await DuckDuckGo(ask=ask).search("anything", 3)
+        await DuckDuckGo(search_library=ask).search("anything", 3)
     free.set()
 
 
 async def test_duckduckgo_may_be_cancelled():
     free = threading.Event()
-    task = asyncio.ensure_future(DuckDuckGo(ask=lambda *_asked: free.wait() and []).search("anything", 3))  # type: ignore[func-returns-value]
+    task = asyncio.ensure_future(DuckDuckGo(search_library=lambda *_asked: free.wait() and []).search("anything", 3))  # type: ignore[func-returns-value]
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -294,7 +294,7 @@ def test_no_proxy_of_the_environment_is_used_and_the_environment_is_left_as_it_w
         return []
 
     sys.modules["ddgs"].DDGS.text = text  # type: ignore[attr-defined]
-    searching = [threading.Thread(target=by_library, args=(words, 3, "")) for words in ("slow", "quick")]
+    searching = [threading.Thread(target=search_with_ddgs, args=(words, 3, "")) for words in ("slow", "quick")]
     for one in searching:
         one.start()
     searching[1].join()
@@ -308,4 +308,4 @@ def test_no_proxy_of_the_environment_is_used_and_the_environment_is_left_as_it_w
 def test_the_library_finding_nothing_is_no_failure(library: Any):
     library("DDGSException: No results found.")
 
-    assert by_library("anything", 3, "") == []
+    assert search_with_ddgs("anything", 3, "") == []

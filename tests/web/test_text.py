@@ -9,8 +9,8 @@ import pytest
 
 from lethe_app.domain.sanitize import cleaned
 from lethe_app.web import html_text as text_module
-from lethe_app.web.bounded_threads import MOST, in_thread
-from lethe_app.web.html_text import decoded, one_line, shortened, unlinked, words_of
+from lethe_app.web.bounded_threads import MOST_THREADS, run_in_bounded_thread
+from lethe_app.web.html_text import decode_body, extract_text, one_line, remove_links, truncate_to_tokens
 from tests.web.server import SENTENCE, page
 
 
@@ -39,7 +39,7 @@ async def by_words(texts: list[str]) -> list[int]:
     ],
 )
 def test_letters_come_right_whatever_the_server_claims(body: bytes, charset: str, expected: str):
-    assert decoded(body, charset) == expected
+    assert decode_body(body, charset) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,11 @@ def test_what_nobody_can_see_is_gone(hidden: str, seen: str):
 
 
 def test_links_become_words():
-    assert unlinked("See [the list](https://evil.example/x?y=1) and ![](https://evil.example/p.png).") == "See the list and ."
-    assert unlinked("At https://www.example.org/a/b?c=d now") == "At example.org now"
-    assert "base64" not in unlinked("data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==")
+    assert (
+        remove_links("See [the list](https://evil.example/x?y=1) and ![](https://evil.example/p.png).") == "See the list and ."
+    )
+    assert remove_links("At https://www.example.org/a/b?c=d now") == "At example.org now"
+    assert "base64" not in remove_links("data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==")
 
 
 def test_one_line_is_bounded():
@@ -74,7 +76,7 @@ def test_one_line_is_bounded():
 
 async def test_the_main_text_comes_without_menu_and_script():
     source = page(head="<script>steal()</script><style>p{}</style>")
-    words = await words_of(source, "text/html", "utf-8")
+    words = await extract_text(source, "text/html", "utf-8")
 
     assert words.title == "The lighthouse"
     assert SENTENCE.strip() in words.text
@@ -85,13 +87,13 @@ async def test_the_main_text_comes_without_menu_and_script():
 
 async def test_a_page_without_text_gives_what_its_head_says():
     head = '<meta name="description" content="All ships &amp; hours\u200b."><meta property="og:title" content="Ships">'
-    words = await words_of(page(body="", head=head), "text/html", "")
+    words = await extract_text(page(body="", head=head), "text/html", "")
 
     assert (words.title, words.text, words.is_description) == ("Ships", "All ships & hours.", True)
 
 
 async def test_a_long_plain_text_does_not_hold_up_the_loop():
-    reading = asyncio.create_task(words_of(("a\u0301 " * 600_000).encode(), "text/plain", "utf-8"))
+    reading = asyncio.create_task(extract_text(("a\u0301 " * 600_000).encode(), "text/plain", "utf-8"))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
 
@@ -100,7 +102,7 @@ async def test_a_long_plain_text_does_not_hold_up_the_loop():
 
 
 async def test_plain_text_is_taken_as_it_is():
-    words = await words_of(b"<b>no tags here</b>\r\nline", "text/plain", "")
+    words = await extract_text(b"<b>no tags here</b>\r\nline", "text/plain", "")
 
     assert words.text == "<b>no tags here</b>\nline"
 
@@ -125,7 +127,7 @@ async def test_plain_text_is_taken_as_it_is():
     ids=range(13),
 )
 async def test_the_worst_page_harms_nobody(source: bytes):
-    words = await words_of(source, "text/html", "")
+    words = await extract_text(source, "text/html", "")
 
     assert len(words.text) <= text_module.LONGEST
     assert "\0" not in words.text
@@ -135,7 +137,7 @@ async def test_text_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPa
     free = threading.Event()
     monkeypatch.setattr(text_module, "main_text", lambda _source: free.wait() and "late")
     head = '<meta name="description" content="In short.">'
-    words = await words_of(page(head=head), "text/html", "", seconds=0.05)
+    words = await extract_text(page(head=head), "text/html", "", seconds=0.05)
     free.set()
 
     assert (words.text, words.is_description) == ("In short.", True)
@@ -143,18 +145,18 @@ async def test_text_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPa
 
 async def test_threads_that_do_not_come_back_never_grow_into_a_crowd():
     free = threading.Event()
-    for _ in range(MOST):
+    for _ in range(MOST_THREADS):
         with pytest.raises(TimeoutError):
-            await in_thread(free.wait, 0.01)
+            await run_in_bounded_thread(free.wait, 0.01)
     begun = threading.Event()
     with pytest.raises(TimeoutError):
-        await in_thread(begun.set, 10)
+        await run_in_bounded_thread(begun.set, 10)
     free.set()
 
     assert not begun.is_set()
     while True:  # they come back, and others may work again
         try:
-            assert await in_thread(lambda: 7, 10) == 7
+            assert await run_in_bounded_thread(lambda: 7, 10) == 7
             break
         except TimeoutError:
             await asyncio.sleep(0.001)
@@ -162,7 +164,7 @@ async def test_threads_that_do_not_come_back_never_grow_into_a_crowd():
 
 async def test_a_thread_may_be_cancelled():
     free = threading.Event()
-    task = asyncio.ensure_future(in_thread(free.wait, 10))
+    task = asyncio.ensure_future(run_in_bounded_thread(free.wait, 10))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -175,15 +177,15 @@ async def test_what_fails_in_a_thread_is_raised_outside():
         raise KeyError("x")
 
     with pytest.raises(KeyError):
-        await in_thread(work, 10)
+        await run_in_bounded_thread(work, 10)
 
 
 async def test_a_text_is_cut_after_a_paragraph_a_sentence_or_a_word():
     text = "One two three.\nFour five six. Seven eight nine.\nTen."
 
-    assert await shortened(text, 100, by_words) == (text, False)
-    assert await shortened(text, 10, by_words) == (text, False)
-    assert await shortened(text, 9, by_words) == ("One two three.\nFour five six. Seven eight nine.", True)
-    assert await shortened(text, 7, by_words) == ("One two three.\nFour five six.", True)
-    assert await shortened("one two three four", 2, by_words) == ("one two", True)
-    assert await shortened("one", 0, by_words) == ("", True)
+    assert await truncate_to_tokens(text, 100, by_words) == (text, False)
+    assert await truncate_to_tokens(text, 10, by_words) == (text, False)
+    assert await truncate_to_tokens(text, 9, by_words) == ("One two three.\nFour five six. Seven eight nine.", True)
+    assert await truncate_to_tokens(text, 7, by_words) == ("One two three.\nFour five six.", True)
+    assert await truncate_to_tokens("one two three four", 2, by_words) == ("one two", True)
+    assert await truncate_to_tokens("one", 0, by_words) == ("", True)

@@ -31,7 +31,7 @@ def weeks_back(count: int) -> Callable[[date], Range]:
 
 
 def weekend(weeks_ago: int) -> Callable[[date], Range]:
-    """Return a function from today to the latest weekend that has begun, or to the weekend `back` weeks before it."""
+    """Return a function from today to the latest weekend that has begun, or to the weekend `weeks_ago` weeks before it."""
 
     def days(today: date) -> Range:
         saturday = today - timedelta(days=(today.weekday() - 5) % 7 + 7 * weeks_ago)

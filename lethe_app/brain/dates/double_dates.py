@@ -101,7 +101,7 @@ def _single_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _merge_expressions(text: str, wide: re.Match[str], exact: re.Match[str], replacement: str) -> str:
-    """Return the text without the coarse expression `wide` and with `words` in place of the expression `exact`."""
+    """Return the text without the coarse expression `wide` and with `replacement` in place of the expression `exact`."""
     for found, inserted in sorted(((wide, ""), (exact, replacement)), key=lambda each: -each[0].start()):
         before, after = text[: found.start()].rstrip(" ,"), text[found.end() :]
         text = " ".join(filter(None, (before, inserted))) + after if before or inserted else after.lstrip(" ,")

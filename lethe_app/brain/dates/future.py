@@ -63,7 +63,7 @@ class When:
 
 
 def parse_future_date(words: str, now: datetime) -> When | None:
-    """Parse a future date relative to `present`, in its time zone; return None if the text names no day from today on."""
+    """Parse a future date relative to `now`, in its time zone; return None if the text names no day from today on."""
     text = " ".join(words.split())
     exact = _parse_exact_moment(text, now)
     if exact is not None:
@@ -82,12 +82,12 @@ def parse_future_date(words: str, now: datetime) -> When | None:
 
 
 def is_recurring(text: str) -> bool:
-    """Return whether the text asks for a repeated date, such as “every Friday”; `read` returns the first occurrence of it."""
+    """Return whether the text asks for a repeated date, such as “every Friday”; `parse_future_date` returns the first occurrence of it."""
     return _RECURRING.search(text) is not None
 
 
 def _parse_exact_moment(text: str, now: datetime) -> datetime | None:
-    """Return the moment of a zoned timestamp or of a duration counted from `present`; durations are added in UTC, so a
+    """Return the moment of a zoned timestamp or of a duration counted from `now`; durations are added in UTC, so a
     daylight-saving change does not shift them.
     """
     if timestamp := _ZONED_TIMESTAMP.search(text):

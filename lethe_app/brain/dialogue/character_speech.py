@@ -114,7 +114,7 @@ def is_roleplay_sentence(sentence: str, *, in_scene: bool = False) -> bool:
 def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset(), *, is_quoted: bool = False) -> bool:
     """Return whether the sentence is about everyday life, in the first person and without any of the `scene_words`.
 
-    A sentence `quoted` beside an action belongs to a character, so mentions of family and age do not count for it.
+    A sentence `is_quoted` beside an action belongs to a character, so mentions of family and age do not count for it.
     """
     words = {fold(word) for word in WORD.findall(sentence)}
     if not _FIRST_PERSON.search(sentence) or not words.isdisjoint(scene_words) or is_roleplay_sentence(sentence):

@@ -17,7 +17,7 @@ _AGREEMENT = re.compile(
 
 
 def is_confirmed(index: int, lines: Sequence[Utterance]) -> bool:
-    """Return whether the message at index `place` is by the user, or the next message is the user's agreement to it."""
+    """Return whether the message at index `index` is by the user, or the next message is the user's agreement to it."""
     if lines[index].role is Role.USER:
         return True
     next_line = lines[index + 1] if index + 1 < len(lines) else None

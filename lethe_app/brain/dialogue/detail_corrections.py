@@ -55,7 +55,7 @@ def find_announced_detail(message: str) -> str:
 
 
 def find_replaced_detail(text: str, new_detail: str, words: Collection[str]) -> str:
-    """Return the weekday or day of the month of a text that is of the kind of `like` but differs from it, or an empty
+    """Return the weekday or day of the month of a text that is of the kind of `new_detail` but differs from it, or an empty
     string.
 
     The text must share at least one stem with `words`.
@@ -86,7 +86,7 @@ def replace_detail(text: str, old: str, new: str) -> str | None:
 
 
 def find_corrected_index(message: str, earlier_texts: Sequence[str], old: str) -> int | None:
-    """Return the index in `earlier` (latest first) of the text whose detail `old` the message corrects, or None.
+    """Return the index in `earlier_texts` (latest first) of the text whose detail `old` the message corrects, or None.
 
     Prefer the first text that shares a content word with the message, otherwise take the first that contains the detail.
     """

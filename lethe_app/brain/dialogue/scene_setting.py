@@ -99,7 +99,7 @@ def asks_for_character(text: str) -> bool:
 
 
 def ends_scene(sentence: str, *, can_change_topic: bool) -> bool:
-    """Return whether the sentence ends a scene; with `may_turn` a mere “anyway” is enough."""
+    """Return whether the sentence ends a scene; with `can_change_topic` a mere “anyway” is enough."""
     return bool(_SCENE_END.match(sentence) or (can_change_topic and _TOPIC_CHANGE.match(sentence)))
 
 

@@ -94,7 +94,7 @@ def group_by_identical_words(records: Sequence[Kept]) -> list[list[Kept]]:
 
 
 def group_by_pairs(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[Kept]]:
-    """Return groups of at least two records of one kind linked by `pairs`, each with at most `MOST_TOGETHER` records."""
+    """Return groups of at least two records of one kind linked by `pairs`, each with at most `MAX_GROUP_SIZE` records."""
     records_by_guid = {one.guid: one for one in records}
     group_of: dict[UUID, list[UUID]] = {guid: [guid] for guid in records_by_guid}
     for one, other in pairs:
@@ -274,7 +274,7 @@ def normalize_category(text: str) -> str:
 
 
 def normalize_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in their stored form: lower case, without duplicates, at most `MOST_TAGS`."""
+    """Return tags in their stored form: lower case, without duplicates, at most `MAX_TAGS`."""
     normalized = (_NOT_IN_A_LEVEL.sub("-", text.strip().lower()).strip("-_")[:MAX_LEVEL_LENGTH] for text in texts)
     return tuple(list(dict.fromkeys(tag for tag in normalized if tag))[:MAX_TAGS])
 

@@ -53,7 +53,7 @@ def infer_dislike(
     """Return an inferred dislike as a change to be confirmed by the user; None if too few replies support it or it is not
     grounded.
 
-    `names` are the user's and the persona's names, `frame` is (persona id, run id, moment). `pattern` continues a sentence
+    `names` are the user's and the persona's names, `provenance` is (persona id, run id, moment). `pattern` continues a sentence
     that begins with the persona's name: “asks a question at every end”.
     """
     (user, name), (persona_id, run_id, moment) = names, provenance

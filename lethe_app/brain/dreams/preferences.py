@@ -18,7 +18,7 @@ from lethe_app.domain.memory import MemoryUnit
 STRONG_TAG = "strong"
 """Tag of an anti-pattern that must never occur again."""
 MAX_STRONG_PATTERNS = 2
-"""Maximum number of anti-patterns with the tag `FIRM` that are in every prompt."""
+"""Maximum number of anti-patterns with the tag `STRONG_TAG` that are in every prompt."""
 ASK_FIRST = "Ask before acting on this."
 """Sentence appended to memories that concern safety, secrets or money."""
 _SENSITIVE = re.compile(
@@ -108,7 +108,7 @@ def find_remarks(text: str, message: UUID, session: UUID, at: datetime) -> list[
 def group_remarks(
     remarks: Iterable[Remark], is_similar: Callable[[Remark, Remark], bool] = lambda _one, _other: False
 ) -> list[PreferenceRemarks]:
-    """Group remarks whose requests agree by their words or are `near` each other by meaning; oldest first."""
+    """Group remarks whose requests agree by their words or are `is_similar` each other by meaning; oldest first."""
     groups: list[list[Remark]] = []
     for remark in sorted(remarks, key=lambda one: one.at):
         group = next(
@@ -207,7 +207,7 @@ def to_third_person(words: str, user: str) -> str:
 
 
 def strong_pattern_ids(memories: Iterable[MemoryUnit]) -> set[UUID]:
-    """Return the ids of the newest enabled anti-patterns with the tag `FIRM`, which are in every prompt; the others are
+    """Return the ids of the newest enabled anti-patterns with the tag `STRONG_TAG`, which are in every prompt; the others are
     recalled.
     """
     patterns = [one for one in memories if one.filed_under.startswith(ANTI_PATTERNS) and STRONG_TAG in one.tags and one.enabled]

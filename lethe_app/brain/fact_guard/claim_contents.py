@@ -22,7 +22,7 @@ from lethe_app.brain.fact_guard.claims import (
 from lethe_app.brain.fact_guard.languages import ENGLISH, Language, detect_language
 from lethe_app.brain.fact_guard.quotations import Clause, split_clauses
 from lethe_app.brain.vocabulary.stems import IRREGULAR, stem
-from lethe_app.retrieval.query_terms import MONTHS, cut, fold
+from lethe_app.retrieval.query_terms import MONTHS, fold, split_words
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
 MIN_WORD_SHARE = 0.4
@@ -115,7 +115,7 @@ def _governs_fact(marker: re.Match[str], text: str, case: Case, language: Langua
     """
     if language is not ENGLISH:
         return bool(count_shared_words(case.fact_words, comparable_words(text, language)))
-    following_words = [words for word in cut(text[marker.end() :]) if (words := comparable_words(word, language))]
+    following_words = [words for word in split_words(text[marker.end() :]) if (words := comparable_words(word, language))]
     return any(count_shared_words(case.fact_words, words) for words in following_words[:2])
 
 
@@ -181,7 +181,7 @@ def check_tenses(case: Case) -> Outcome:
     if is_past and _PRESENT.search(case.fact) and not _PAST_FACT.search(case.fact):
         return Support.DOUBTFUL, "it was so once"
     past_verbs = {stem(word) for clause in case.relevant_clauses for word in _find_past_verbs(clause.text)}
-    present_verbs = {stem(word) for word in cut(case.fact) if word.endswith("s") and word.islower()}
+    present_verbs = {stem(word) for word in split_words(case.fact) if word.endswith("s") and word.islower()}
     is_ongoing = any(re.search(r"\b(?:still|now|since)\b", clause.text, re.IGNORECASE) for clause in case.relevant_clauses)
     return (Support.DOUBTFUL, "it was so once") if past_verbs & present_verbs and not is_ongoing else SUPPORTED
 
@@ -233,11 +233,11 @@ def _source_words(case: Case) -> Iterator[str]:
     yield from (str(day.year), MONTHS[day.month - 1])
     for clause in split_clauses(case.window):
         yield from _normalized_words(resolve.resolve_dates(clause.text, day, event=True))
-    for word in map(fold, cut(case.window)):
+    for word in map(fold, split_words(case.window)):
         for number, name in enumerate(WEEKDAYS):
             if word in {name, name[:3]}:
                 yield from _weekday_date_words(day, number)
-    is_month_named = any(_is_abbreviated(month, word) for word in map(fold, cut(case.window)) for month in MONTHS)
+    is_month_named = any(_is_abbreviated(month, word) for word in map(fold, split_words(case.window)) for month in MONTHS)
     if is_month_named or (case.language is not ENGLISH and _YEAR_WORD.search(case.message_text)):
         yield from (str(day.year - 1), str(day.year + 1))
 
@@ -259,7 +259,7 @@ def check_wording(case: Case) -> Outcome:
     fact_words = {word for word in case.fact_words if not (word.isdigit() or word in _DATE_WORDS)}
     for sentiment in (_LIKING, _DISLIKING):
         if sentiment.search(case.message_text):  # whoever cannot stand it dislikes it
-            fact_words -= {stem(word) for found in sentiment.findall(case.fact) for word in cut(found)}
+            fact_words -= {stem(word) for found in sentiment.findall(case.fact) for word in split_words(found)}
     if not case.fact_words:
         return Support.NONE, "it says nothing"
     index = case.quotation.message_index
@@ -279,5 +279,5 @@ def check_wording(case: Case) -> Outcome:
 
 def _normalized_words(text: str) -> set[str]:
     """Return the folded words of a text, small numbers as digits."""
-    words = [fold(word) for word in [*cut(text), *_KATAKANA.findall(text)]]
+    words = [fold(word) for word in [*split_words(text), *_KATAKANA.findall(text)]]
     return {NUMBER_DIGITS.get(word) or NUMBER_DIGITS.get(word.removesuffix("s")) or _ORDINAL.sub("", word) for word in words}

@@ -12,7 +12,7 @@ from lethe_app.brain.fact_guard.quotations import Clause
 from lethe_app.brain.people.relations import Subject, find_clause_subject, find_relations, is_relation_mentioned
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
-from lethe_app.retrieval.query_terms import cut, fold
+from lethe_app.retrieval.query_terms import fold, split_words
 
 _POSSESSING_FACT = re.compile(r"\S+(?: \w+ly| also)? (?:has|had|have|lost|is married|is the)\b")
 """Beginning of a fact that names the speaker but may be about somebody else: “Tom has a sister who …”."""
@@ -88,7 +88,7 @@ def _check_clause(case: Case, clause: Clause) -> Outcome:
         )
     if subject is Subject.LISTENER:
         return Support.DOUBTFUL if _is_listener_named(case) else Support.NONE, "it is said of the listener"
-    first_words = cut(clause.text)[:1]
+    first_words = split_words(clause.text)[:1]
     if subject is Subject.UNSPOKEN and first_words and first_words[0] in find_names(case.fact, case.speakers_by_name):
         return Support.DOUBTFUL, "it is said of somebody else"
     return SUPPORTED
@@ -109,7 +109,7 @@ def _is_listener_named(case: Case) -> bool:
 def check_possessors(case: Case) -> Outcome:
     """Check that a possession of somebody else is not assigned to the speaker: “My sister's dog”."""
     text = " ".join(clause.text for clause in case.relevant_clauses)
-    fact_stems = {stem(word) for word in cut(case.fact)}
+    fact_stems = {stem(word) for word in split_words(case.fact)}
     for found in (*_POSSESSIVE_NOUN.finditer(text), *_NOUN_OF_MY_RELATION.finditer(text)):
         owner, owned_stems = found["who"], {stem(word) for word in found.groups()[1:] if word}
         if (
@@ -139,7 +139,7 @@ def _is_owner_missing(thing: str, fact_stems: Collection[str], text: str, case: 
 
 def check_relations(case: Case) -> Outcome:
     """Check that the fact mentions no relatives or pets that the messages do not mention."""
-    source_words = {word.lower() for word in cut(case.window)}
+    source_words = {word.lower() for word in split_words(case.window)}
     unknown = [
         word
         for word in find_relations(case.fact) - _GENERIC_RELATIONS
@@ -164,4 +164,4 @@ def check_foreign_subject(case: Case) -> Outcome:
 
 
 def _is_name_mentioned(name: str, text: str) -> bool:
-    return bool(name) and any(fold(word) in fold(text) for word in cut(name) if len(word) > 1)
+    return bool(name) and any(fold(word) in fold(text) for word in split_words(name) if len(word) > 1)

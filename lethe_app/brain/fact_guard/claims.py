@@ -14,7 +14,7 @@ from lethe_app.brain.fact_guard.languages import ENGLISH, LANGUAGES, Language, d
 from lethe_app.brain.fact_guard.quotations import Clause, Quotation
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, cut, fold
+from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words
 from lethe_app.retrieval.time_expressions import COUNTS
 
 NUMBER_DIGITS = {word: str(number) for number, word in enumerate((*COUNTS, "eleven", "twelve"), 1)} | {"twenty": "20"}
@@ -152,13 +152,13 @@ def comparable_words(text: str, language: Language | None) -> set[str]:
         return {pair for run in runs for pair in ([left + right for left, right in pairwise(run)] or [run])}
     if language is ENGLISH:
         function_words = ENGLISH.function_words | STOP_WORDS
-        return {NUMBER_DIGITS.get(word) or stem(word) for word in map(fold, cut(text)) if word not in function_words}
+        return {NUMBER_DIGITS.get(word) or stem(word) for word in map(fold, split_words(text)) if word not in function_words}
     function_words = language.function_words if language else _FUNCTION_WORDS
-    return {word for word in map(fold, cut(text)) if word not in function_words}
+    return {word for word in map(fold, split_words(text)) if word not in function_words}
 
 
 def count_shared_words(wanted: Collection[str], source_words: Collection[str]) -> int:
-    """Return how many of the wanted words occur in `said` in some form."""
+    """Return how many of the wanted words occur in `source_words` in some form."""
     return sum(any(is_same_word(word, source_word) for source_word in source_words) for word in wanted)
 
 

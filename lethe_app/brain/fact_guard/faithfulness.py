@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import STOP_WORDS, cut, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
 from lethe_app.retrieval.time_expressions import COUNTS
 
 _NUMBER = re.compile(r"\d+")
@@ -37,5 +37,5 @@ def coverage(text: str, sources: Sequence[str]) -> float:
 
 def _content_stems(text: str) -> list[str]:
     """Return the stems of the content words, small numbers as digits."""
-    words = [fold(word) for word in cut(text)]
+    words = [fold(word) for word in split_words(text)]
     return [_DIGITS.get(word) or stem(word) for word in words if word not in STOP_WORDS]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from lethe_app.brain.dates.double_dates import ordinals_to_digits
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, cut, fold
+from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold, split_words
 from lethe_app.retrieval.time_expressions import COUNTS, SEASONS, WEEKDAYS
 
 ALLOWED_STEMS = frozenset(stem(word) for word in ("called", "named", "name", "themselves", "around", "alone", "old"))
@@ -51,7 +51,7 @@ def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) 
         if sentence
     ]
     piece_stems = [set(_stems(sentence)) for sentence in source_pieces]
-    name_stems = {stem(word) for name in names for word in cut(name)}
+    name_stems = {stem(word) for name in names for word in split_words(name)}
     fact_stems = {word for word in _stems(fact_text) if word not in name_stems and word not in ALLOWED_STEMS}
     missing = fact_stems.difference(*piece_stems)
     if relative_pieces := [sentence for sentence in source_pieces if _RELATIVE_TIME.search(sentence)]:
@@ -71,7 +71,7 @@ def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) 
 
 def _stems(text: str) -> Iterable[str]:
     """Yield the content words in comparable form, small numbers as digits."""
-    for word in cut(text):
+    for word in split_words(text):
         low = fold(word)
         if low not in STOP_WORDS and low not in _NEGATED_AUXILIARIES and stem(low) not in _STOP_STEMS:
             yield _DIGITS.get(low) or _ORDINAL.sub("", stem(low))

@@ -51,7 +51,7 @@ class _Token:
 
 
 def find_quotation(quote: str, message_index: int, parts: Sequence[MessageParts]) -> Quotation | None:
-    """Return the location of the words of `quote` in this order, preferring the message at `place` and then the nearest
+    """Return the location of the words of `quote` in this order, preferring the message at `message_index` and then the nearest
     ones.
 
     Case, accents, white space, punctuation, quotation marks and apostrophes are ignored; “...” stands for omitted words

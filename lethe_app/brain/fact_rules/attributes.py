@@ -226,7 +226,7 @@ _KINDS_WITH_EVENTS = frozenset((FactKind.PEOPLE, FactKind.TASTE))
 
 def find_attribute_key(clause: str, text: str, rule_key: str) -> str:
     """Return the attribute key of a clause; empty if it has none. `text` is the clause as returned by `durability.plain`,
-    `given` the key of the rule it matches.
+    `rule_key` the key of the rule it matches.
     """
     if rule_key and rule_key not in {"job", "home", "origin"}:
         return normalize_key(rule_key)

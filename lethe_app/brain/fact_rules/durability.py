@@ -17,7 +17,7 @@ from lethe_app.brain.vocabulary.verbs import is_adverb
 
 @dataclass(frozen=True)
 class Rule:
-    """Pattern for a clause in lowercase without contractions and adverbs (`plain`)."""
+    """Pattern for a clause in lowercase without contractions and adverbs (`normalize_clause`)."""
 
     pattern: re.Pattern[str]
     key: str = ""
@@ -156,7 +156,7 @@ def normalize_clause(clause: str) -> str:
 
 
 _MEANINGFUL_ADVERBS = frozenset(("never", "once", "first", "basically", "kinda", "sometimes", "since", "then"))
-"""Adverbs that change the meaning of a clause and are therefore kept by `plain`."""
+"""Adverbs that change the meaning of a clause and are therefore kept by `normalize_clause`."""
 
 
 def find_matching_rule(clause: str) -> Rule | None:

@@ -28,7 +28,7 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.query_terms import EVERYDAY, WORD, cut, fold
+from lethe_app.retrieval.query_terms import EVERYDAY, WORD, fold, split_words
 
 MAX_MESSAGE_LENGTH = 4000
 """Characters of a message that are read; longer ones mostly contain pasted text."""
@@ -125,7 +125,7 @@ class _Reading:
             return
         if statement.key.endswith(" name") and any(statement.text.endswith(f" called {name}.") for name in self.speakers):
             return
-        normalized = " ".join(sorted(map(fold, cut(statement.text))))
+        normalized = " ".join(sorted(map(fold, split_words(statement.text))))
         if normalized in self.statements:
             earlier = self.statements[normalized]
             self.statements[normalized] = replace(
@@ -275,7 +275,7 @@ def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[Statemen
         other_texts = [other.text for other in lines[last_index + 1 : index] if other.name != line.name]
         people = reading.people_by_speaker.setdefault(line.name, People())
         for one in people.read_message(line, index, other_texts) if line.role is Role.USER else ():
-            # `_stated` uses only key and event of a rule; the pattern is a placeholder here and in similar calls.
+            # `_build_statements` uses only key and event of a rule; the pattern is a placeholder here and in similar calls.
             rule = Rule(
                 _BIRTHDAY, one.key, is_event=bool((matching_rule := find_matching_rule(one.clause)) and matching_rule.is_event)
             )
@@ -315,8 +315,10 @@ def _complete_answers(
         for completed in _build_statements(
             _insert_relation(reading, line.name, clause), Rule(_BIRTHDAY, key), line, question_id
         ):
-            words = set(cut(fold(completed.text)))
-            if not any(words <= set(cut(fold(statement.text))) or (key and statement.key == key) for statement in statements):
+            words = set(split_words(fold(completed.text)))
+            if not any(
+                words <= set(split_words(fold(statement.text))) or (key and statement.key == key) for statement in statements
+            ):
                 yield completed
 
 
@@ -406,7 +408,7 @@ def _build_statements(
     """Yield the first-person clause as a statement if it can be rewritten in the third person."""
     text = normalize_clause(clause)
     key = find_attribute_key(clause, text, rule.key)
-    if key == "name" and fold(line.name) in map(fold, cut(clause)) and not _FULL_NAME.search(clause):
+    if key == "name" and fold(line.name) in map(fold, split_words(clause)) and not _FULL_NAME.search(clause):
         return  # “Tomas's name is Tomas” tells nobody anything
     dated_clause = resolve.resolve_dates(clause, line.time.date(), event=rule.is_event)
     simplified = _EMPHATIC_DO.sub(r"\g<kept>", _FILLER_ADVERB.sub(r"\g<kept>", dated_clause))

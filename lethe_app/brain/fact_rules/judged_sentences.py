@@ -173,7 +173,7 @@ def strip_fillers(text: str) -> str:
 
 
 def rate_sentence(text: str, question: str, index: int) -> JudgedSentence:
-    """Rate a sentence of a message. `place` is its index in the message; the first one may answer a `question`."""
+    """Rate a sentence of a message. `index` is its index in the message; the first one may answer a `question`."""
     feature_values = extract_features(text, question, index)
     clean_text = strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))
     is_question = text.rstrip("\"”’') ").endswith("?")

@@ -111,7 +111,7 @@ class Referent:
 
 
 def find_referents(text: str, message_id: UUID, *, is_other_speaker: bool = False) -> Iterator[Referent]:
-    """Yield all possible referents mentioned in the text. With `by_other` the text is the other speaker's, and “your sister”
+    """Yield all possible referents mentioned in the text. With `is_other_speaker` the text is the other speaker's, and “your sister”
     is the speaker's sister.
     """
     for match in (_YOUR_RELATION if is_other_speaker else _OWN_RELATION).finditer(text):
@@ -162,7 +162,7 @@ def find_partner(*referent_groups: Sequence[Referent]) -> Referent | None:
 def resolve_references(clause: str, *referent_groups: Sequence[Referent]) -> tuple[str, Referent | None]:
     """Return “She's a nurse” as “my sister is a nurse”, with the referent; the clause and None if nothing can be resolved.
 
-    `rounds` are the referents of the same message, then those of the message before.
+    `referent_groups` are the referents of the same message, then those of the message before.
     """
     clause = _CONTRACTED_IS.sub(r"\g<who> is", clause)
     for resolver in (

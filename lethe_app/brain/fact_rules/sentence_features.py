@@ -70,12 +70,12 @@ def extract_features(sentence: str, question: str = "", index: int = 0) -> dict[
     names.add(f"place {min(index, 3)}")
     if question:
         names |= _question_features(question, is_short=len(words) < 6)
-    vector = word_vectors.mean(lowercase_words(text))
+    vector = word_vectors.mean_vector(lowercase_words(text))
     return dict.fromkeys(names, 1.0) | {f"meaning {place}": _VECTOR_FACTOR * float(value) for place, value in enumerate(vector)}
 
 
 def lowercase_words(text: str) -> list[str]:
-    """Return the lowercase words of a text with corrected spelling, at most `MOST_WORDS`."""
+    """Return the lowercase words of a text with corrected spelling, at most `MAX_WORDS`."""
     return [word.lower() for word in _WORD.findall(text)[:MAX_WORDS]]
 
 

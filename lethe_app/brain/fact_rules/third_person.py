@@ -46,7 +46,7 @@ _JOINED_SUBJECT = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|
 
 
 def rewrite_in_third_person(sentence: str, speaker: str, listener: str) -> str | None:
-    """Return the sentence with the speaker and the listener (`other`) by name, ending with a full stop.
+    """Return the sentence with the speaker and the listener (`listener`) by name, ending with a full stop.
 
     English only. “We” becomes both names. None for a question, for a “you” without a name for it, or if there are no words.
     """

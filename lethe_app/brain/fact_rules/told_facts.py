@@ -37,7 +37,7 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.phrases import FREQUENCY
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.query_terms import WORD, unaddressed
+from lethe_app.retrieval.query_terms import WORD, strip_addressing
 
 MIN_NEW_SHARE = 0.3
 """Share of a sentence's content words that must not be in any statement of its message for the sentence to be kept beside
@@ -145,7 +145,7 @@ def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: U
         rf"my name's) {own_name})\b(?!'s)[\s,.!:;-]*(?:and )?(?=\w)",
         re.IGNORECASE,
     )
-    texts = [unaddressed(piece.text, listener_names) for piece in pieces if piece.meaning is SentenceMeaning.PLAIN]
+    texts = [strip_addressing(piece.text, listener_names) for piece in pieces if piece.meaning is SentenceMeaning.PLAIN]
     plain = [_ANNOUNCEMENT.sub("", introduction.sub("", text)) for text in texts]
     sentences = [rate_sentence(text, question if index == 0 else "", index) for index, text in enumerate(plain)]
     return UserMessage(line, replied_to, question, sentences)
@@ -166,9 +166,9 @@ def keep_sentences_about(message: UserMessage, subjects: frozenset[str]) -> User
 def find_facts(
     message: UserMessage, previous_message: UserMessage | None, statements: Iterable[str], known_features: Collection[str] = ()
 ) -> Iterator[ToldFact]:
-    """Yield the facts of a user message that go beyond what rules have `stated`.
+    """Yield the facts of a user message that go beyond what rules have `statements`.
 
-    `before` is the user's previous message, `heard` the `sentence_features.question_words` of everything mentioned before.
+    `previous_message` is the user's previous message, `known_features` the `sentence_features.question_word_features` of everything mentioned before.
     """
     known_words = frozenset[str]().union(*map(content_words, statements), content_words(message.line.name))
     is_plausible = sentence_classifier.is_plausible_question(message.question, known_features)
@@ -207,7 +207,7 @@ def _build_fact(
 ) -> ToldFact:
     """Return sentences as a fact; `source` is the question they answer, or the previous message they refer to.
 
-    A question about “him” or “her” is quoted with the user's sentence in the message `before` that names somebody.
+    A question about “him” or “her” is quoted with the user's sentence in the message `previous_message` that names somebody.
     """
     line, kind = message.line, _classify_kind(sentences)
     rewritten = _convert_to_third_person(sentences[0], line) if len(sentences) == 1 and source is None else ""
@@ -270,7 +270,7 @@ def extract_question(message: str) -> str:
 
 
 def _has_new_content(group: Sequence[JudgedSentence], question: str, known_words: frozenset[str], line: Utterance) -> bool:
-    """Return whether enough content words of the kept sentences are not `known`; for a plain yes or no, those of the
+    """Return whether enough content words of the kept sentences are not `known_words`; for a plain yes or no, those of the
     question count.
     """
     kept = [sentence.clean_text for sentence in group if sentence.is_kept]
@@ -362,7 +362,7 @@ def _add_end_mark(text: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return as many whole sentences of a text, or else words, as fit into `LONGEST` characters."""
+    """Return as many whole sentences of a text, or else words, as fit into `MAX_FACT_LENGTH` characters."""
     if len(text) <= MAX_FACT_LENGTH:
         return text
     ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, MAX_FACT_LENGTH)]

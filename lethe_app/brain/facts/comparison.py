@@ -12,7 +12,7 @@ from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.retrieval.query_terms import WORD, fold
-from lethe_app.retrieval.time_expressions import moment
+from lethe_app.retrieval.time_expressions import parse_time
 
 MIN_WORD_SHARE = 0.75
 """Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""
@@ -114,7 +114,7 @@ def extends(new: ExtractedFact, old: ExtractedFact) -> bool:
 
 
 def is_ended_by(old: ExtractedFact, ended_sentence: str, new: ExtractedFact) -> bool:
-    """Return whether `ended`, a sentence about something that has ended and that accompanied the fact `new`, refers to the
+    """Return whether `ended_sentence`, a sentence about something that has ended and that accompanied the fact `new`, refers to the
     known fact.
     """
     sentence = new.model_copy(update={"fact": ended_sentence, "key": old.key})
@@ -209,7 +209,7 @@ def _said_at(fact: ExtractedFact) -> datetime:
 
 def _is_dated(fact: ExtractedFact) -> bool:
     """Return whether the numbers of a fact may be a day or year, so that another number means another event."""
-    return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(moment(fact.fact, fact.last_seen.date()).spans)
+    return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(parse_time(fact.fact, fact.last_seen.date()).spans)
 
 
 def _differ_in_negation(one: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from uuid import UUID
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.facts.comparison import is_same_attribute
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.retrieval.time_expressions import DaySpan, moment
+from lethe_app.retrieval.time_expressions import DaySpan, parse_time
 
 UNDATED_PLAN_DAYS = 60
 """Days after which a plan without a date counts as a past event."""
@@ -76,7 +76,7 @@ def calculate_rank(fact: ExtractedFact, now: datetime) -> float:
 
 
 def select_candidates(facts: Iterable[ExtractedFact], now: datetime, max_per_kind: int) -> list[ExtractedFact]:
-    """Return the facts whose tokens are worth counting: at most `most` of each kind and all pinned ones, without superseded
+    """Return the facts whose tokens are worth counting: at most `max_per_kind` of each kind and all pinned ones, without superseded
     ones.
     """
     by_kind = defaultdict[FactKind, list[ExtractedFact]](list)
@@ -93,7 +93,7 @@ def select_core_facts(
     """Return the facts for every prompt within the token budget: pinned ones first, then by rank, without superseded ones.
 
     Of two that state the same attribute only one is chosen, even if the user let both hold. No kind exceeds its share before
-    the others had theirs. A fact that does not fit is skipped, and smaller ones after it are still considered. `tokens` has
+    the others had theirs. A fact that does not fit is skipped, and smaller ones after it are still considered. `token_counts` has
     the size of every fact that is not superseded.
     """
     ranked = _sort_by_rank(_drop_contradicted([fact for fact in facts if not fact.superseded]), now)
@@ -132,7 +132,7 @@ def _drop_contradicted(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
 
 def _is_over(plan: ExtractedFact, now: datetime) -> bool:
     said_on = plan.last_seen.astimezone().date()
-    days = [_last_day(span, said_on) for span in moment(plan.fact, said_on).spans]
+    days = [_last_day(span, said_on) for span in parse_time(plan.fact, said_on).spans]
     return max(days) < now.astimezone().date() if days else days_since(plan.last_seen, now) > UNDATED_PLAN_DAYS
 
 

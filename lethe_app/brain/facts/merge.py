@@ -54,7 +54,7 @@ def merge_fact(
 ) -> list[ExtractedFact]:
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
-    `relation` is the relation to `rival(near)`; None decides by words and distances. Only the user can supersede a pinned
+    `relation` is the relation to `find_nearest_current(near)`; None decides by words and distances. Only the user can supersede a pinned
     fact or their own. A session that is archived again adds nothing that it added before, not even what was superseded
     since.
     """
@@ -111,7 +111,7 @@ def restore_fact(
 ) -> list[ExtractedFact]:
     """Return the records that change when the user restores a superseded fact.
 
-    Its successor stays valid as well, or is superseded by the restored fact with `instead`.
+    Its successor stays valid as well, or is superseded by the restored fact with `supersede_successor`.
     """
     if not fact.superseded:
         return []
@@ -182,7 +182,7 @@ def _has_new_source(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
 
 
 def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> list[ExtractedFact]:
-    """Return the known fact with the sources of the new one, counted once more with `anew`; empty if nothing changes."""
+    """Return the known fact with the sources of the new one, counted once more with `is_new_source`; empty if nothing changes."""
     is_better_wording = _AUTHOR_PRECEDENCE[new.made_by] > _AUTHOR_PRECEDENCE[old.made_by] and (
         new.made_by is MadeBy.USER or not old.pinned
     )
@@ -219,7 +219,7 @@ def _inherit_from_duplicates(new: ExtractedFact, duplicates: Sequence[ExtractedF
 def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """Return the records after an update: the fact said later supersedes the other, or both are kept if it may not.
 
-    `twins` are superseded facts that state the same as the new one; if the new one is not the latest, the first of them is
+    `duplicates` are superseded facts that state the same as the new one; if the new one is not the latest, the first of them is
     confirmed.
     """
     if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:

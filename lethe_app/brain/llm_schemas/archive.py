@@ -119,7 +119,7 @@ def _remove_repetitions(text: str) -> str:
 
 
 def valid_items(item_type: Any, max_items: int) -> BeforeValidator:  # noqa: ANN401 - a type or an annotated one
-    """Return a validator that keeps the first `most` valid items, so that one invalid item does not discard the others.
+    """Return a validator that keeps the first `max_items` valid items, so that one invalid item does not discard the others.
 
     The validator raises ValueError if there are items and none is valid.
     """

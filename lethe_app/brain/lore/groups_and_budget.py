@@ -50,7 +50,7 @@ class EntrySelection:
 def select_group_winners(
     candidates: Sequence[Candidate], group_winners: Mapping[str, Candidate], turn: EvaluationTurn
 ) -> EntrySelection:
-    """Select one candidate per inclusion group; `taken` maps groups to candidates already activated.
+    """Select one candidate per inclusion group; `group_winners` maps groups to candidates already activated.
 
     An entry that is still active wins. Otherwise entries with scoring lose to rivals with more matching keywords; of the
     rest those with override win by order, else one is drawn by weight. A candidate that loses one of its groups is out of

@@ -30,11 +30,11 @@ class EntryState(BaseModel):
         return self.activated_at < turn <= self.cooldown_until
 
     def is_active(self, turn: int) -> bool:
-        """Return whether the entry is still active in a turn for which `counts_in` is true."""
+        """Return whether the entry is still active in a turn for which `is_relevant_in` is true."""
         return turn <= self.active_until
 
     def is_cooling_down(self, turn: int) -> bool:
-        """Return whether the entry is in its cooldown in a turn for which `counts_in` is true."""
+        """Return whether the entry is in its cooldown in a turn for which `is_relevant_in` is true."""
         return turn > self.active_until
 
 

@@ -99,7 +99,7 @@ class Life:
         known = before or {}
         present_ids = [id_ for id_ in self._moodlets if id_ in mood.feelings]
         words = {id_: self._adjective_of(id_, mood.feelings[id_].value, known.get(id_, "")) for id_ in present_ids}
-        # A moodlet that failed in `_word` has been removed meanwhile.
+        # A moodlet that failed in `_adjective_of` has been removed meanwhile.
         return {id_: word for id_, word in words.items() if id_ in self._moodlets}
 
     def _adjective_of(self, id_: str, value: float, before: str) -> str:

@@ -77,7 +77,7 @@ class Moodlet:
     """Half-life in days of the distance to the resting value."""
 
     def decay_value(self, value: float, elapsed_time: timedelta) -> float:
-        """Return the value after `away`; a negative duration changes nothing."""
+        """Return the value after `elapsed_time`; a negative duration changes nothing."""
         rest = self.natural if self.rests_at is None else self.rests_at
         remaining: float = 0.5 ** (max(timedelta(), elapsed_time) / timedelta(days=self.days))
         return rest + (value - rest) * remaining

@@ -92,7 +92,7 @@ def parse_notebook(name: str, text: str) -> Notebook:
 
 
 def render_notebook(notebook: Notebook) -> str:
-    """Return the text of a notebook file, identical to what `read` parsed."""
+    """Return the text of a notebook file, identical to what `parse_notebook` parsed."""
     return notebook.head + "\n".join(line.raw for line in notebook.lines)
 
 
@@ -147,7 +147,7 @@ def contains_statement(notebook: Notebook, sentence: str) -> bool:
 
 
 def render_for_model(notebook: Notebook, max_lines: int) -> str:
-    """Return the notebook as prompt text: its title and the newest `kept` lines, in order."""
+    """Return the notebook as prompt text: its title and the newest `max_lines` lines, in order."""
     newest_lines = notebook.lines[len(notebook.lines) - max_lines :] if max_lines else ()
     above = [f"(the newest {max_lines} of {len(notebook.lines)} lines)"] if max_lines < len(notebook.lines) else []
     rows = [f"- {line.text}" + (f" ({line.day.isoformat()})" if line.day else "") for line in newest_lines]
@@ -155,7 +155,7 @@ def render_for_model(notebook: Notebook, max_lines: int) -> str:
 
 
 def to_single_line(text: str, max_length: int) -> str:
-    """Return the text without line breaks, truncated to `longest` characters."""
+    """Return the text without line breaks, truncated to `max_length` characters."""
     words = " ".join(text.split())
     return words if len(words) <= max_length else f"{words[: max_length - 1].rstrip()}…"
 
@@ -195,7 +195,7 @@ def render_index(recents: Sequence[Recent]) -> str:
 
 
 def update_index(recents: Iterable[Recent], new: Iterable[Recent], removed: Iterable[str] = ()) -> list[Recent]:
-    """Return the index with the new entries, without the names in `gone`, newest first."""
+    """Return the index with the new entries, without the names in `removed`, newest first."""
     removed_names = set(removed)
     entries = [*new, *(one for one in recents if one.name not in removed_names)]
     first: dict[str, Recent] = {}

@@ -33,7 +33,7 @@ def assign_conclusions(
 ) -> FilingResult:
     """Assign conclusions to notebooks.
 
-    `votes` names for each conclusion the notebook that its words match, `home` the notebook of the session; both may be
+    `votes` names for each conclusion the notebook that its words match, `session_notebook` the notebook of the session; both may be
     empty.
     """
     notebooks_by_name = {book.name: book for book in notebooks}

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.retrieval.query_terms import EVERYDAY, question
+from lethe_app.retrieval.query_terms import EVERYDAY, parse_query
 
 TITLE_WORD_SCORE, LINE_WORD_SCORE = 2.0, 1.0
 """Score of a word of the message that occurs in the title or a line of one notebook only; it is divided by the number of
 notebooks.
 """
 NEAREST_SCORE, NEAR_BY_SCORE = 1.0, 1.0
-"""Score for one line within the `nearest` distance, and for the mean of the `SEVERAL` nearest lines within the `near_by`
+"""Score for one line within the `nearest` distance, and for the mean of the `NEAREST_COUNT` nearest lines within the `near_by`
 distance.
 """
 NEAREST_COUNT = 3
@@ -92,8 +92,8 @@ def build_vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
 
 
 def find_evidence(text: str, words: NotebookVocabulary, present_names: Collection[str] = ()) -> dict[str, NotebookSigns]:
-    """Return the evidence in the words of a message; names of those `present` and everyday words are ignored."""
-    message_words = [word for word in question(text, present_names).words if word not in EVERYDAY and len(word) > 1]
+    """Return the evidence in the words of a message; names of those `present_names` and everyday words are ignored."""
+    message_words = [word for word in parse_query(text, present_names).words if word not in EVERYDAY and len(word) > 1]
     roots = frozenset(root for word in message_words for root in content_words(word))
     names = frozenset(root for name in present_names for root in content_words(name))
     length_factor = 1.0 + max(0, len(roots) - LONG_MESSAGE) / LONG_MESSAGE

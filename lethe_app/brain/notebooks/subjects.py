@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.retrieval.query_terms import EVERYDAY, cut, fold
+from lethe_app.retrieval.query_terms import EVERYDAY, fold, split_words
 
 UNSUITABLE_TITLE_WORDS = frozenset(
     """
@@ -99,7 +99,7 @@ def parse_subjects(texts: Iterable[str]) -> Matters:
 
 
 def load_subjects(folders: Sequence[Path]) -> Matters:
-    """Read all lists in these folders, such as `subjects.en.txt`; unreadable files are skipped."""
+    """Read all lists in these folders, such as `notebook_subjects.en.txt`; unreadable files are skipped."""
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob("subjects*.txt")):
         try:
@@ -117,7 +117,7 @@ def _most_shared_word(texts: Sequence[str], names: Collection[str]) -> tuple[str
     counts = Counter[str]()
     for text in texts:
         roots: set[str] = set()
-        for word in cut(text):
+        for word in split_words(text):
             (*found,) = content_words(word)
             if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY | UNSUITABLE_TITLE_WORDS:
                 plain = word if len(word) < len(spelled.get(found[0], word + "x")) else spelled[found[0]]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from lethe_app.brain.vocabulary.kin_words import fitting_pronouns
-from lethe_app.retrieval.query_terms import cut, fold
+from lethe_app.retrieval.query_terms import fold, split_words
 
 _TITLED = re.compile(r"(?:(?P<man>mr)|mrs|ms|miss)\b", re.IGNORECASE)
 
 
 @dataclass
 class Person:
-    """Person or pet of the speaker. `who` is the relation: “daughter”, or through another person “daughter Aoife's partner”."""
+    """Person or pet of the speaker. `relation` is the relation: “daughter”, or through another person “daughter Aoife's partner”."""
 
     name: str
     relation: str
@@ -49,7 +49,7 @@ class Acquaintances:
 
     def find_people(self, text: str) -> list[Person]:
         """Return the registered people whose names occur in a text."""
-        words = {fold(word.removesuffix("'s")) for word in text.replace("’", "'").split()} | set(map(fold, cut(text)))
+        words = {fold(word.removesuffix("'s")) for word in text.replace("’", "'").split()} | set(map(fold, split_words(text)))
         return [person for key, person in self.people_by_name.items() if key in words]
 
 

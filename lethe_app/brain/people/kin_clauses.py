@@ -119,7 +119,7 @@ _NOT_PLACES = frozenset(
 def extract_predicate(text: str, *, is_verb_optional: bool = True) -> str:
     """Return the lasting predicate a clause begins with, such as “is a physio”; empty if there is none.
 
-    Unless `bare`, it needs its own verb: “in boston” alone does not count.
+    Unless `is_verb_optional`, it needs its own verb: “in boston” alone does not count.
     """
     predicate = strip_fillers(
         _add_verb(text) if is_verb_optional or not re.match(r"(?:an?|in|at|near|from|based|\d)\b", text) else text

@@ -238,7 +238,10 @@ class MessageReading:
                 if birthday_match := _ORDINAL_BIRTHDAY.match(sentence[start:end]):
                     verb_phrase = "turned" if _PAST_WORD.search(sentence) else "is turning"
                     yield PersonStatement(
-                        f"{person.designation} {verb_phrase} {birthday_match['age']}", f"{fold(person.name)} age", (), person.name
+                        f"{person.designation} {verb_phrase} {birthday_match['age']}",
+                        f"{fold(person.name)} age",
+                        (),
+                        person.name,
                     )
             if end > start:
                 yield from self._find_part_attributes(
@@ -344,7 +347,7 @@ class MessageReading:
         return preceding_person, text, False
 
     def resolve_pronoun(self, pronoun: str) -> Person | None:
-        """Return the referent of the pronoun in this message or, if `looks_back`, in `before`; None if it is ambiguous or
+        """Return the referent of the pronoun in this message or, if `can_look_back`, in `before`; None if it is ambiguous or
         unknown.
 
         Of several candidates the last mentioned one is accepted if it alone has a definite gender, or, in this message, if

@@ -11,7 +11,7 @@ from lethe_app.brain.people.kin_messages import OWN_RELATION, MessageReading
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.kin_words import standardize_role
-from lethe_app.retrieval.query_terms import cut, fold
+from lethe_app.retrieval.query_terms import fold, split_words
 
 _HEADING = re.compile(
     r"(?:.*\b(?:have|got|and|yes|yeah),? |.*, )?(?:(?:my|our|two|three|four|five|2|3|4|5) )?(?:\w+ )?(?:kids|children|"
@@ -35,7 +35,7 @@ class People(Acquaintances):
     """Index of the speaker's last message."""
 
     def read_message(self, line: Utterance, index: int, other_texts: Sequence[str]) -> Iterator[PersonStatement]:
-        """Yield the statements of a message about the speaker's people. `between` are the other speaker's texts since their
+        """Yield the statements of a message about the speaker's people. `other_texts` are the other speaker's texts since their
         last message.
         """
         parts = _join_headings(extract_sentences(line.text[:_MAX_MESSAGE_LENGTH]))
@@ -68,11 +68,11 @@ def _join_headings(parts: Sequence[str]) -> list[str]:
 
 
 def makes_redundant(text: str, other_text: str, names: Sequence[str]) -> bool:
-    """Return whether the statement `text` makes `other` redundant: it contains all of its content words except the names or,
-    if `other` only tells a name, that name and the relation.
+    """Return whether the statement `text` makes `other_text` redundant: it contains all of its content words except the names or,
+    if `other_text` only tells a name, that name and the relation.
     """
-    text_words = set(map(fold, cut(text)))
-    if " called " in other_text and all(set(map(fold, cut(name))) <= text_words for name in names):
+    text_words = set(map(fold, split_words(text)))
+    if " called " in other_text and all(set(map(fold, split_words(name))) <= text_words for name in names):
         relation = other_text.split(" called ", maxsplit=1)[0].removesuffix(" are").removesuffix(" is").split()[-1]
         relation_forms = (relation.removesuffix("s"), standardize_role(relation).removesuffix("s"))
         is_relation_mentioned = (
@@ -81,7 +81,7 @@ def makes_redundant(text: str, other_text: str, names: Sequence[str]) -> bool:
             or any(word.startswith(who[:4]) for word in text_words for who in relation_forms)
         )
         return is_relation_mentioned and not re.search(r"[a-z] \d", text)
-    return set(map(fold, cut(other_text))) - set(map(fold, " ".join(names).split())) - _IGNORED_WORDS <= text_words
+    return set(map(fold, split_words(other_text))) - set(map(fold, " ".join(names).split())) - _IGNORED_WORDS <= text_words
 
 
 def is_same_without_name(text: str, named_text: str, names: Sequence[str]) -> bool:

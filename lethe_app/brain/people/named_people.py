@@ -152,7 +152,7 @@ class Named:
 
 
 def find_named(sentence: str, *, plural_group: str = "") -> Iterator[Named]:
-    """Yield the people a sentence introduces; `plural` is to whom “they” may refer, such as “kids”."""
+    """Yield the people a sentence introduces; `plural_group` is to whom “they” may refer, such as “kids”."""
     yield from _find_listed(sentence, plural_group)
     # Earlier patterns take precedence: the caller skips a name it has already.
     for pattern, is_certain in (

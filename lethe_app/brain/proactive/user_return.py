@@ -43,7 +43,7 @@ class UserReturnInsert(BaseModel):
 
 @dataclass(frozen=True)
 class UserAbsence:
-    """Input of `greet`: everything that decides whether the user was away and what the note says."""
+    """Input of `build_return_note`: everything that decides whether the user was away and what the note says."""
 
     last_message: datetime | None
     """Time of the user's last message in any session; None if there is none."""
@@ -70,7 +70,7 @@ class ReturnNote:
     text: str
     """Text with macros unexpanded."""
     used: tuple[UUID, ...]
-    """Ids of the announced notes and memories; see `without` and `after_return`."""
+    """Ids of the announced notes and memories; see `remove_notes` and `mark_announced`."""
     because: tuple[Reason, ...]
 
 

@@ -141,7 +141,7 @@ _ANSWER_PATTERNS = {
 def complete_answer(question: str, answer: str, previous_text: str = "") -> tuple[str, str] | None:
     """Return the answer as one full first-person sentence with its key; None if the reading is uncertain.
 
-    `question` and `answer` are whole messages of two speakers; `before` is the answerer's previous text.
+    `question` and `answer` are whole messages of two speakers; `previous_text` is the answerer's previous text.
     """
     last_question = _last_question(question)
     if not last_question:

@@ -61,7 +61,7 @@ def read_answers(lines: Sequence[Utterance], index: int) -> list[tuple[UUID, str
 def complete_answers(question: str, answer: str, previous_text: str = "") -> list[tuple[str, str]]:
     """Return the statements an answer makes together with the question before it, as first-person clauses with their keys.
 
-    `question` and `answer` are whole messages of two speakers; `before` is the answerer's previous text.
+    `question` and `answer` are whole messages of two speakers; `previous_text` is the answerer's previous text.
     """
     pieces = [expand_abbreviations(strip_fillers(part)) for part in extract_sentences(answer)[:3] if not part.endswith("?")]
     first_sentence = " ".join(extract_sentences(answer)[:1])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import EVERYDAY, cut, question
+from lethe_app.retrieval.query_terms import EVERYDAY, parse_query, split_words
 
 MAX_CHARACTERS = 2000
 """Characters of a message in which a request is searched."""
@@ -70,14 +70,14 @@ class RequestedTopic:
 
     def is_met(self, texts: Iterable[str]) -> bool:
         """Return whether the texts together contain every name and more than half of all words of the topic."""
-        found_words = self.words.intersection(stem(word) for text in texts for word in cut(text))
+        found_words = self.words.intersection(stem(word) for text in texts for word in split_words(text))
         return self.names <= found_words and 2 * len(found_words) > len(self.words)
 
 
 def find_requested_topic(text: str, present_names: Collection[str] = ()) -> RequestedTopic | None:
     """Return the topic of the last request for memory in a text; None if there is no request, or if it has no topic.
 
-    Names of those `present` are not topics: nearly every memory of the persona is about them.
+    Names of those `present_names` are not topics: nearly every memory of the persona is about them.
     """
     # Of several questions in a message the last one is the one to answer.
     for sentence in reversed(_END.split(plain(text[:MAX_CHARACTERS], keep_case=True))):
@@ -92,7 +92,7 @@ def parse_topic(phrase: str, present_names: Collection[str]) -> RequestedTopic |
     """Return the topic named in a phrase: its content words or, if all of them are everyday words, those with a possessive.
     None if there are neither.
     """
-    query = question(f"about {phrase}", present_names)
+    query = parse_query(f"about {phrase}", present_names)
     topic_words = {word for word in query.words if word not in EVERYDAY} - _REQUEST_WORDS
     words = topic_words or {match["what"].lower() for match in _OWNED.finditer(phrase)}
     return RequestedTopic(frozenset(map(stem, words)), frozenset(map(stem, query.names & words))) if words else None

@@ -91,7 +91,7 @@ class MemorySet(Sequence[MemoryUnit]):
 
     def differs_only_in_recalls(self, other: MemorySet) -> bool:
         """Return whether `other` has the same memories and differs at most in their recall counters. True only for sets
-        derived by `touched`.
+        derived by `with_recalls`.
         """
         return self._order is other._order
 
@@ -105,7 +105,7 @@ class MemorySet(Sequence[MemoryUnit]):
         return updated
 
     def with_changes(self, changed: Iterable[MemoryUnit], guids: Collection[UUID]) -> MemorySet:
-        """Return a set in which the memories of the guids `named` are replaced by those in `changed`; one that is not in
+        """Return a set in which the memories of the guids `guids` are replaced by those in `changed`; one that is not in
         `changed` is removed.
         """
         changed_by_guid = {one.guid: one for one in changed}

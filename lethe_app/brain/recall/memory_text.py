@@ -62,7 +62,7 @@ def format_memory(
 ) -> str:
     """Return the memory as prompt text with macros unexpanded. Its own words cannot start a heading or a system event.
 
-    `until` is when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it
+    `ended_at` is when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it
     began. Days are those of the time zone of the stored times, or of `zone`.
     """
     date_suffix = f" ({_format_days(memory, ended_at, zone)})" if form.dated else ""

@@ -45,7 +45,7 @@ class Objection(BaseModel):
 
 
 def create_objection(memory: UUID, message: UUID, message_text: str, moment: datetime) -> Objection:
-    """Create the objection to `memory` being recalled at the message with the text `said`."""
+    """Create the objection to `memory` being recalled at the message with the text `message_text`."""
     words = tuple(sorted(content_words(message_text)))
     return Objection(memory=memory, message=message, words=words, moment=moment)
 

@@ -293,7 +293,7 @@ def _weigh_sentences(material: Material, stated: set[int]) -> dict[int, float]:
 
 
 def _personal_weight(text: str, sign: SentenceSigns) -> float:
-    """Return 1 for a sentence about the speaker's own life, and `GENERAL` for one that is true of everybody."""
+    """Return 1 for a sentence about the speaker's own life, and `GENERAL_WEIGHT` for one that is true of everybody."""
     is_particular = sign.own or sign.kin or sign.named or sign.when
     return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL_WEIGHT
 
@@ -326,7 +326,7 @@ def is_uninformative(text: str) -> bool:
 
 
 def lasting_weight(sentence: Sentence, min_weight: float) -> float:
-    """Return the weight of a sentence by its probability of being worth remembering, from `least` to 1; sentences of a scene
+    """Return the weight of a sentence by its probability of being worth remembering, from `min_weight` to 1; sentences of a scene
     get 1.
     """
     if sentence.in_story or sentence.narrates:

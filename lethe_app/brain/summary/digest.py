@@ -47,7 +47,7 @@ MOMENTARY_WEIGHT = 0.6
 MIN_LENGTH_LIMIT = 250
 """Characters that a summary may always have, in addition to its share of the text."""
 LENGTH_SHARE = 0.5
-"""Share of the characters of the endorsed sentences that a summary may have in addition to `LEAST`."""
+"""Share of the characters of the endorsed sentences that a summary may have in addition to `MIN_LENGTH_LIMIT`."""
 FACTS_LENGTH_SHARE = 0.7
 """The same share for the facts of a summary."""
 MIN_FACTS_FOR_SUBJECTS = 6
@@ -91,7 +91,7 @@ def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LE
 
 
 def build_summary(lines: Sequence[Utterance], max_length: int = MAX_SUMMARY_LENGTH) -> str:
-    """Return the most salient lines in their order, one report per line, at most `longest` characters, fewer for a short
+    """Return the most salient lines in their order, one report per line, at most `max_length` characters, fewer for a short
     session.
 
     They are taken from the user's utterances and from those of the persona that the user took up
@@ -166,7 +166,7 @@ def _summarize(material: _Told, max_length: int) -> str:
 
 
 def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length: int) -> str:
-    """Return the rolling summary `before` extended by the `lines` that just left the context window, in at most `longest`
+    """Return the rolling summary `previous` extended by the `lines` that just left the context window, in at most `max_length`
     characters.
 
     While there is room, the new reports follow the old ones. When there is none, all of them compete again by the same rule
@@ -232,7 +232,7 @@ def _compose_title(lines: Sequence[Utterance], material: _Told, session_topics: 
 
 
 def _main_subjects(material: _Told) -> str:
-    """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than `FEWEST_FACTS`."""
+    """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than `MIN_FACTS_FOR_SUBJECTS`."""
     kinds = Counter(_SUBJECT_BY_KIND[fact.kind] for fact in material.facts if fact.kind in _SUBJECT_BY_KIND)
     if sum(kinds.values()) < MIN_FACTS_FOR_SUBJECTS:
         return ""

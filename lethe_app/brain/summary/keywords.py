@@ -104,7 +104,7 @@ def select_keywords(ranked: Sequence[SummaryTopic]) -> tuple[str, ...]:
 
 
 def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryTopic]:
-    """Return the first `most` topics that share no word with a better one."""
+    """Return the first `limit` topics that share no word with a better one."""
     chosen: list[SummaryTopic] = []
     used: set[str] = set()
     for topic in ranked:

@@ -111,7 +111,7 @@ def find_plan(sentence: Sentence) -> StatedPlan | None:
 
 
 def shorten_plan(text: str) -> str:
-    """Shorten the text to at most `LONGEST` characters, cut between words where there are any."""
+    """Shorten the text to at most `MAX_PLAN_LENGTH` characters, cut between words where there are any."""
     if len(text) <= MAX_PLAN_LENGTH:
         return text
     cut = text[: MAX_PLAN_LENGTH - 1]
@@ -143,9 +143,9 @@ _AGREED = re.compile(
 
 
 def select_goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | None], limit: int = MAX_GOALS) -> tuple[str, ...]:
-    """Return up to `most` goals as `Name: text`, in session order; later ones and those with a time are preferred.
+    """Return up to `limit` goals as `Name: text`, in session order; later ones and those with a time are preferred.
 
-    `plans` has the result of `plan_in` for each of the sentences.
+    `plans` has the result of `find_plan` for each of the sentences.
     """
     found: list[tuple[float, int, str]] = []
     for index, (sentence, plan) in enumerate(zip(sentences, plans, strict=True)):

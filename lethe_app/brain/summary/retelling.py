@@ -92,7 +92,7 @@ _NO_SUBJECT = re.compile(
 def retell(sentence: Sentence, listener: str) -> str | None:
     """Return an English sentence as a statement in the third person with a full stop.
 
-    `other` is the name of the listener. None if it cannot be converted: a question, a fragment, a pronoun without its noun,
+    `listener` is the name of the listener. None if it cannot be converted: a question, a fragment, a pronoun without its noun,
     or a “we” whose members are unknown.
     """
     text = _prepare_text(sentence, listener)

@@ -44,10 +44,10 @@ def choose_reports(
     max_length: int,
     max_facts_length: int,
 ) -> list[SummaryCandidate]:
-    """Return the chosen candidates in session order: facts of at most `room_of_facts` characters, and others in what they
-    leave of `room`.
+    """Return the chosen candidates in session order: facts of at most `max_facts_length` characters, and others in what they
+    leave of `max_length`.
 
-    If there are `ENOUGH` facts, the others take at most `LEFT` of the room.
+    If there are `ENOUGH` facts, the others take at most `OTHERS_SHARE` of the room.
     """
     state = _State(weights, max(1, min(MOST_STRETCHES, max(max_length, max_facts_length) // STRETCH_LENGTH)))
     if others:
@@ -91,9 +91,9 @@ class _State:
         return report.salience * (BASE_VALUE + words) / price * penalty
 
     def choose(self, candidates: Sequence[SummaryCandidate], remaining: int) -> list[SummaryCandidate]:
-        """Return candidates of at most `left` characters together.
+        """Return candidates of at most `remaining` characters together.
 
-        Greedy, by salience x weight of the words not yet covered / length ** `PRICE` (`PRICE_OF_FACTS` for facts), reduced
+        Greedy, by salience x weight of the words not yet covered / length ** `LENGTH_EXPONENT` (`FACT_LENGTH_EXPONENT` for facts), reduced
         for stretches, messages and speakers already covered. The gain only falls as others are chosen, so that a stale value
         in the heap is an upper bound (Minoux 1978, accelerated greedy).
         """

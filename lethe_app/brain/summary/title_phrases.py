@@ -123,7 +123,7 @@ def is_lone_name(phrase: Phrase) -> bool:
 def build_phrase(topic: SummaryTopic, sentences: Sequence[Sentence], *, is_first: bool) -> Phrase:
     """Return the topic as worded in the first of the sentences that contains it, with its owner, adjective and place.
 
-    With `leads` it begins the title and may be preceded by an activity: “Moving to Porto”.
+    With `is_first` it begins the title and may be preceded by an activity: “Moving to Porto”.
     """
     pattern = re.compile(rf"(?<![\w'’]){re.escape(topic.spelling)}\b", re.IGNORECASE)
     for sentence in sentences:

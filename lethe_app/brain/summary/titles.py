@@ -53,7 +53,7 @@ def compose_title(
 ) -> str:
     """Return a title of two to seven words with the one or two main topics; empty if there are none.
 
-    `worth` is the salience of each sentence, `news` the event it reports. `matters` names the general subjects, for sessions
+    `worth` is the salience of each sentence, `news` the event it reports. `subjects` names the general subjects, for sessions
     in which nothing but a noun or a name stands out.
     """
     if not is_english:
@@ -79,7 +79,7 @@ def _topic_phrases(
     weight_by_line: Mapping[int, float],
     news_parts: Sequence[Phrase],
 ) -> list[Phrase]:
-    """Return the phrases of the best topics that still fit after the parts in `begun`."""
+    """Return the phrases of the best topics that still fit after the parts in `news_parts`."""
     count = max(weight_by_line, default=0) + 1
     values = {topic.key: _topic_value(topic, count, weight_by_line) for topic in topics}
     tried = heapq.nlargest(MAX_TOPICS_TRIED, filter(is_nominal, topics), key=lambda topic: values[topic.key])

@@ -56,7 +56,7 @@ class Quote:
 
 
 def quote_sentence(sentence: Sentence, max_length: int = MAX_QUOTE_LENGTH) -> Quote:
-    """Return the sentence as reported speech, cut to about `longest` characters at the end of a clause where there is one."""
+    """Return the sentence as reported speech, cut to about `max_length` characters at the end of a clause where there is one."""
     text = shorten(remove_opener(sentence.text), max_length)
     if SPACELESS.search(text) and len(SPACELESS.findall(text)) * 2 > len(text):
         return Quote(sentence.line, f"{sentence.name}：", f"「{text.translate(_NESTED_BRACKETS).rstrip('。')}」")
@@ -90,7 +90,7 @@ def format_quotes(quotes: Iterable[Quote]) -> str:
 
 
 def shorten(text: str, max_length: int) -> str:
-    """Shorten the text to at most `longest` characters, with an ellipsis in place of what was cut."""
+    """Shorten the text to at most `max_length` characters, with an ellipsis in place of what was cut."""
     if len(text) <= max_length:
         return text
     cut = text[: max(max_length - 1, 0)]

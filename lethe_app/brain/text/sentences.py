@@ -361,7 +361,7 @@ class MessagePart:
 
 
 def remove_markup(text: str) -> str:
-    """Remove code, markup, links and invisible characters. Asterisks of actions stay. Reads at most `MOST_READ` characters."""
+    """Remove code, markup, links and invisible characters. Asterisks of actions stay. Reads at most `MAX_CHARACTERS_READ` characters."""
     text = text[:MAX_CHARACTERS_READ]
     # Fast path: most messages have nothing to remove.
     if text.isascii() and text.isprintable() and not _MARKED.search(text):
@@ -372,7 +372,7 @@ def remove_markup(text: str) -> str:
 
 
 def display_name(line: Utterance) -> str:
-    """Return the speaker's name for display, at most `LONGEST_NAME` characters, without double quotes and line breaks."""
+    """Return the speaker's name for display, at most `MAX_NAME_LENGTH` characters, without double quotes and line breaks."""
     # The name is cut before it is searched, because it may be very long.
     visible = " ".join(_INVISIBLE.sub("", line.name[: 4 * MAX_NAME_LENGTH].translate(_BREAKS)).split())
     # Double quotes delimit quotations in reported speech.

@@ -219,7 +219,7 @@ def fitting_pronouns(relation: str) -> frozenset[str]:
 def parse_name(word: str, *, is_certain: bool = False) -> str:
     """Return the word as a name, with capitals; empty if it is more likely an everyday word.
 
-    A lowercase word counts as a name only if it is not known as a word. `sure` states that its position allows no other
+    A lowercase word counts as a name only if it is not known as a word. `is_certain` states that its position allows no other
     reading.
     """
     parts = word.strip(" '’").split()

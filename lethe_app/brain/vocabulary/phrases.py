@@ -16,7 +16,7 @@ DETERMINER = rf"(?:an?|{NUMBER})"
 RELATIVE_OR_ANIMAL = rf"(?:(?:{RELATIVES})|(?:{ANIMALS}))"
 MY_RELATION = rf"my (?:[a-z-]+ ){{0,2}}?(?P<who>{RELATIVE_OR_ANIMAL})"
 MY_EXTENDED_RELATION = rf"my (?:[a-z'-]+ ){{0,2}}?(?P<who>{RELATIVE_OR_ANIMAL})"
-"""Like `MY_ONE`, but it also matches “my brother's girlfriend”, whose name must not replace that of the speaker's own
+"""Like `MY_RELATION`, but it also matches “my brother's girlfriend”, whose name must not replace that of the speaker's own
 girlfriend.
 """
 OPTIONAL_NAME = (

@@ -53,7 +53,7 @@ VERBS_ALSO_NOUNS = frozenset(
     swim talk train travel try use visit volunteer wait wake walk want watch wear wish wonder work worry
     """.split()  # noqa: SIM905
 )
-"""Verbs of `BASE` that are a noun just as often."""
+"""Verbs of `BASE_VERBS` that are a noun just as often."""
 
 _SIBILANT = re.compile(r"(?:s|sh|ch|x|z|o)$")
 _Y = re.compile(r"(?<=[^aeiou])y$")

@@ -35,8 +35,8 @@ class Engine(Protocol):
         """Return the number of tokens of `text`, control tokens recognised."""
         ...
 
-    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
-        """Evaluate the prompt, then pass the reply to `say` piece by piece until it ends; the stop flag is checked
+    def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
+        """Evaluate the prompt, then pass the reply to `on_text` piece by piece until it ends; the stop flag is checked
         throughout.
 
         Background jobs do not change the KV cache that the next chat job finds.
@@ -66,7 +66,7 @@ class Engine(Protocol):
 class HasBackgroundContext(Protocol):
     """Engine that has a separate context for background jobs; embedding engines have none."""
 
-    def rest(self) -> None:
+    def free_background_context(self) -> None:
         """Free the background context; the next background job creates it again."""
         ...
 
@@ -75,7 +75,7 @@ class HasBackgroundContext(Protocol):
 class WeighsWords(Protocol):
     """Engine that returns the logits of the next token; embedding engines cannot."""
 
-    def weigh(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: Weigh) -> NextWords:
         """Return the most likely next tokens, as background work; empty if stopped."""
         ...
 

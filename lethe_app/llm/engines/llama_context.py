@@ -9,10 +9,10 @@ from typing import Any
 
 from lethe_app.domain.model import NextWords, StopReason, Usage
 from lethe_app.errors import PromptTooLong
-from lethe_app.llm.engines.llama_sampling import Sampler, next_words
+from lethe_app.llm.engines.llama_sampling import Sampler, next_token_logits
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.cache import Cache
-from lethe_app.llm.kv_cache.reuse import PLAIN, ReuseOptions
+from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 from lethe_app.llm.kv_cache.session_switch import Resuming
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.native.model import NativeFlag, NativeModel
@@ -25,140 +25,146 @@ class LlamaContext:
 
     def __init__(
         self,
-        weights: NativeModel,
+        model: NativeModel,
         context: Any,  # noqa: ANN401 - a pointer of llama.cpp
         batch: int,
         stop: NativeFlag,
-        shelf: StateStore | None = None,
+        state_store: StateStore | None = None,
         *,
         can_shift: bool = False,
     ) -> None:
-        """Wrap an empty context of `weights`. Prompts are evaluated in batches of `batch` tokens, and complete batches
+        """Wrap an empty context of `model`. Prompts are evaluated in batches of `batch` tokens, and complete batches
         survive a stop.
 
-        With `can_shift`, stretches of the previous prompt are reused behind edits. With a `shelf`, the cache is saved and
+        With `can_shift`, stretches of the previous prompt are reused behind edits. With a `state_store`, the cache is saved and
         restored when the session changes.
         """
-        self._weights = weights
+        self._model = model
         self._stop = stop
         self._cache = Cache(context, batch, stop, can_shift=can_shift)
-        self._resuming = Resuming(shelf, self._cache) if shelf is not None else None
-        self._prompt = Retokenizer(weights.tokenize, weights.cutting_tokens())
-        self._ending: int | None = None
+        self._session_switch = Resuming(state_store, self._cache) if state_store is not None else None
+        self._retokenizer = Retokenizer(model.tokenize, model.splitting_tokens())
+        self._pending_end_token: int | None = None
         """End token that was sampled last and is not evaluated yet; None if the reply ended otherwise."""
 
-    def generate(self, job: Generate, grammar: str, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
-        """Evaluate the prompt, then pass the reply to `say` piece by piece until its end or a stop. Raise PromptTooLong."""
+    def generate(
+        self, job: Generate, grammar: str, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]
+    ) -> Usage:
+        """Evaluate the prompt, then pass the reply to `on_text` piece by piece until its end or a stop. Raise PromptTooLong."""
         cache = self._cache
-        self._ending = None
-        tokens = self._prompt.tokens(job.prompt)
-        if len(tokens) >= cache.room:
-            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.room}.")
-        started = time.perf_counter()
-        evaluated = self._read(tokens, reading, ReuseOptions(job.surgery, job.shortest), job.kept_at)
-        read = time.perf_counter()
+        self._pending_end_token = None
+        tokens = self._retokenizer.tokenize(job.prompt)
+        if len(tokens) >= cache.capacity:
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
+        started_at = time.perf_counter()
+        evaluated = self._prefill(tokens, on_prefill, ReuseOptions(job.surgery, job.shortest), job.kept_at)
+        prefilled_at = time.perf_counter()
         if self._stop.is_set():
-            return Usage(len(tokens), evaluated, 0, read - started, 0.0, StopReason.STOPPED, cache.drift)
-        with Sampler(self._weights, cache.context, job.sampler, grammar, tokens) as sampler:
-            count, reason = self._speak(job, sampler, say)
-        return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason, cache.drift)
+            return Usage(len(tokens), evaluated, 0, prefilled_at - started_at, 0.0, StopReason.STOPPED, cache.drift)
+        with Sampler(self._model, cache.context, job.sampler, grammar, tokens) as sampler:
+            count, reason = self._generate_tokens(job, sampler, on_text)
+        return Usage(
+            len(tokens), evaluated, count, prefilled_at - started_at, time.perf_counter() - prefilled_at, reason, cache.drift
+        )
 
-    def weigh(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: Weigh) -> NextWords:
         """Return the most likely next tokens after a prompt; empty if stopped. Raise PromptTooLong."""
-        tokens, cache = self._prompt.tokens(job.prompt), self._cache
-        if len(tokens) >= cache.room:
-            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.room}.")
-        self._ending = None
-        self._read(tokens, lambda _done, _total: None, PLAIN, None)
-        return NextWords(()) if self._stop.is_set() or not tokens else next_words(self._weights, cache.context, job.most)
+        tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
+        if len(tokens) >= cache.capacity:
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
+        self._pending_end_token = None
+        self._prefill(tokens, lambda _done, _total: None, DEFAULT_OPTIONS, None)
+        return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, job.most)
 
     def read_ahead(self, job: ReadAhead) -> Usage:
         """Prefill a prompt before it is needed. A prompt that does not fit the context is ignored."""
-        tokens, cache = self._prompt.tokens(job.prompt), self._cache
-        if not tokens or len(tokens) >= cache.room:
+        tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
+        if not tokens or len(tokens) >= cache.capacity:
             return Usage(drift=cache.drift)
-        self._ending = None
-        started = time.perf_counter()
-        wishes = ReuseOptions(job.surgery, job.shortest, job.exact)
-        evaluated = self._read(tokens, lambda _done, _total: None, wishes, job.kept_at)
+        self._pending_end_token = None
+        started_at = time.perf_counter()
+        options = ReuseOptions(job.surgery, job.shortest, job.exact)
+        evaluated = self._prefill(tokens, lambda _done, _total: None, options, job.kept_at)
         reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
-        return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
+        return Usage(len(tokens), evaluated, 0, time.perf_counter() - started_at, 0.0, reason, cache.drift)
 
     def prepare_next_turn(self) -> None:
         """Evaluate the end token of the last reply: the next prompt contains it at exactly that position."""
-        if self._ending is not None and not self._stop.is_set():
-            self._cache.append(self._ending)
-        self._ending = None
+        if self._pending_end_token is not None and not self._stop.is_set():
+            self._cache.append(self._pending_end_token)
+        self._pending_end_token = None
 
-    def put_away(self, least: int) -> None:
-        """Save the session's state if at least `least` tokens are new since the last save."""
-        if self._resuming is not None:
-            self._resuming.put_away(least)
+    def save_state(self, min_new_tokens: int) -> None:
+        """Save the session's state if at least `min_new_tokens` tokens are new since the last save."""
+        if self._session_switch is not None:
+            self._session_switch.save_state(min_new_tokens)
 
     def free(self) -> None:
         """Free the context. The chat context is not freed here but together with the weights."""
         self._cache.free()
 
-    def _read(
-        self, tokens: list[int], reading: Callable[[int, int], None], wishes: ReuseOptions, kept_at: KeptAt | None
+    def _prefill(
+        self, tokens: list[int], on_progress: Callable[[int, int], None], options: ReuseOptions, kept_at: KeptAt | None
     ) -> int:
         """Make the cache hold exactly `tokens`, after switching the session if needed; returns how many were computed."""
-        if self._resuming is None:
-            return self._cache.evaluate(tokens, reading, wishes)
-        self._resuming.take_up(kept_at, tokens, lambda held, joints: self._cache.reusable(held, joints, tokens, wishes))
-        evaluated = self._cache.evaluate(tokens, reading, wishes)
-        self._resuming.has_read()
+        if self._session_switch is None:
+            return self._cache.evaluate(tokens, on_progress, options)
+        self._session_switch.switch_session(
+            kept_at, tokens, lambda cached, seams: self._cache.count_reusable(cached, seams, tokens, options)
+        )
+        evaluated = self._cache.evaluate(tokens, on_progress, options)
+        self._session_switch.record_prefill()
         return evaluated
 
-    def _speak(self, job: Generate, sampler: Sampler, say: Callable[[str], None]) -> tuple[int, StopReason]:
+    def _generate_tokens(self, job: Generate, sampler: Sampler, on_text: Callable[[str], None]) -> tuple[int, StopReason]:
         """Sample tokens until an end token, a stop string, the length limit, the end of the context or a stop ends the
         reply.
         """
-        weights, cache = self._weights, self._cache
+        model, cache = self._model, self._cache
         # A character may be split over several tokens; the incremental decoder holds an incomplete one back.
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        stops, out = StopStrings(job.stop), Outlet(say)
-        room = min(job.max_tokens, cache.room - cache.length)
+        stops, outlet = StopStrings(job.stop), Outlet(on_text)
+        max_count = min(job.max_tokens, cache.capacity - cache.length)
         reason = StopReason.LENGTH
         count = 0
-        while count < room:
-            token = sampler.draw()
-            if weights.is_end(token):
-                reason, self._ending = StopReason.END, token
+        while count < max_count:
+            token = sampler.sample_token()
+            if model.is_end_token(token):
+                reason, self._pending_end_token = StopReason.END, token
                 break
             count += 1
-            out.pour(stops.feed(decode(weights.piece(token))))
-            if stops.hit:
+            outlet.write(stops.feed(decode(model.token_bytes(token))))
+            if stops.is_matched:
                 reason = StopReason.END
                 break
             if not cache.append(token):
                 reason = StopReason.STOPPED
                 break
-        out.pour(stops.feed(decode(b"", True)) + stops.rest())
-        out.empty()
+        outlet.write(stops.feed(decode(b"", True)) + stops.flush())
+        outlet.flush()
         return count, reason
 
 
 class Outlet:
     """Pass text on at most 60 times per second: a fast model would keep the main process busy with single tokens."""
 
-    FRAME = 1 / 60
+    FRAME_SECONDS = 1 / 60
     """Seconds between two deliveries, one frame of a usual screen."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._held = ""
-        self._next = 0.0
+    def __init__(self, on_text: Callable[[str], None]) -> None:
+        self._on_text = on_text
+        self._buffer = ""
+        self._next_flush_at = 0.0
 
-    def pour(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Add text and deliver it if the last delivery is at least a frame ago; the first piece is delivered at once."""
-        self._held += text
-        if self._held and time.perf_counter() >= self._next:
-            self.empty()
+        self._buffer += text
+        if self._buffer and time.perf_counter() >= self._next_flush_at:
+            self.flush()
 
-    def empty(self) -> None:
+    def flush(self) -> None:
         """Deliver the buffered text."""
-        if self._held:
-            self._say(self._held)
-            self._held = ""
-            self._next = time.perf_counter() + self.FRAME
+        if self._buffer:
+            self._on_text(self._buffer)
+            self._buffer = ""
+            self._next_flush_at = time.perf_counter() + self.FRAME_SECONDS

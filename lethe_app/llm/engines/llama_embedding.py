@@ -15,7 +15,7 @@ import llama_cpp
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
-from lethe_app.llm.native.model import SEQUENCES, NativeFlag, NativeModel, flash_attention
+from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel, flash_attention
 from lethe_app.llm.protocol import Generate, ModelFacts, ReadAhead
 
 
@@ -26,7 +26,7 @@ class EmbeddingEngine:
 
     def __init__(self) -> None:
         self.stop = NativeFlag()
-        self._weights: NativeModel | None = None
+        self._model: NativeModel | None = None
         self._options = LoadOptions()
         self._token_context: Any = None
         """Context without pooling, created on first use: a context of llama.cpp either pools or does not."""
@@ -34,35 +34,35 @@ class EmbeddingEngine:
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
         self._options = replace(options, embedding=True)
-        self._weights = NativeModel(path, self._options, progress, self.stop)
-        return self._weights.facts()
+        self._model = NativeModel(path, self._options, progress, self.stop)
+        return self._model.read_facts()
 
     def count(self, text: str) -> int:
-        return len(self._loaded().tokenize(text))
+        return len(self._require_loaded().tokenize(text))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one unit vector of float32 in native byte order per text. Raise ModelError when stopped."""
-        weights = self._loaded()
-        found: list[bytes] = []
-        for batch in batches(weights, texts):
-            self._encode(weights.context, batch)
-            found += [pooled(weights, number) for number in range(len(batch))]
-        return found
+        model = self._require_loaded()
+        vectors: list[bytes] = []
+        for batch in split_into_batches(model, texts):
+            self._encode(model.context, batch)
+            vectors += [read_pooled_vector(model, number) for number in range(len(batch))]
+        return vectors
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Return a vector per text and per token from one unpooled pass; the pooled vector is computed from those of the
         tokens.
         """
-        weights = self._loaded()
+        model = self._require_loaded()
         if self._token_context is None:
-            self._token_context = unpooled_context(weights, self._options, self.stop)
-        found: list[TextEmbedding] = []
-        for batch in batches(weights, texts):
+            self._token_context = create_unpooled_context(model, self._options, self.stop)
+        embeddings: list[TextEmbedding] = []
+        for batch in split_into_batches(model, texts):
             self._encode(self._token_context, batch)
-            found += meanings(weights, self._token_context, batch)
-        return found
+            embeddings += read_embeddings(model, self._token_context, batch)
+        return embeddings
 
-    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+    def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         raise ModelError("An embedding model cannot generate text.")
 
     def read_ahead(self, job: ReadAhead) -> Usage:
@@ -74,20 +74,20 @@ class EmbeddingEngine:
     def close(self) -> None:
         if self._token_context is not None:
             llama_cpp.llama_free(self._token_context)
-        if self._weights is not None:
-            self._weights.free()
-        self._weights = self._token_context = None
+        if self._model is not None:
+            self._model.free()
+        self._model = self._token_context = None
 
-    def _loaded(self) -> NativeModel:
-        if self._weights is None:
+    def _require_loaded(self) -> NativeModel:
+        if self._model is None:
             raise ModelMissing("No embedding model is loaded.")
-        return self._weights
+        return self._model
 
     def _encode(self, context: Any, texts: list[list[int]]) -> None:  # noqa: ANN401 - a pointer of llama.cpp
         """Encode texts in one batch, each as a sequence of its own. Raise ModelError."""
         batch = llama_cpp.llama_batch_init(sum(map(len, texts)), 0, 1)
         try:
-            fill(batch, texts)
+            fill_batch(batch, texts)
             code = llama_cpp.llama_encode(context, batch)
         finally:
             llama_cpp.llama_batch_free(batch)
@@ -97,57 +97,59 @@ class EmbeddingEngine:
             )
 
 
-def batches(weights: NativeModel, texts: Sequence[str]) -> Iterator[list[list[int]]]:
+def split_into_batches(model: NativeModel, texts: Sequence[str]) -> Iterator[list[list[int]]]:
     """Yield the tokens of the texts in batches of as many texts as fit the window and the sequence limit."""
-    window = weights.context_length
-    waiting: list[list[int]] = []
+    window = model.context_length
+    batch: list[list[int]] = []
     for text in texts:
         # Every text needs a sequence for its vector, so one without tokens gets token 0.
-        tokens = weights.tokenize(text)[:window] or [0]
-        if len(waiting) == SEQUENCES or sum(map(len, waiting)) + len(tokens) > window:
-            yield waiting
-            waiting = []
-        waiting.append(tokens)
-    if waiting:
-        yield waiting
+        tokens = model.tokenize(text)[:window] or [0]
+        if len(batch) == MAX_SEQUENCES or sum(map(len, batch)) + len(tokens) > window:
+            yield batch
+            batch = []
+        batch.append(tokens)
+    if batch:
+        yield batch
 
 
-def unpooled_context(weights: NativeModel, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+def create_unpooled_context(model: NativeModel, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
     """Create a second context on the same weights that returns a vector per token. Raise ModelOutOfMemory."""
     params = llama_cpp.llama_context_default_params()
-    params.n_ctx = params.n_batch = params.n_ubatch = weights.context_length
+    params.n_ctx = params.n_batch = params.n_ubatch = model.context_length
     params.embeddings = params.kv_unified = True
-    params.n_seq_max = SEQUENCES
+    params.n_seq_max = MAX_SEQUENCES
     params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
-    params.n_threads = params.n_threads_batch = weights.threads
+    params.n_threads = params.n_threads_batch = model.threads
     params.flash_attn_type = flash_attention(options)  # as in the first one: the vectors must be the same
     params.abort_callback = stop.callback
     params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
-    context = llama_cpp.llama_init_from_model(weights.model, params)
+    context = llama_cpp.llama_init_from_model(model.model, params)
     if not context:
         raise ModelOutOfMemory("There is not enough memory for token embeddings.", "Close other programs to free memory.")
     return context
 
 
-def pooled(weights: NativeModel, number: int) -> bytes:
+def read_pooled_vector(model: NativeModel, number: int) -> bytes:
     """Return the unit vector that the model pooled for text `number` of the last batch."""
-    size = int(llama_cpp.llama_model_n_embd(weights.model))
-    return unit(llama_cpp.llama_get_embeddings_seq(weights.context, number)[:size])
+    size = int(llama_cpp.llama_model_n_embd(model.model))
+    return normalise_vector(llama_cpp.llama_get_embeddings_seq(model.context, number)[:size])
 
 
-def meanings(weights: NativeModel, context: Any, texts: list[list[int]]) -> Iterator[TextEmbedding]:  # noqa: ANN401 - a pointer of llama.cpp
+def read_embeddings(model: NativeModel, context: Any, texts: list[list[int]]) -> Iterator[TextEmbedding]:  # noqa: ANN401 - a pointer of llama.cpp
     """Yield the embeddings of the texts of the last batch, read from the context's output buffer."""
-    size = int(llama_cpp.llama_model_n_embd(weights.model))
-    place = ctypes.addressof(llama_cpp.llama_get_embeddings(context).contents)
-    pooling = llama_cpp.llama_pooling_type(weights.context)
+    size = int(llama_cpp.llama_model_n_embd(model.model))
+    address = ctypes.addressof(llama_cpp.llama_get_embeddings(context).contents)
+    pooling = llama_cpp.llama_pooling_type(model.context)
     for tokens in texts:
         length = len(tokens) * size * ctypes.sizeof(ctypes.c_float)
-        raw = ctypes.string_at(place, length)
-        place += length
-        yield TextEmbedding(unit(pool(array("f", raw), size, pooling)), raw, tuple(map(weights.spelling, tokens)))
+        raw = ctypes.string_at(address, length)
+        address += length
+        yield TextEmbedding(
+            normalise_vector(pool_tokens(array("f", raw), size, pooling)), raw, tuple(map(model.token_spelling, tokens))
+        )
 
 
-def pool(rows: array[float], size: int, pooling: int) -> Sequence[float]:
+def pool_tokens(rows: array[float], size: int, pooling: int) -> Sequence[float]:
     """Pool token vectors into one vector in the way llama.cpp does for this pooling type."""
     if pooling == llama_cpp.LLAMA_POOLING_TYPE_CLS:
         return rows[:size]
@@ -156,21 +158,21 @@ def pool(rows: array[float], size: int, pooling: int) -> Sequence[float]:
     return [sum(rows[column::size]) for column in range(size)]  # the length does not matter: it becomes one
 
 
-def fill(batch: llama_cpp.llama_batch, texts: list[list[int]]) -> None:
+def fill_batch(batch: llama_cpp.llama_batch, texts: list[list[int]]) -> None:
     """Fill a llama.cpp batch with the tokens of all texts, each with its position and its sequence number."""
-    at = 0
+    index = 0
     for number, tokens in enumerate(texts):
-        for place, token in enumerate(tokens):
-            batch.token[at] = token
-            batch.pos[at] = place  # type: ignore[call-overload]  # the binding calls an array of numbers one of arrays
-            batch.n_seq_id[at] = 1
-            batch.seq_id[at][0] = number
-            batch.logits[at] = 1
-            at += 1
-    batch.n_tokens = at
+        for position, token in enumerate(tokens):
+            batch.token[index] = token
+            batch.pos[index] = position  # type: ignore[call-overload]  # the binding calls an array of numbers one of arrays
+            batch.n_seq_id[index] = 1
+            batch.seq_id[index][0] = number
+            batch.logits[index] = 1
+            index += 1
+    batch.n_tokens = index
 
 
-def unit(vector: Sequence[float]) -> bytes:
+def normalise_vector(vector: Sequence[float]) -> bytes:
     """Return the vector normalised to length one, as float32; a zero vector stays zero."""
     length = math.sqrt(math.fsum(x * x for x in vector))
     return array("f", [x / length for x in vector] if length > 0 else vector).tobytes()

@@ -19,9 +19,9 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.llm.native.model import NativeModel
 
-NEVER_FEWER_THAN = 1
+MIN_KEEP = 1
 """Minimum number of candidates each truncating sampler keeps."""
-LUMP = 0.05
+LOGIT_BIN_WIDTH = 0.05
 """Width of the bins, in logits, into which the tokens of the long tail are grouped."""
 
 
@@ -33,44 +33,44 @@ class Sampler:
     that was sampled without it.
     """
 
-    def __init__(self, weights: NativeModel, context: Any, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:  # noqa: ANN401
+    def __init__(self, model: NativeModel, context: Any, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:  # noqa: ANN401
         """Build the chain for `context`, whose last token was just evaluated. Raise ModelError if llama.cpp refuses a part."""
-        self._vocab = weights.vocab
+        self._vocab = model.vocab
         self._context = context
         self._preset = preset
         self._seed = preset.seed if preset.seed >= 0 else secrets.randbits(31)
         self._chain = self._new_chain()
-        self._guesses = self._new_chain()
-        self._rules: Any = None
+        self._guess_chain = self._new_chain()
+        self._grammar: Any = None
         if grammar:
-            self._rules = llama_cpp.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
-            self._add(self._rules, "grammar")
-        self._add(self._penalties(prompt), "penalties")
-        for part in self._choices():
+            self._grammar = llama_cpp.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
+            self._add(self._grammar, "grammar")
+        self._add(self._build_penalties(prompt), "penalties")
+        for part in self._build_samplers():
             self._add(part, "sampler")
-        self._may_guess = bool(grammar) and not remembers(preset)
+        self._may_guess = bool(grammar) and not has_history(preset)
         if self._may_guess:
-            for part in self._choices():
-                llama_cpp.llama_sampler_chain_add(self._guesses, part)
+            for part in self._build_samplers():
+                llama_cpp.llama_sampler_chain_add(self._guess_chain, part)
 
-    def draw(self) -> int:
+    def sample_token(self) -> int:
         """Sample the next token and record it in the chain."""
         if self._may_guess:
             # llama_sampler_sample accepts the token in the chain it samples from. The guess chain keeps no history (see
-            # `remembers`), so a rejected guess has no effect; an accepted one must be recorded in the main chain, whose
+            # `has_history`), so a rejected guess has no effect; an accepted one must be recorded in the main chain, whose
             # grammar advances with it.
-            guess = int(llama_cpp.llama_sampler_sample(self._guesses, self._context, -1))
-            if self._allows(guess):
+            guess = int(llama_cpp.llama_sampler_sample(self._guess_chain, self._context, -1))
+            if self._is_allowed(guess):
                 llama_cpp.llama_sampler_accept(self._chain, guess)
                 return guess
         return int(llama_cpp.llama_sampler_sample(self._chain, self._context, -1))
 
-    def _allows(self, token: int) -> bool:
+    def _is_allowed(self, token: int) -> bool:
         """Return whether the grammar allows this token next."""
-        one = llama_cpp.llama_token_data(token, 0.0, 0.0)
-        data = llama_cpp.llama_token_data_array(ctypes.pointer(one), 1, -1, False)
-        llama_cpp.llama_sampler_apply(self._rules, ctypes.byref(data))
-        return bool(one.logit != -math.inf)
+        candidate = llama_cpp.llama_token_data(token, 0.0, 0.0)
+        data = llama_cpp.llama_token_data_array(ctypes.pointer(candidate), 1, -1, False)
+        llama_cpp.llama_sampler_apply(self._grammar, ctypes.byref(data))
+        return bool(candidate.logit != -math.inf)
 
     def __enter__(self) -> Self:
         return self
@@ -80,35 +80,35 @@ class Sampler:
 
     def _free(self) -> None:
         llama_cpp.llama_sampler_free(self._chain)
-        llama_cpp.llama_sampler_free(self._guesses)
+        llama_cpp.llama_sampler_free(self._guess_chain)
 
     def _new_chain(self) -> Any:  # noqa: ANN401 - a native pointer
         return llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
 
-    def _add(self, part: Any, what: str) -> None:  # noqa: ANN401 - a native pointer
+    def _add(self, part: Any, part_name: str) -> None:  # noqa: ANN401 - a native pointer
         if not part:
             self._free()
-            raise ModelError(f"The engine rejected the {what}.")
+            raise ModelError(f"The engine rejected the {part_name}.")
         # The chain takes ownership of its parts, so freeing the chain frees them too.
         llama_cpp.llama_sampler_chain_add(self._chain, part)
 
-    def _penalties(self, prompt: list[int]) -> Any:  # noqa: ANN401 - a native pointer
+    def _build_penalties(self, prompt: list[int]) -> Any:  # noqa: ANN401 - a native pointer
         """Build the penalties as a chain of their own, so that the prompt can be accepted by them and not by the grammar."""
         preset, chain = self._preset, self._new_chain()
-        look_back = self._effective(preset.repetition_range)
+        look_back = self._resolve_range(preset.repetition_range)
         if look_back and (preset.repetition_penalty != 1 or preset.frequency_penalty or preset.presence_penalty):
             part = llama_cpp.llama_sampler_init_penalties(
                 self._vocabulary_size, look_back, preset.repetition_penalty, preset.frequency_penalty, preset.presence_penalty
             )
             llama_cpp.llama_sampler_chain_add(chain, part)
         if preset.dry_multiplier > 0:
-            llama_cpp.llama_sampler_chain_add(chain, self._dry())
-            look_back = max(look_back, self._effective(preset.dry_range))
+            llama_cpp.llama_sampler_chain_add(chain, self._build_dry())
+            look_back = max(look_back, self._resolve_range(preset.dry_range))
         for token in prompt[len(prompt) - look_back :] if look_back < len(prompt) else prompt:
             llama_cpp.llama_sampler_accept(chain, token)
         return chain
 
-    def _dry(self) -> Any:  # noqa: ANN401 - a native pointer
+    def _build_dry(self) -> Any:  # noqa: ANN401 - a native pointer
         preset = self._preset
         breakers = [text.encode() for text in preset.dry_breakers]
         return llama_cpp.llama_sampler_init_dry(
@@ -116,7 +116,7 @@ class Sampler:
             preset.dry_multiplier,
             preset.dry_base,
             preset.dry_allowed_length,
-            self._effective(preset.dry_range),
+            self._resolve_range(preset.dry_range),
             (ctypes.c_char_p * len(breakers))(*breakers),
             len(breakers),
         )
@@ -125,34 +125,32 @@ class Sampler:
     def _vocabulary_size(self) -> int:
         return int(llama_cpp.llama_vocab_n_tokens(self._vocab))
 
-    def _effective(self, look_back: int) -> int:
+    def _resolve_range(self, look_back: int) -> int:
         return int(llama_cpp.llama_n_ctx(self._context)) if look_back < 0 else look_back
 
-    def _choices(self) -> list[Any]:
+    def _build_samplers(self) -> list[Any]:
         """Return the samplers behind the penalties; the last one draws the token."""
         preset = self._preset
         if preset.temperature == 0:
             return [llama_cpp.llama_sampler_init_greedy()]
         if preset.mirostat:
-            return [llama_cpp.llama_sampler_init_temp(preset.temperature), self._mirostat()]
-        chosen: list[tuple[bool, Callable[[], Any]]] = [
+            return [llama_cpp.llama_sampler_init_temp(preset.temperature), self._build_mirostat()]
+        optional_samplers: list[tuple[bool, Callable[[], Any]]] = [
             (preset.top_n_sigma > 0, lambda: llama_cpp.llama_sampler_init_top_n_sigma(preset.top_n_sigma)),
             (preset.top_k > 0, lambda: llama_cpp.llama_sampler_init_top_k(preset.top_k)),
-            (preset.typical_p < 1, lambda: llama_cpp.llama_sampler_init_typical(preset.typical_p, NEVER_FEWER_THAN)),
-            (preset.top_p < 1, lambda: llama_cpp.llama_sampler_init_top_p(preset.top_p, NEVER_FEWER_THAN)),
-            (preset.min_p > 0, lambda: llama_cpp.llama_sampler_init_min_p(preset.min_p, NEVER_FEWER_THAN)),
-            (preset.xtc_probability > 0, self._xtc),
+            (preset.typical_p < 1, lambda: llama_cpp.llama_sampler_init_typical(preset.typical_p, MIN_KEEP)),
+            (preset.top_p < 1, lambda: llama_cpp.llama_sampler_init_top_p(preset.top_p, MIN_KEEP)),
+            (preset.min_p > 0, lambda: llama_cpp.llama_sampler_init_min_p(preset.min_p, MIN_KEEP)),
+            (preset.xtc_probability > 0, self._build_xtc),
         ]
-        parts = [make() for wanted, make in chosen if wanted]
+        parts = [make() for wanted, make in optional_samplers if wanted]
         temperature = llama_cpp.llama_sampler_init_temp_ext(preset.temperature, preset.dynatemp_range, preset.dynatemp_exponent)
         return [*parts, temperature, llama_cpp.llama_sampler_init_dist(self._seed)]
 
-    def _xtc(self) -> Any:  # noqa: ANN401 - a native pointer
-        return llama_cpp.llama_sampler_init_xtc(
-            self._preset.xtc_probability, self._preset.xtc_threshold, NEVER_FEWER_THAN, self._seed
-        )
+    def _build_xtc(self) -> Any:  # noqa: ANN401 - a native pointer
+        return llama_cpp.llama_sampler_init_xtc(self._preset.xtc_probability, self._preset.xtc_threshold, MIN_KEEP, self._seed)
 
-    def _mirostat(self) -> Any:  # noqa: ANN401 - a native pointer
+    def _build_mirostat(self) -> Any:  # noqa: ANN401 - a native pointer
         preset = self._preset
         if preset.mirostat == 2:
             return llama_cpp.llama_sampler_init_mirostat_v2(self._seed, preset.mirostat_tau, preset.mirostat_eta)
@@ -160,24 +158,24 @@ class Sampler:
         return llama_cpp.llama_sampler_init_mirostat(size, self._seed, preset.mirostat_tau, preset.mirostat_eta, 100)
 
 
-def next_words(weights: NativeModel, context: Any, most: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
-    """Return the logits of the next token: the `most` likeliest one by one, all others grouped into bins of equal logit."""
-    size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
+def next_token_logits(model: NativeModel, context: Any, limit: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
+    """Return the logits of the next token: the `limit` likeliest one by one, all others grouped into bins of equal logit."""
+    size = int(llama_cpp.llama_vocab_n_tokens(model.vocab))
     logits = llama_cpp.llama_get_logits_ith(context, -1)[:size]
     ranked = sorted(range(size), key=lambda token: -logits[token])
-    words = tuple((_spelled(weights, token), logits[token]) for token in ranked[:most])
-    lumps: list[tuple[float, int]] = []
-    for _step, some in groupby((logits[token] for token in ranked[most:]), key=lambda logit: round(logit / LUMP)):
-        alike = list(some)
-        lumps.append((sum(alike) / len(alike), len(alike)))
-    return NextWords(words, tuple(lumps))
+    words = tuple((_token_text(model, token), logits[token]) for token in ranked[:limit])
+    bins: list[tuple[float, int]] = []
+    for _step, group in groupby((logits[token] for token in ranked[limit:]), key=lambda logit: round(logit / LOGIT_BIN_WIDTH)):
+        bin_logits = list(group)
+        bins.append((sum(bin_logits) / len(bin_logits), len(bin_logits)))
+    return NextWords(words, tuple(bins))
 
 
-def _spelled(weights: NativeModel, token: int) -> str:
-    return "" if weights.is_end(token) else weights.piece(token).decode("utf-8", "replace")
+def _token_text(model: NativeModel, token: int) -> str:
+    return "" if model.is_end_token(token) else model.token_bytes(token).decode("utf-8", "replace")
 
 
-def remembers(preset: SamplerPreset) -> bool:
+def has_history(preset: SamplerPreset) -> bool:
     """Return whether a sampler of the preset keeps a history, so that a rejected guess would change later draws."""
     return bool(
         preset.mirostat
@@ -189,7 +187,7 @@ def remembers(preset: SamplerPreset) -> bool:
 
 
 @lru_cache(maxsize=64)
-def grammar_of(schema: str) -> str:
+def grammar_from_schema(schema: str) -> str:
     """Convert a JSON schema to GBNF with a rule `root`; references are resolved inside the schema only. Raise ModelError."""
     try:
         return str(json_schema_to_gbnf(schema))

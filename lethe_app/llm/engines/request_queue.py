@@ -11,63 +11,67 @@ from lethe_app.llm.protocol import Generate, Keep, ReadAhead, Request, RequestPr
 
 class RequestQueue:
     """Queue between the listening thread, which enqueues and stops requests, and the computing thread, which takes and
-    finishes them. The stop flag `flag` ends the request that was taken.
+    finishes them. The stop flag `stop_flag` ends the request that was taken.
     """
 
-    def __init__(self, flag: StopFlag) -> None:
-        self._flag = flag
-        self._waiting: dict[RequestPriority, deque[Request]] = {RequestPriority.CHAT: deque(), RequestPriority.QUIET: deque()}
+    def __init__(self, stop_flag: StopFlag) -> None:
+        self._stop_flag = stop_flag
+        self._queues: dict[RequestPriority, deque[Request]] = {RequestPriority.CHAT: deque(), RequestPriority.QUIET: deque()}
         self._running: Request | None = None
-        self._made_way = False
+        self._was_preempted = False
         self._changed = threading.Condition()
 
     @property
-    def made_way(self) -> bool:
+    def was_preempted(self) -> bool:
         """Whether the running job was preempted by a chat request."""
         with self._changed:
-            return self._made_way
+            return self._was_preempted
 
     def enqueue(self, request: Request) -> None:
         """Queue a request; a chat request stops a background job that is running."""
-        lane = lane_of(request)
+        priority = priority_of(request)
         with self._changed:
-            self._waiting[lane].append(request)
-            if lane is RequestPriority.CHAT and self._running is not None and lane_of(self._running) is RequestPriority.QUIET:
+            self._queues[priority].append(request)
+            if (
+                priority is RequestPriority.CHAT
+                and self._running is not None
+                and priority_of(self._running) is RequestPriority.QUIET
+            ):
                 # A job that its own requester has stopped already was not preempted.
-                self._made_way = self._made_way or not self._flag.is_set()
-                self._flag.set()
+                self._was_preempted = self._was_preempted or not self._stop_flag.is_set()
+                self._stop_flag.set()
             self._changed.notify()
 
     def stop(self, job: int) -> bool:
         """Stop a job. Return True if it was still queued: it then never runs, and the caller must send its last report."""
         with self._changed:
             if self._running is not None and self._running.job == job:
-                self._flag.set()
+                self._stop_flag.set()
                 return False
-            for queue in self._waiting.values():
-                found = [request for request in queue if request.job == job]
-                if found:
-                    queue.remove(found[0])
+            for queue in self._queues.values():
+                queued = [request for request in queue if request.job == job]
+                if queued:
+                    queue.remove(queued[0])
                     return True
             return False  # it has just ended by itself
 
-    def take(self) -> Request:
+    def wait_for_next(self) -> Request:
         """Wait for the next request and return it with the stop flag cleared."""
         with self._changed:
-            self._changed.wait_for(lambda: any(self._waiting.values()))
-            queue = self._waiting[RequestPriority.CHAT] or self._waiting[RequestPriority.QUIET]
+            self._changed.wait_for(lambda: any(self._queues.values()))
+            queue = self._queues[RequestPriority.CHAT] or self._queues[RequestPriority.QUIET]
             self._running = queue.popleft()
-            self._made_way = False
-            self._flag.clear()
+            self._was_preempted = False
+            self._stop_flag.clear()
             return self._running
 
-    def leave(self) -> None:
+    def mark_answered(self) -> None:
         """Mark the taken request as answered."""
         with self._changed:
             self._running = None
 
 
-def lane_of(request: Request) -> RequestPriority:
+def priority_of(request: Request) -> RequestPriority:
     """Return the priority of a request. Whatever is not background work counts as CHAT, because its sender waits; exact
     recomputation of a cached prompt is background work.
     """

@@ -22,8 +22,8 @@ from lethe_app.domain.model import LoadOptions, NextWords, StopReason, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.stop_strings import StopStrings
-from lethe_app.llm.kv_cache.diff import plan
-from lethe_app.llm.kv_cache.edits import Seam, is_too_much, rejoin
+from lethe_app.llm.kv_cache.diff import plan_reuse
+from lethe_app.llm.kv_cache.edits import Seam, compute_seams, has_too_many_edits
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.session_switch import Resuming
 from lethe_app.llm.kv_cache.state_store import StateStore
@@ -56,13 +56,13 @@ class EchoEngine:
     def __init__(self) -> None:
         self.stop = threading.Event()
         self._script = Script()
-        self._said = 0
-        self._answered = 0
-        self._room = {RequestPriority.CHAT: 0, RequestPriority.QUIET: 0}
-        self._cached: dict[RequestPriority, list[str]] = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
-        self._joints: list[Seam] = []
-        self._shelf = StateStore("")
-        self._resuming = Resuming(self._shelf, self)
+        self._reply_index = 0
+        self._answer_index = 0
+        self._context_size = {RequestPriority.CHAT: 0, RequestPriority.QUIET: 0}
+        self._cached_words: dict[RequestPriority, list[str]] = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
+        self._seams: list[Seam] = []
+        self._state_store = StateStore("")
+        self._session_switch = Resuming(self._state_store, self)
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         try:
@@ -71,9 +71,9 @@ class EchoEngine:
             raise ModelUnreadable(f"{path.name} is not a script: {error}") from error
         progress(1.0)
         context = options.context or self._script.context
-        self._room = {RequestPriority.CHAT: context, RequestPriority.QUIET: min(context, options.quiet_context)}
-        self._shelf = StateStore(f"{fingerprint(path)} {context}")
-        self._resuming = Resuming(self._shelf, self)
+        self._context_size = {RequestPriority.CHAT: context, RequestPriority.QUIET: min(context, options.quiet_context)}
+        self._state_store = StateStore(f"{fingerprint(path)} {context}")
+        self._session_switch = Resuming(self._state_store, self)
         return ModelFacts(
             context=context,
             threads=1,
@@ -90,29 +90,29 @@ class EchoEngine:
     def count(self, text: str) -> int:
         return len(WORD.findall(text))
 
-    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+    def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         words = WORD.findall(job.prompt)
-        if len(words) >= self._room[job.lane]:
-            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._room[job.lane]}.")
-        started = time.monotonic()
-        evaluated = self._evaluate(words, job.lane, reading, job)
-        read = time.monotonic()
-        count, reason = self._speak(self._next_answer(job) if job.schema else self._next_reply(job.prompt), job, say)
+        if len(words) >= self._context_size[job.lane]:
+            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._context_size[job.lane]}.")
+        started_at = time.monotonic()
+        evaluated = self._evaluate(words, job.lane, on_prefill, job)
+        prefilled_at = time.monotonic()
+        count, reason = self._emit_reply(self._next_answer(job) if job.schema else self._next_reply(job.prompt), job, on_text)
         if job.schema and reason is not StopReason.STOPPED:
-            self._answered += 1
-        drift = len(self._joints) if job.lane is RequestPriority.CHAT else 0
-        return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason, drift)
+            self._answer_index += 1
+        drift = len(self._seams) if job.lane is RequestPriority.CHAT else 0
+        return Usage(len(words), evaluated, count, prefilled_at - started_at, time.monotonic() - prefilled_at, reason, drift)
 
-    def weigh(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: Weigh) -> NextWords:
         """Return the words of the next reply, each likelier than the one after it, and 500 others with one equal logit."""
-        line = self._script.replies[self._said] if self._said < len(self._script.replies) else job.prompt
+        line = self._script.replies[self._reply_index] if self._reply_index < len(self._script.replies) else job.prompt
         words = dict.fromkeys(word.strip() for word in WORD.findall(line))
         return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.most])), ((-9.0, 500),))
 
     def read_ahead(self, job: ReadAhead) -> Usage:
         words = WORD.findall(job.prompt)
         evaluated = self._evaluate(words, RequestPriority.CHAT, lambda _done, _total: None, job)
-        return Usage(len(words), evaluated, drift=len(self._joints))
+        return Usage(len(words), evaluated, drift=len(self._seams))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         raise ModelError("A script has no meaning.")
@@ -124,87 +124,91 @@ class EchoEngine:
         """Do nothing: there is no end token to evaluate."""
 
     def save_state(self, job: Keep) -> None:
-        self._resuming.put_away(job.least)
+        self._session_switch.save_state(job.least)
         if job.parting:
-            self._shelf.wait(self.stop.is_set)
+            self._state_store.wait_until_written(self.stop.is_set)
 
     def delete_states(self, job: Forget) -> None:
-        self._shelf.delete(job.folder, job.part, job.number)
+        self._state_store.delete(job.folder, job.part, job.number)
 
     @property
     def tokens(self) -> list[int]:
         """Token ids of the chat cache."""
-        return numbers(self._cached[RequestPriority.CHAT])
+        return token_ids(self._cached_words[RequestPriority.CHAT])
 
     @property
-    def joints(self) -> Sequence[Seam]:
+    def seams(self) -> Sequence[Seam]:
         """Seams of the chat cache."""
-        return self._joints
+        return self._seams
 
-    def bookmark(self) -> SavedState | None:
+    def capture_state(self) -> SavedState | None:
         """Return the cached words as JSON, in place of a KV cache."""
-        return SavedState(self.tokens, tuple(self._joints), json.dumps(self._cached[RequestPriority.CHAT]).encode())
+        return SavedState(self.tokens, tuple(self._seams), json.dumps(self._cached_words[RequestPriority.CHAT]).encode())
 
-    def put_back(self, mark: SavedState) -> bool:
-        self._cached[RequestPriority.CHAT], self._joints = json.loads(mark.data), list(mark.joints)
+    def restore_state(self, state: SavedState) -> bool:
+        self._cached_words[RequestPriority.CHAT], self._seams = json.loads(state.data), list(state.seams)
         return True
 
-    def rest(self) -> None:
-        self._cached[RequestPriority.QUIET] = []
+    def free_background_context(self) -> None:
+        self._cached_words[RequestPriority.QUIET] = []
 
     def close(self) -> None:
-        self._cached = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
-        self._joints = []
+        self._cached_words = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
+        self._seams = []
 
     def _evaluate(
-        self, words: list[str], lane: RequestPriority, reading: Callable[[int, int], None], job: Generate | ReadAhead
+        self, words: list[str], priority: RequestPriority, on_progress: Callable[[int, int], None], job: Generate | ReadAhead
     ) -> int:
         """Plan the reuse as the real engine does and return the number of words evaluated; a stopped job leaves the cache
         unchanged.
         """
-        if lane is RequestPriority.CHAT:
-            wanted = numbers(words)
-            self._resuming.take_up(job.kept_at, wanted, lambda held, _joints: shared(held, wanted))
-        cached, joints = self._cached[lane], self._joints if lane is RequestPriority.CHAT else []
-        runs = plan(numbers(cached), numbers(words), job.shortest)
-        planned = rejoin(joints, runs)
-        anew = not job.surgery or (isinstance(job, ReadAhead) and job.exact) or is_too_much(planned, self._room[lane])
-        if lane is RequestPriority.CHAT and not anew and len(runs) > 1:
-            kept, joints = sum(run.length for run in runs), planned
+        if priority is RequestPriority.CHAT:
+            target = token_ids(words)
+            self._session_switch.switch_session(job.kept_at, target, lambda held, _joints: common_prefix_length(held, target))
+        cached, seams = self._cached_words[priority], self._seams if priority is RequestPriority.CHAT else []
+        runs = plan_reuse(token_ids(cached), token_ids(words), job.shortest)
+        planned_seams = compute_seams(seams, runs)
+        recompute = (
+            not job.surgery
+            or (isinstance(job, ReadAhead) and job.exact)
+            or has_too_many_edits(planned_seams, self._context_size[priority])
+        )
+        if priority is RequestPriority.CHAT and not recompute and len(runs) > 1:
+            reused, seams = sum(run.length for run in runs), planned_seams
         else:
-            clean = [joint.place for joint in joints if anew]
-            kept = min([shared(cached, words), *clean])
-            joints = [joint for joint in joints if joint.place < kept]
-        self._read(len(words) - kept, reading)
+            seam_positions = [joint.position for joint in seams if recompute]
+            reused = min([common_prefix_length(cached, words), *seam_positions])
+            seams = [joint for joint in seams if joint.position < reused]
+        self._simulate_prefill(len(words) - reused, on_progress)
         if not self.stop.is_set():
-            self._cached[lane] = words
-            if lane is RequestPriority.CHAT:
-                self._joints = joints
-                self._resuming.has_read()
-        return len(words) - kept
+            self._cached_words[priority] = words
+            if priority is RequestPriority.CHAT:
+                self._seams = seams
+                self._session_switch.record_prefill()
+        return len(words) - reused
 
-    def _read(self, tokens: int, reading: Callable[[int, int], None]) -> None:
-        reading(0, tokens)
-        until = time.monotonic() + self._script.reading_delay
-        while time.monotonic() < until and not self.stop.is_set():
+    def _simulate_prefill(self, tokens: int, on_progress: Callable[[int, int], None]) -> None:
+        on_progress(0, tokens)
+        deadline = time.monotonic() + self._script.reading_delay
+        while time.monotonic() < deadline and not self.stop.is_set():
             self.stop.wait(0.01)
-        reading(tokens, tokens)
+        on_progress(tokens, tokens)
 
     def _next_answer(self, job: Generate) -> str:
         try:
             json.loads(job.schema)
         except ValueError as error:
             raise ModelError(f"This JSON schema cannot be converted to a grammar: {error}.") from error
-        return self._script.answers[self._answered] if self._answered < len(self._script.answers) else "{}"
+        return self._script.answers[self._answer_index] if self._answer_index < len(self._script.answers) else "{}"
 
     def _next_reply(self, prompt: str) -> str:
-        if self._said < len(self._script.replies):
-            self._said += 1
-            return self._script.replies[self._said - 1]
-        heard = [line for line in prompt.splitlines() if line and not line.startswith("<|im_")]
-        return f"You said: {heard[-1] if heard else ''}"
+        if self._reply_index < len(self._script.replies):
+            self._reply_index += 1
+            return self._script.replies[self._reply_index - 1]
+        lines = [line for line in prompt.splitlines() if line and not line.startswith("<|im_")]
+        return f"You said: {lines[-1] if lines else ''}"
 
-    def _speak(self, reply: str, job: Generate, say: Callable[[str], None]) -> tuple[int, StopReason]:
+    def _emit_reply(self, reply: str, job: Generate, on_text: Callable[[str], None]) -> tuple[int, StopReason]:
         stops = StopStrings(job.stop)
         for count, word in enumerate(WORD.findall(reply)):
             if self.stop.is_set():
@@ -214,24 +218,24 @@ class EchoEngine:
             if count == job.max_tokens:
                 return count, StopReason.LENGTH
             if text := stops.feed(word):
-                say(text)
-            if stops.hit:
+                on_text(text)
+            if stops.is_matched:
                 return count + 1, StopReason.END
             self.stop.wait(self._script.delay)
-        if text := stops.rest():
-            say(text)
+        if text := stops.flush():
+            on_text(text)
         return len(WORD.findall(reply)), StopReason.STOPPED if self.stop.is_set() else StopReason.END
 
 
-def numbers(words: Sequence[str]) -> list[int]:
+def token_ids(words: Sequence[str]) -> list[int]:
     """Return a token id for each word: its CRC-32 halved, so that it fits a signed 32-bit integer."""
     return [zlib.crc32(word.encode()) >> 1 for word in words]
 
 
-def shared(one: Sequence[object], other: Sequence[object]) -> int:
+def common_prefix_length(first: Sequence[object], second: Sequence[object]) -> int:
     """Return the length of the common prefix of two lists."""
     count = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(first, second, strict=False):
         if left != right:
             break
         count += 1

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 
 class StopStrings:
-    """Filter streamed text for stop strings and hold back what may be the start of one; `hit` is True after a stop string
+    """Filter streamed text for stop strings and hold back what may be the start of one; `is_matched` is True after a stop string
     was found.
     """
 
     def __init__(self, stops: tuple[str, ...]) -> None:
         self._stops = tuple(stop for stop in stops if stop)
-        self._held = ""
-        self.hit = False
+        self._pending = ""
+        self.is_matched = False
 
     def feed(self, piece: str) -> str:
         """Return the text that is certain not to belong to a stop string."""
-        text = self._held + piece
-        found = [at for at in (text.find(stop) for stop in self._stops) if at >= 0]
-        if found:
-            self.hit, self._held = True, ""
-            return text[: min(found)]
-        keep = self._possible_start(text)
-        self._held = text[len(text) - keep :]
-        return text[: len(text) - keep]
+        text = self._pending + piece
+        positions = [at for at in (text.find(stop) for stop in self._stops) if at >= 0]
+        if positions:
+            self.is_matched, self._pending = True, ""
+            return text[: min(positions)]
+        held_length = self._partial_match_length(text)
+        self._pending = text[len(text) - held_length :]
+        return text[: len(text) - held_length]
 
-    def rest(self) -> str:
+    def flush(self) -> str:
         """Return the text held back when the reply ended without a stop string."""
-        held, self._held = self._held, ""
-        return held
+        pending, self._pending = self._pending, ""
+        return pending
 
-    def _possible_start(self, text: str) -> int:
+    def _partial_match_length(self, text: str) -> int:
         """Return the length of the longest suffix of `text` that is a prefix of a stop string."""
         return max((longest_overlap(text, stop) for stop in self._stops), default=0)
 

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
 from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, KeepsConversations, WeighsWords
-from lethe_app.llm.engines.request_queue import RequestQueue, lane_of
+from lethe_app.llm.engines.request_queue import RequestQueue, priority_of
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -40,7 +40,7 @@ from lethe_app.llm.protocol import (
     WeighReply,
 )
 
-SMALLER = "Choose a smaller model or context size."
+SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
 
 
 def run(pipe: Connection, kind: str) -> None:
@@ -74,8 +74,8 @@ class Worker:
     def __init__(self, pipe: Connection, engine: Engine) -> None:
         self._pipe = pipe
         self._engine = engine
-        self._turnstile = RequestQueue(engine.stop)
-        self._sending = threading.Lock()
+        self._queue = RequestQueue(engine.stop)
+        self._send_lock = threading.Lock()
 
     def listen(self) -> None:
         """Read the pipe in a thread of its own. A stop of the running job sets the flag; a job still in the queue is ended
@@ -89,36 +89,38 @@ class Worker:
                 os._exit(0)  # nobody is left to answer; the computing thread may be deep in native code
             match request:
                 case StopRequest(job=job):
-                    if self._turnstile.stop(job):
+                    if self._queue.stop(job):
                         self._send(Done(job, Usage(reason=StopReason.STOPPED)))
                 # Answered by the listening thread: a private state that is queued must not reach the disk while a long reply
                 # is generated.
                 case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
                     self._answer(request)
                 case _:
-                    self._turnstile.enqueue(request)
+                    self._queue.enqueue(request)
 
     def serve(self) -> None:
         """Take and answer requests for ever. Runs in the main thread, which alone calls llama.cpp."""
         while True:
-            request = self._turnstile.take()
+            request = self._queue.wait_for_next()
             self._answer(request)
-            if isinstance(request, Generate) and lane_of(request) is RequestPriority.CHAT:
+            if isinstance(request, Generate) and priority_of(request) is RequestPriority.CHAT:
                 self._engine.prepare_next_turn()
-            self._turnstile.leave()
+            self._queue.mark_answered()
 
     def _answer(self, request: Request) -> None:
         job = request.job
         try:
-            self._send(self._carry_out(request))
+            self._send(self._execute(request))
         except LetheError as error:
             self._send(JobFailed(job, type(error).__name__, error.message, error.remedy))
         except MemoryError:
-            self._send(JobFailed(job, ModelOutOfMemory.__name__, "There is not enough memory for this model.", SMALLER))
+            self._send(
+                JobFailed(job, ModelOutOfMemory.__name__, "There is not enough memory for this model.", SMALLER_MODEL_ADVICE)
+            )
         except Exception as error:  # the program must hear of any failure in here, as one of its own errors
             self._send(JobFailed(job, ModelError.__name__, f"The engine failed: {type(error).__name__}: {error}"))
 
-    def _carry_out(self, request: Request) -> Report:
+    def _execute(self, request: Request) -> Report:
         job = request.job
         match request:
             case Load(path=path, options=options):
@@ -130,9 +132,9 @@ class Worker:
             case Tokenize(texts=texts):
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
             case Weigh() | Embed() | EmbedTokens():
-                return self._measure(request)
+                return self._compute(request)
             case Rest() | Keep() | Forget():
-                return self._tidy(request)
+                return self._execute_optional(request)
             case StopRequest():
                 raise AssertionError("stops never reach the queue")
 
@@ -140,35 +142,35 @@ class Worker:
         job = request.job
         usage = self._engine.generate(
             request,
-            reading=lambda done, total: self._send(PrefillProgress(job, done, total)),
-            say=lambda text: self._send(Chunk(job, text)),
+            on_prefill=lambda done, total: self._send(PrefillProgress(job, done, total)),
+            on_text=lambda text: self._send(Chunk(job, text)),
         )
-        if usage.reason is StopReason.STOPPED and self._turnstile.made_way:
+        if usage.reason is StopReason.STOPPED and self._queue.was_preempted:
             return replace(usage, reason=StopReason.PREEMPTED)
         return usage
 
-    def _tidy(self, request: Rest | Keep | Forget) -> Report:
+    def _execute_optional(self, request: Rest | Keep | Forget) -> Report:
         """Carry out a request that only some engines support; the others have nothing to do."""
         engine = self._engine
         if isinstance(request, Rest) and isinstance(engine, HasBackgroundContext):
-            engine.rest()
+            engine.free_background_context()
         elif isinstance(request, Keep) and isinstance(engine, KeepsConversations):
             engine.save_state(request)
         elif isinstance(request, Forget) and isinstance(engine, KeepsConversations):
             engine.delete_states(request)
         return Done(request.job, Usage())
 
-    def _measure(self, request: Weigh | Embed | EmbedTokens) -> Report:
+    def _compute(self, request: Weigh | Embed | EmbedTokens) -> Report:
         """Carry out a request whose result is logits or vectors. Raise ModelError if the engine does not support it."""
         if isinstance(request, Weigh):
             if not isinstance(self._engine, WeighsWords):
                 raise ModelError("This model generates no text.")
-            return WeighReply(request.job, self._engine.weigh(request))
+            return WeighReply(request.job, self._engine.predict_next_tokens(request))
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))
 
     def _send(self, report: Report) -> None:
         """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""
-        with contextlib.suppress(BrokenPipeError, OSError), self._sending:
+        with contextlib.suppress(BrokenPipeError, OSError), self._send_lock:
             self._pipe.send(report)

@@ -7,17 +7,17 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SHORTEST = 32
+MIN_RUN_LENGTH = 32
 """Minimum length in tokens of a reused stretch: the length from which it is found reliably and worth a seam."""
-ENOUGH_BEFORE = 1 / 3
+MIN_CONTEXT_SHARE = 1 / 3
 """Minimum share of the text before a stretch that must still precede it; with less, its cached values belong to another
 context.
 """
-_GRAM = 16
+_BLOCK_LENGTH = 16
 """Block length of the index, in tokens. Two equal stretches of at least twice this length less one share an indexed block."""
-_MOST_PLACES = 6
+_MAX_OCCURRENCES = 6
 """Maximum number of occurrences tried for a block that occurs often."""
-_MOST_ANCHORS = 128
+_MAX_ANCHORS = 128
 """Maximum number of equal stretches combined into a chain; the search over pairs is quadratic."""
 
 
@@ -25,133 +25,135 @@ _MOST_ANCHORS = 128
 class Run:
     """`length` equal tokens at position `cached` of the cached prompt and at position `wanted` of the new one."""
 
-    cached: int
-    wanted: int
+    cached_start: int
+    wanted_start: int
     length: int
 
     @property
     def cached_end(self) -> int:
-        return self.cached + self.length
+        return self.cached_start + self.length
 
     @property
     def wanted_end(self) -> int:
-        return self.wanted + self.length
+        return self.wanted_start + self.length
 
     def without_head(self, count: int) -> Run:
         """Return the run without its first `count` tokens."""
-        return Run(self.cached + count, self.wanted + count, self.length - count)
+        return Run(self.cached_start + count, self.wanted_start + count, self.length - count)
 
 
-def plan(cached: list[int], wanted: list[int], shortest: int = SHORTEST) -> list[Run]:
+def plan_reuse(cached: list[int], wanted: list[int], min_length: int = MIN_RUN_LENGTH) -> list[Run]:
     """Return the runs of `cached` to reuse for `wanted`, in order; everything between and behind them must be computed.
 
     The first run is the common prefix, which may be empty. If it is empty there are no others: the first token of a prompt
-    serves as an attention sink and cannot be exchanged under the tokens that follow. All other runs have at least `shortest`
-    tokens, which should be `SHORTEST` or more. The last token of `wanted` is never reused. Runs in time linear in the
+    serves as an attention sink and cannot be exchanged under the tokens that follow. All other runs have at least `min_length`
+    tokens, which should be `MIN_RUN_LENGTH` or more. The last token of `wanted` is never reused. Runs in time linear in the
     lengths.
     """
     limit = max(len(wanted) - 1, 0)
-    prefix = min(common_prefix(cached, wanted), limit)
+    prefix = min(common_prefix_length(cached, wanted), limit)
     beginning = Run(0, 0, prefix)
-    if not prefix or min(len(cached), limit) - prefix < SHORTEST:
+    if not prefix or min(len(cached), limit) - prefix < MIN_RUN_LENGTH:
         return [beginning]
-    chain = _best_chain(_anchors(cached, wanted[:limit], prefix))
-    return [beginning, *_with_context(prefix, [run for run in chain if run.length >= shortest])]
+    chain = _best_chain(_find_anchors(cached, wanted[:limit], prefix))
+    return [beginning, *_filter_by_context(prefix, [run for run in chain if run.length >= min_length])]
 
 
-def moves(runs: Sequence[Run]) -> list[Run]:
+def order_moves(runs: Sequence[Run]) -> list[Run]:
     """Return the runs in an order in which they can be moved without overlap: those that move down from the front, then
     those that move up from the back.
     """
-    down = [run for run in runs if run.wanted < run.cached]
-    return [*down, *(run for run in reversed(runs) if run.wanted > run.cached)]
+    down = [run for run in runs if run.wanted_start < run.cached_start]
+    return [*down, *(run for run in reversed(runs) if run.wanted_start > run.cached_start)]
 
 
-def common_prefix(one: list[int], other: list[int]) -> int:
+def common_prefix_length(first: list[int], second: list[int]) -> int:
     """Return the length of the common prefix of two lists; bisection with slices keeps the comparison in C."""
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
+    low, high = 0, min(len(first), len(second))
+    if first[:high] == second[:high]:
         return high
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if first[low:middle] == second[low:middle]:
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _anchors(cached: list[int], wanted: list[int], start: int) -> list[Run]:
+def _find_anchors(cached: list[int], wanted: list[int], start: int) -> list[Run]:
     """Return equal stretches behind `start`, each of maximum length; the indexed blocks of `cached` are looked up at every
     position of `wanted`.
 
     In repetitive text the first match may be the wrong one. The right one appears within the next block, so that much is
     still scanned before the search continues behind the longest match.
     """
-    index = _blocks(cached, start)
+    index = _index_blocks(cached, start)
     # Blocks are compared as bytes, so that slicing and hashing stay in C.
     text = array("i", wanted).tobytes()
     width = array("i").itemsize
-    found: dict[int, Run] = {}
+    runs_by_offset: dict[int, Run] = {}
     """Last stretch found, by its displacement."""
     result: list[Run] = []
-    place, lead, look_until = start, 0, 0
-    while place + _GRAM <= len(wanted):
-        places = index.get(text[width * place : width * (place + _GRAM)], ())
-        for each in _nearest(places, place + lead):
-            known = found.get(each - place)
-            if known is None or known.wanted_end <= place:
-                run = found[each - place] = _stretch(cached, each, wanted, place, start)
-                if run.length >= SHORTEST:
+    position, offset, scan_end = start, 0, 0
+    while position + _BLOCK_LENGTH <= len(wanted):
+        occurrences = index.get(text[width * position : width * (position + _BLOCK_LENGTH)], ())
+        for occurrence in _nearest_occurrences(occurrences, position + offset):
+            previous_run = runs_by_offset.get(occurrence - position)
+            if previous_run is None or previous_run.wanted_end <= position:
+                run = runs_by_offset[occurrence - position] = _extend_match(cached, occurrence, wanted, position, start)
+                if run.length >= MIN_RUN_LENGTH:
                     result.append(run)
-                    look_until = look_until or place + _GRAM
-        place += 1
-        if look_until and place >= look_until:
-            longest = max((run for run in found.values() if run.wanted_end > place), key=lambda run: run.length, default=None)
+                    scan_end = scan_end or position + _BLOCK_LENGTH
+        position += 1
+        if scan_end and position >= scan_end:
+            longest = max(
+                (run for run in runs_by_offset.values() if run.wanted_end > position), key=lambda run: run.length, default=None
+            )
             if longest is not None:
-                place, lead = longest.wanted_end, longest.cached - longest.wanted
-            look_until = 0
-    return sorted(result, key=lambda run: -run.length)[:_MOST_ANCHORS]
+                position, offset = longest.wanted_end, longest.cached_start - longest.wanted_start
+            scan_end = 0
+    return sorted(result, key=lambda run: -run.length)[:_MAX_ANCHORS]
 
 
-def _blocks(tokens: list[int], start: int) -> dict[bytes, list[int]]:
+def _index_blocks(tokens: list[int], start: int) -> dict[bytes, list[int]]:
     """Index the blocks of a token list: positions of each block, ascending."""
     text = array("i", tokens).tobytes()
     width = array("i").itemsize
     index: dict[bytes, list[int]] = {}
-    for place in range(start, len(tokens) - _GRAM + 1, _GRAM):
-        index.setdefault(text[width * place : width * (place + _GRAM)], []).append(place)
+    for position in range(start, len(tokens) - _BLOCK_LENGTH + 1, _BLOCK_LENGTH):
+        index.setdefault(text[width * position : width * (position + _BLOCK_LENGTH)], []).append(position)
     return index
 
 
-def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
-    """Return the occurrences nearest to where the text would continue, at most `_MOST_PLACES`."""
-    if len(places) <= _MOST_PLACES:
-        return places
-    middle = bisect_left(places, expected)
-    first = min(max(middle - _MOST_PLACES // 2, 0), len(places) - _MOST_PLACES)
-    return places[first : first + _MOST_PLACES]
+def _nearest_occurrences(occurrences: Sequence[int], expected: int) -> Sequence[int]:
+    """Return the occurrences nearest to where the text would continue, at most `_MAX_OCCURRENCES`."""
+    if len(occurrences) <= _MAX_OCCURRENCES:
+        return occurrences
+    middle = bisect_left(occurrences, expected)
+    first = min(max(middle - _MAX_OCCURRENCES // 2, 0), len(occurrences) - _MAX_OCCURRENCES)
+    return occurrences[first : first + _MAX_OCCURRENCES]
 
 
-def _stretch(one: list[int], at_one: int, other: list[int], at_other: int, start: int) -> Run:
+def _extend_match(first: list[int], first_start: int, second: list[int], second_start: int, start: int) -> Run:
     """Return the longest equal stretch around two positions that does not begin before `start`."""
-    ahead = _shared(one, at_one, other, at_other, min(len(one) - at_one, len(other) - at_other))
+    ahead = _match_length(first, first_start, second, second_start, min(len(first) - first_start, len(second) - second_start))
     back = 0
-    most = min(at_one, at_other) - start
-    while back < most and one[at_one - back - 1] == other[at_other - back - 1]:
+    limit = min(first_start, second_start) - start
+    while back < limit and first[first_start - back - 1] == second[second_start - back - 1]:
         back += 1
-    return Run(at_one - back, at_other - back, ahead + back)
+    return Run(first_start - back, second_start - back, ahead + back)
 
 
-def _shared(one: list[int], at_one: int, other: list[int], at_other: int, most: int) -> int:
+def _match_length(first: list[int], first_start: int, second: list[int], second_start: int, limit: int) -> int:
     """Return how many tokens are equal from two positions on, compared in slices of growing size."""
     length, step = 0, 64
-    while length < most:
-        size = min(step, most - length)
-        left = one[at_one + length : at_one + length + size]
-        right = other[at_other + length : at_other + length + size]
+    while length < limit:
+        size = min(step, limit - length)
+        left = first[first_start + length : first_start + length + size]
+        right = second[second_start + length : second_start + length + size]
         if left != right:
-            return length + common_prefix(left, right)
+            return length + common_prefix_length(left, right)
         length += size
         step *= 2
     return length
@@ -161,23 +163,23 @@ def _best_chain(anchors: list[Run]) -> list[Run]:
     """Return the anchors that reuse the most tokens and have the same order in both texts; of two that overlap the later is
     shortened.
     """
-    ordered = sorted(anchors, key=lambda run: (run.wanted, run.cached))
+    ordered = sorted(anchors, key=lambda run: (run.wanted_start, run.cached_start))
     best = [run.length for run in ordered]
-    before: list[int | None] = [None] * len(ordered)
+    previous: list[int | None] = [None] * len(ordered)
     for later, run in enumerate(ordered):
         for earlier, other in enumerate(ordered[:later]):
-            rest = run.length - _overlap(other, run)
-            if other.cached < run.cached and rest >= SHORTEST and best[earlier] + rest > best[later]:
-                best[later], before[later] = best[earlier] + rest, earlier
+            gained = run.length - _overlap(other, run)
+            if other.cached_start < run.cached_start and gained >= MIN_RUN_LENGTH and best[earlier] + gained > best[later]:
+                best[later], previous[later] = best[earlier] + gained, earlier
     chain: list[Run] = []
-    place = max(range(len(ordered)), key=best.__getitem__, default=None)
-    while place is not None:
-        chain.append(ordered[place])
-        place = before[place]
-    return _apart(chain[::-1])
+    index = max(range(len(ordered)), key=best.__getitem__, default=None)
+    while index is not None:
+        chain.append(ordered[index])
+        index = previous[index]
+    return _remove_overlaps(chain[::-1])
 
 
-def _apart(chain: list[Run]) -> list[Run]:
+def _remove_overlaps(chain: list[Run]) -> list[Run]:
     """Return the chain with overlaps removed."""
     result: list[Run] = []
     for run in chain:
@@ -187,15 +189,15 @@ def _apart(chain: list[Run]) -> list[Run]:
 
 def _overlap(earlier: Run, later: Run) -> int:
     """Return the number of tokens at the head of the later run that the earlier one covers, in either text."""
-    return max(earlier.cached_end - later.cached, earlier.wanted_end - later.wanted, 0)
+    return max(earlier.cached_end - later.cached_start, earlier.wanted_end - later.wanted_start, 0)
 
 
-def _with_context(prefix: int, chain: list[Run]) -> list[Run]:
+def _filter_by_context(prefix: int, chain: list[Run]) -> list[Run]:
     """Return the runs that keep enough of their former context before them, measured from the middle of the run."""
-    kept, result = prefix, []
+    kept_tokens, result = prefix, []
     for run in chain:
         half = run.length / 2
-        if kept + half >= ENOUGH_BEFORE * (max(run.cached, run.wanted) + half):
+        if kept_tokens + half >= MIN_CONTEXT_SHARE * (max(run.cached_start, run.wanted_start) + half):
             result.append(run)
-            kept += run.length
+            kept_tokens += run.length
     return result

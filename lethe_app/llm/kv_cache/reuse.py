@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.llm.kv_cache.diff import SHORTEST, Run, common_prefix, plan
-from lethe_app.llm.kv_cache.edits import Seam, is_too_much, mend, rejoin
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH, Run, common_prefix_length, plan_reuse
+from lethe_app.llm.kv_cache.edits import Seam, compute_seams, has_too_many_edits, shorten_runs
 
 
 @dataclass(frozen=True)
@@ -17,13 +17,13 @@ class ReuseOptions:
     """Reuse stretches behind edits while there are not too many seams; if False, only the common prefix before the first
     seam.
     """
-    shortest: int = SHORTEST
+    shortest: int = MIN_RUN_LENGTH
     """Minimum length in tokens of a stretch reused behind an edit; shorter ones are recomputed."""
     exact: bool = False
     """Recompute everything behind the first seam; what a stop leaves undone keeps its old cells."""
 
 
-PLAIN = ReuseOptions()
+DEFAULT_OPTIONS = ReuseOptions()
 
 
 @dataclass(frozen=True)
@@ -32,38 +32,40 @@ class Layout:
 
     runs: list[Run]
     """Runs to reuse; the first is the common prefix."""
-    joints: list[Seam]
+    seams: list[Seam]
     """Seams of the cache once the runs are in place."""
-    anew: bool = False
+    recompute: bool = False
     """True if everything behind the first run is recomputed, and the old cells serve only until that is done."""
 
     @property
-    def reused(self) -> int:
+    def reused_tokens(self) -> int:
         """Number of tokens that need not be computed."""
-        return self.runs[0].length if self.anew else sum(run.length for run in self.runs)
+        return self.runs[0].length if self.recompute else sum(run.length for run in self.runs)
 
 
-def lay_out(
-    held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions, room: int, *, can_shift: bool
+def plan_layout(
+    cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions, context_size: int, *, can_shift: bool
 ) -> Layout:
-    """Return what to reuse of the tokens `held`, with these seams, for the `wanted` ones in a context of `room` tokens."""
+    """Return what to reuse of the tokens `cached`, with these seams, for the `wanted` ones in a context of `context_size` tokens."""
     # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
-    clean = min((joint.place for joint in joints), default=len(held))
-    if not (wishes.surgery and can_shift):
-        return Layout([Run(0, 0, min(common_prefix(held, wanted), max(len(wanted) - 1, 0), clean))], [])
-    runs = plan(held, wanted, wishes.shortest)
-    planned, beginning = rejoin(joints, runs), runs[0]
-    if wishes.exact:
+    first_seam = min((joint.position for joint in seams), default=len(cached))
+    if not (options.surgery and can_shift):
+        return Layout([Run(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0), first_seam))], [])
+    runs = plan_reuse(cached, wanted, options.shortest)
+    planned_seams, beginning = compute_seams(seams, runs), runs[0]
+    if options.exact:
         # The prefix is split at the first seam, so that the part behind it is recomputed as well.
-        if clean < beginning.length:
-            runs = [Run(0, 0, clean), beginning.without_head(clean), *runs[1:]]
-        return Layout(runs, planned, anew=True)
-    if is_too_much(planned, room):  # and would be so again after a stop: then nothing but the beginning is worth keeping
-        return Layout([Run(0, 0, min(clean, beginning.length))], [])
-    return Layout(*mend(runs, planned))
+        if first_seam < beginning.length:
+            runs = [Run(0, 0, first_seam), beginning.without_head(first_seam), *runs[1:]]
+        return Layout(runs, planned_seams, recompute=True)
+    if has_too_many_edits(
+        planned_seams, context_size
+    ):  # and would be so again after a stop: then nothing but the beginning is worth keeping
+        return Layout([Run(0, 0, min(first_seam, beginning.length))], [])
+    return Layout(*shorten_runs(runs, planned_seams))
 
 
-SEAM = 12
+UNSTABLE_TAIL = 12
 """Number of tokens at the end of a prefilled prompt that the next prompt may not share: notes may be inserted where the
 prefilled prompt opens the user's message. It must be less than the number of new tokens that causes a new save.
 """
@@ -73,33 +75,33 @@ class DivergenceLog:
     """Track where consecutive prompts diverge, for one cache, which reports every prompt and every sampled token."""
 
     def __init__(self) -> None:
-        self._last = 0
-        self._has_spoken = False
+        self._last_divergence = 0
+        self._has_reply = False
 
-    def has_read(self, shared: int, total: int) -> None:
+    def record_prompt(self, shared: int, total: int) -> None:
         """Record a prompt of `total` tokens, of which the first `shared` were cached. Repeating a prompt keeps the previous
         divergence.
         """
         if shared < total - 1:
-            self._last = shared
-        self._has_spoken = False
+            self._last_divergence = shared
+        self._has_reply = False
 
-    def has_spoken(self) -> None:
+    def record_reply(self) -> None:
         """Record that a reply token was evaluated: the notes of this turn now precede the reply and will be absent from the
         next prompt.
         """
-        self._has_spoken = True
+        self._has_reply = True
 
-    def stays(self, length: int) -> int:
+    def stable_length(self, length: int) -> int:
         """Return how many of the first `length` cached tokens the next prompt will certainly begin with."""
-        return min(self._last, length) if self._has_spoken else max(length - SEAM, 0)
+        return min(self._last_divergence, length) if self._has_reply else max(length - UNSTABLE_TAIL, 0)
 
 
-def ways_back(shared: int, total: int) -> set[int]:
+def checkpoint_positions(shared: int, total: int) -> set[int]:
     """Return the positions for checkpoints while a prompt of `total` tokens is evaluated, `shared` of which are cached.
 
     These are where it diverges from the previous prompt, since the next prompt diverges from this one not far behind; before
-    the last `SEAM` tokens, where the next prompt diverges from a prefilled one; and before the last token, for the same
+    the last `UNSTABLE_TAIL` tokens, where the next prompt diverges from a prefilled one; and before the last token, for the same
     prompt again.
     """
-    return {shared, max(shared, total - SEAM), total - 1}
+    return {shared, max(shared, total - UNSTABLE_TAIL), total - 1}

@@ -15,15 +15,15 @@ from typing import BinaryIO
 from lethe_app.llm.kv_cache.edits import Seam
 
 MAGIC = b"LETHEKV1"
-PIECE = 8 << 20
+CHUNK_SIZE = 8 << 20
 """Bytes written between two checks whether to continue."""
-LONGEST_DESCRIPTION = 1 << 20
+MAX_DESCRIPTION_BYTES = 1 << 20
 """Maximum size in bytes of the JSON description."""
-MOST_TOKENS = 1 << 24
+MAX_TOKENS = 1 << 24
 """Maximum number of tokens in a state file."""
-_START = struct.Struct("<8sIIQ")
+_HEADER = struct.Struct("<8sIIQ")
 """File header: magic, bytes of the description, number of tokens, bytes of the cache."""
-_SUM = struct.Struct("<I")
+_CHECKSUM = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Head:
     """Tokens and seams of a saved state, without the cache."""
 
     tokens: list[int]
-    joints: tuple[Seam, ...] = ()
+    seams: tuple[Seam, ...] = ()
     """Seams; restoring a state does not make it more exact than it was."""
 
 
@@ -48,78 +48,78 @@ class SavedState(Head):
         return len(self.data) + 4 * len(self.tokens) + 1024
 
 
-def write(file: BinaryIO, mark: SavedState, identity: str, go_on: Callable[[], bool]) -> bool:
-    """Write the state to `file`; returns False if `go_on` ended it before the end."""
-    joints = [[joint.place, joint.changed] for joint in mark.joints]
-    description = json.dumps({"identity": identity, "joints": joints}).encode()
-    tokens = array("i", mark.tokens).tobytes()
-    start = _START.pack(MAGIC, len(description), len(mark.tokens), len(mark.data)) + description + tokens
-    file.write(start + _SUM.pack(zlib.crc32(start)))
-    whole, total = memoryview(mark.data), 0
-    for place in range(0, len(whole), PIECE):
-        if not go_on():
+def write(file: BinaryIO, state: SavedState, identity: str, should_continue: Callable[[], bool]) -> bool:
+    """Write the state to `file`; returns False if `should_continue` ended it before the end."""
+    seams = [[joint.position, joint.changed_tokens] for joint in state.seams]
+    description = json.dumps({"identity": identity, "joints": seams}).encode()
+    tokens = array("i", state.tokens).tobytes()
+    header = _HEADER.pack(MAGIC, len(description), len(state.tokens), len(state.data)) + description + tokens
+    file.write(header + _CHECKSUM.pack(zlib.crc32(header)))
+    view, checksum = memoryview(state.data), 0
+    for offset in range(0, len(view), CHUNK_SIZE):
+        if not should_continue():
             return False
-        piece = whole[place : place + PIECE]
-        total = zlib.crc32(piece, total)
-        file.write(piece)
-    file.write(_SUM.pack(total))
-    return go_on()
+        chunk = view[offset : offset + CHUNK_SIZE]
+        checksum = zlib.crc32(chunk, checksum)
+        file.write(chunk)
+    file.write(_CHECKSUM.pack(checksum))
+    return should_continue()
 
 
 def read_head(file: BinaryIO, identity: str) -> Head | None:
     """Read tokens and seams only; None if the file is damaged or of another model, build or type of cache."""
-    found = _start(file, identity)
-    return found[0] if found else None
+    header = _read_header(file, identity)
+    return header[0] if header else None
 
 
 def read(file: BinaryIO, identity: str) -> SavedState | None:
     """Read the whole state; None if the file is damaged or of another model, build or type of cache."""
-    found = _start(file, identity)
-    if found is None:
+    header = _read_header(file, identity)
+    if header is None:
         return None
-    head, length = found
+    head, length = header
     data = bytearray(length)
     # One byte more than the checksum is read, so that a file with something behind it is refused.
-    if _fill(file, data) and file.read(_SUM.size + 1) == _SUM.pack(zlib.crc32(data)):
-        return SavedState(head.tokens, head.joints, data)
+    if _read_into(file, data) and file.read(_CHECKSUM.size + 1) == _CHECKSUM.pack(zlib.crc32(data)):
+        return SavedState(head.tokens, head.seams, data)
     return None
 
 
-def _start(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
+def _read_header(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
     """Read and verify tokens and seams; returns them with the number of cache bytes that follow, or None."""
-    raw = file.read(_START.size)
-    if len(raw) < _START.size:
+    raw = file.read(_HEADER.size)
+    if len(raw) < _HEADER.size:
         return None
-    magic, description_length, count, data_length = _START.unpack(raw)
-    if magic != MAGIC or description_length > LONGEST_DESCRIPTION or not 0 < count <= MOST_TOKENS:
+    magic, description_length, count, data_length = _HEADER.unpack(raw)
+    if magic != MAGIC or description_length > MAX_DESCRIPTION_BYTES or not 0 < count <= MAX_TOKENS:
         return None
-    rest_length = description_length + 4 * count
-    here = file.tell()
-    if file.seek(0, io.SEEK_END) != here + rest_length + data_length + 2 * _SUM.size:
+    body_length = description_length + 4 * count
+    header_end = file.tell()
+    if file.seek(0, io.SEEK_END) != header_end + body_length + data_length + 2 * _CHECKSUM.size:
         return None  # the lengths contradict the file's own, so nothing is made room for
-    file.seek(here)
-    rest = file.read(rest_length)
-    if file.read(_SUM.size) != _SUM.pack(zlib.crc32(raw + rest)):
+    file.seek(header_end)
+    body = file.read(body_length)
+    if file.read(_CHECKSUM.size) != _CHECKSUM.pack(zlib.crc32(raw + body)):
         return None
     tokens = array("i")
-    tokens.frombytes(rest[description_length:])
+    tokens.frombytes(body[description_length:])
     try:
-        description = json.loads(rest[:description_length])
-        joints = tuple(Seam(int(place), int(changed)) for place, changed in description["joints"])
-        is_ours = description["identity"] == identity and all(0 < joint.place < count for joint in joints)
+        description = json.loads(body[:description_length])
+        seams = tuple(Seam(int(place), int(changed)) for place, changed in description["joints"])
+        is_valid = description["identity"] == identity and all(0 < joint.position < count for joint in seams)
     except (ValueError, KeyError, TypeError):
         return None
-    return (Head(tokens.tolist(), joints), data_length) if is_ours else None
+    return (Head(tokens.tolist(), seams), data_length) if is_valid else None
 
 
-def _fill(file: BinaryIO, data: bytearray) -> bool:
+def _read_into(file: BinaryIO, data: bytearray) -> bool:
     """Read from the file until `data` is full; returns False at an early end of the file."""
-    whole, place = memoryview(data), 0
-    while place < len(whole):
-        count = file.readinto(whole[place:])  # type: ignore[attr-defined]
+    view, filled = memoryview(data), 0
+    while filled < len(view):
+        count = file.readinto(view[filled:])  # type: ignore[attr-defined]
         if not count:
             return False
-        place += count
+        filled += count
     return True
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from lethe_app.llm.kv_cache.diff import common_prefix
+from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.kv_cache.edits import Seam
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.protocol import KeptAt
 
-SMALLEST = 512
+MIN_SAVED_TOKENS = 512
 """Minimum number of tokens of a session worth saving; evaluating fewer again is faster than writing and reading a file."""
-LEAST_NEW = 16
+MIN_NEW_TOKENS = 16
 """Minimum number of new tokens for which the state of a session that is left is saved again."""
-WORTH_FETCHING = 256
+MIN_SPARED_TOKENS = 256
 """Minimum number of tokens a saved state must spare for it to be loaded."""
 
 Reuse = Callable[[list[int], Sequence[Seam]], int]
@@ -29,13 +29,13 @@ class Readable(Protocol):
     def tokens(self) -> list[int]: ...
 
     @property
-    def joints(self) -> Sequence[Seam]: ...
+    def seams(self) -> Sequence[Seam]: ...
 
-    def bookmark(self) -> SavedState | None:
+    def capture_state(self) -> SavedState | None:
         """Return a copy of the cache, or None if that is not possible now."""
         ...
 
-    def put_back(self, mark: SavedState) -> bool:
+    def restore_state(self, state: SavedState) -> bool:
         """Replace the cache by a saved state; the cache is empty if that fails."""
         ...
 
@@ -43,68 +43,68 @@ class Readable(Protocol):
 class Resuming:
     """Track which session the cache holds, and save and restore states when it changes."""
 
-    def __init__(self, shelf: StateStore, memory: Readable) -> None:
-        self._shelf = shelf
-        self._memory = memory
-        self._at: KeptAt | None = None
-        self._seen = 0
+    def __init__(self, state_store: StateStore, cache: Readable) -> None:
+        self._state_store = state_store
+        self._cache = cache
+        self._location: KeptAt | None = None
+        self._last_deletion = 0
         """Number of the last deletion whose text cannot be in the cache, neither as tokens nor in values computed behind it."""
-        self._seen_before_reading = 0
+        self._deletion_before_prefill = 0
 
-    def take_up(self, at: KeptAt | None, wanted: list[int], reuse: Reuse) -> None:
-        """Prepare the cache for a prompt of the session at `at`.
+    def switch_session(self, location: KeptAt | None, wanted: list[int], reuse: Reuse) -> None:
+        """Prepare the cache for a prompt of the session at `location`.
 
         If the cache holds another session, that one is saved. The saved state of this session is loaded if it spares more
         tokens than the cache does. Of another session only the common prefix counts, because anything else it shares would
         have to be cut out.
         """
-        if is_same(self._at, at):
-            here = reuse(self._memory.tokens, self._memory.joints)
+        if is_same_session(self._location, location):
+            reused = reuse(self._cache.tokens, self._cache.seams)
         else:
-            self.put_away(LEAST_NEW)
-            here = common_prefix(self._memory.tokens, wanted)
-        self._at = at
-        if at is not None and len(wanted) - here >= WORTH_FETCHING:
-            self._fetch(at, here, reuse)
+            self.save_state(MIN_NEW_TOKENS)
+            reused = common_prefix_length(self._cache.tokens, wanted)
+        self._location = location
+        if location is not None and len(wanted) - reused >= MIN_SPARED_TOKENS:
+            self._load_state(location, reused, reuse)
         # Deletions that happen after the prompt was built may concern text inside it, so the number at build time counts if
         # it is known.
-        seen = at.known if at is not None else None
-        self._seen_before_reading = self._shelf.forgettings if seen is None else seen
+        known_deletion = location.known if location is not None else None
+        self._deletion_before_prefill = self._state_store.last_deletion if known_deletion is None else known_deletion
 
-    def has_read(self) -> None:
+    def record_prefill(self) -> None:
         """Record that the prompt was evaluated: without seams, nothing in the cache was computed behind earlier text."""
-        if not self._memory.joints:
-            self._seen = self._seen_before_reading
+        if not self._cache.seams:
+            self._last_deletion = self._deletion_before_prefill
 
-    def put_away(self, least: int) -> None:
-        """Save the session's state if at least `least` tokens are new since the last save, or if the cache has fewer seams
+    def save_state(self, min_new_tokens: int) -> None:
+        """Save the session's state if at least `min_new_tokens` tokens are new since the last save, or if the cache has fewer seams
         now.
         """
-        at, tokens = self._at, self._memory.tokens
-        if at is None or len(tokens) < SMALLEST:
+        location, tokens = self._location, self._cache.tokens
+        if location is None or len(tokens) < MIN_SAVED_TOKENS:
             return
-        kept = self._shelf.head(at)
-        new = len(tokens) if kept is None else len(tokens) - common_prefix(kept.tokens, tokens)
-        is_cleaner = kept is not None and len(kept.joints) > len(self._memory.joints)
-        if new < least and not is_cleaner:
+        saved = self._state_store.load_head(location)
+        new_tokens = len(tokens) if saved is None else len(tokens) - common_prefix_length(saved.tokens, tokens)
+        is_cleaner = saved is not None and len(saved.seams) > len(self._cache.seams)
+        if new_tokens < min_new_tokens and not is_cleaner:
             return
-        mark = self._memory.bookmark()
-        if mark is not None:
-            self._shelf.save(at, mark, self._seen)
+        state = self._cache.capture_state()
+        if state is not None:
+            self._state_store.save(location, state, self._last_deletion)
 
-    def _fetch(self, at: KeptAt, here: int, reuse: Reuse) -> None:
+    def _load_state(self, location: KeptAt, reused: int, reuse: Reuse) -> None:
         # Taken before the file is read: a deletion in between then counts as later than the state.
-        seen = self._shelf.forgettings
-        head = self._shelf.head(at)
-        if head is None or reuse(head.tokens, head.joints) - here < WORTH_FETCHING:
+        last_deletion = self._state_store.last_deletion
+        head = self._state_store.load_head(location)
+        if head is None or reuse(head.tokens, head.seams) - reused < MIN_SPARED_TOKENS:
             return
-        mark = self._shelf.take(at)
-        if mark is not None and self._memory.put_back(mark):
-            self._seen = seen
+        state = self._state_store.load(location)
+        if state is not None and self._cache.restore_state(state):
+            self._last_deletion = last_deletion
 
 
-def is_same(one: KeptAt | None, other: KeptAt | None) -> bool:
+def is_same_session(first: KeptAt | None, second: KeptAt | None) -> bool:
     """Return whether both locations mean the same session."""
-    if one is None or other is None:
-        return one is other
-    return (one.folder, one.name) == (other.folder, other.name)
+    if first is None or second is None:
+        return first is second
+    return (first.folder, first.name) == (second.folder, second.name)

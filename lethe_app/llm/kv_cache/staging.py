@@ -13,9 +13,9 @@ from typing import Any
 
 import llama_cpp
 
-from lethe_app.llm.kv_cache.diff import Run, moves
+from lethe_app.llm.kv_cache.diff import Run, order_moves
 from lethe_app.llm.native.model import NativeFlag
-from lethe_app.llm.native.state import restore_sequence, size_of, take
+from lethe_app.llm.native.state import copy_sequence, restore_sequence, sequence_size
 
 MOST_BYTES = 256 << 20
 """Maximum size in bytes of a copy: restoring that much takes about 70 ms (142 MB took 38), for which a chat request waits."""
@@ -40,23 +40,23 @@ class StagingSequence:
     def is_used(self) -> bool:
         return bool(self._pieces)
 
-    def hold(self, start: int, end: int) -> bool:
+    def copy_range(self, start: int, end: int) -> bool:
         """Copy the cells of a range of positions; returns False and holds nothing if they are too large or the stop flag is
         set.
         """
         self.clear()
-        whole = size_of(self._context, self._sequence)
-        if not end or whole * (end - start) // end > MOST_BYTES:
+        total_size = sequence_size(self._context, self._sequence)
+        if not end or total_size * (end - start) // end > MOST_BYTES:
             return False
-        for place in range(start, end, PIECE):
-            piece = None if self._stop.is_set() else self._copied(place, min(place + PIECE, end))
+        for position in range(start, end, PIECE):
+            piece = None if self._stop.is_set() else self._copy_cells(position, min(position + PIECE, end))
             if piece is None:
                 self.clear()
                 return False
-            self._pieces.append((place, min(place + PIECE, end), piece))
+            self._pieces.append((position, min(position + PIECE, end), piece))
         return True
 
-    def give_back(self, start: int, end: int) -> bool:
+    def restore_range(self, start: int, end: int) -> bool:
         """Restore the copied cells of a range into the sequence; returns False if llama.cpp has no room for them."""
         for first, last, data in self._pieces:
             if first < end and last > start:
@@ -71,9 +71,9 @@ class StagingSequence:
         """Drop the copies."""
         self._pieces.clear()
 
-    def _copied(self, start: int, end: int) -> bytearray | None:
+    def _copy_cells(self, start: int, end: int) -> bytearray | None:
         llama_cpp.llama_memory_seq_cp(self._memory, self._sequence, self._spare, start, end)
-        data = take(self._context, self._spare)
+        data = copy_sequence(self._context, self._spare)
         self._empty_spare()
         return data
 
@@ -81,7 +81,7 @@ class StagingSequence:
         llama_cpp.llama_memory_seq_rm(self._memory, self._spare, -1, -1)
 
 
-SEQUENCE, PARKED = 0, 1
+SEQUENCE, STAGING = 0, 1
 
 
 class CellStaging:
@@ -89,7 +89,7 @@ class CellStaging:
 
     def __init__(self, context: Any, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._memory = llama_cpp.llama_get_memory(context)
-        self._rack = StagingSequence(context, SEQUENCE, PARKED, stop)
+        self._memory_copy = StagingSequence(context, SEQUENCE, STAGING, stop)
         self.runs: list[Run] = []
         """Staged runs with the positions where they are needed, in order."""
         self.has_moved = False
@@ -103,61 +103,65 @@ class CellStaging:
     @property
     def cells(self) -> int:
         """Number of staged tokens that occupy cells of the context."""
-        return 0 if self._rack.is_used else self.length
+        return 0 if self._memory_copy.is_used else self.length
 
-    def copy(self, runs: Sequence[Run], *, anew: bool) -> None:
+    def stage(self, runs: Sequence[Run], *, recompute: bool) -> None:
         """Stage all cells behind the first run, before the sequence is truncated there."""
-        if len(runs) > 1 and not (anew and self._fits_rack(runs) and self._rack.hold(runs[1].wanted, runs[-1].wanted_end)):
-            llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, PARKED, runs[0].length, -1)
+        if len(runs) > 1 and not (
+            recompute
+            and self._can_copy_to_memory(runs)
+            and self._memory_copy.copy_range(runs[1].wanted_start, runs[-1].wanted_end)
+        ):
+            llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, STAGING, runs[0].length, -1)
 
     def arrange(self, runs: Sequence[Run]) -> None:
         """Drop the staged cells outside the runs and move the runs to the positions where they are needed."""
-        end, behind = runs[0].length, list(runs[1:])
-        for run in behind:
-            self._forget(end, run.cached)
+        end, later_runs = runs[0].length, list(runs[1:])
+        for run in later_runs:
+            self._remove_cells(end, run.cached_start)
             end = run.cached_end
-        if behind:
-            self._forget(end, -1)
-        for run in moves(behind):
-            self._shift(run.cached, run.length, run.wanted - run.cached)
-        self.runs = behind
+        if later_runs:
+            self._remove_cells(end, -1)
+        for run in order_moves(later_runs):
+            self._shift(run.cached_start, run.length, run.wanted_start - run.cached_start)
+        self.runs = later_runs
 
-    def leave(self, run: Run, place: int) -> bool:
-        """Move a run, already removed from `runs`, back into the sequence at `place`; returns False if there is no room for
+    def unstage(self, run: Run, position: int) -> bool:
+        """Move a run, already removed from `runs`, back into the sequence at `position`; returns False if there is no room for
         it.
         """
-        self._shift(run.wanted, run.length, place - run.wanted)
-        if self._rack.is_used:
-            return self._rack.give_back(place, place + run.length)
-        llama_cpp.llama_memory_seq_cp(self._memory, PARKED, SEQUENCE, place, place + run.length)
-        self._forget(place, place + run.length)
+        self._shift(run.wanted_start, run.length, position - run.wanted_start)
+        if self._memory_copy.is_used:
+            return self._memory_copy.restore_range(position, position + run.length)
+        llama_cpp.llama_memory_seq_cp(self._memory, STAGING, SEQUENCE, position, position + run.length)
+        self._remove_cells(position, position + run.length)
         return True
 
     def drop(self, end: int) -> None:
         """Drop the staged cells needed before position `end`."""
-        if self.runs and self.runs[0].wanted < end:
-            self._forget(0, end)
-            self.runs = [run.without_head(max(end - run.wanted, 0)) for run in self.runs if run.wanted_end > end]
+        if self.runs and self.runs[0].wanted_start < end:
+            self._remove_cells(0, end)
+            self.runs = [run.without_head(max(end - run.wanted_start, 0)) for run in self.runs if run.wanted_end > end]
 
     def clear(self) -> None:
         """Drop all staged cells."""
         if self.runs:
-            self._forget(0, -1)
+            self._remove_cells(0, -1)
         self.runs = []
-        self._rack.clear()
+        self._memory_copy.clear()
 
-    def _fits_rack(self, runs: Sequence[Run]) -> bool:
+    def _can_copy_to_memory(self, runs: Sequence[Run]) -> bool:
         """Return whether the runs form one contiguous stretch that stays in place, which is all a copy in main memory
         supports.
         """
-        stays = all(run.cached == run.wanted for run in runs)
-        return stays and not self.has_moved and all(one.wanted_end == other.wanted for one, other in pairwise(runs))
+        is_in_place = all(run.cached_start == run.wanted_start for run in runs)
+        return is_in_place and not self.has_moved and all(one.wanted_end == other.wanted_start for one, other in pairwise(runs))
 
-    def _shift(self, place: int, length: int, distance: int) -> None:
+    def _shift(self, position: int, length: int, distance: int) -> None:
         if distance:
-            llama_cpp.llama_memory_seq_add(self._memory, PARKED, place, place + length, distance)
+            llama_cpp.llama_memory_seq_add(self._memory, STAGING, position, position + length, distance)
             self.has_moved = True
 
-    def _forget(self, start: int, end: int) -> None:
+    def _remove_cells(self, start: int, end: int) -> None:
         if start != end:
-            llama_cpp.llama_memory_seq_rm(self._memory, PARKED, start, end)
+            llama_cpp.llama_memory_seq_rm(self._memory, STAGING, start, end)

@@ -18,10 +18,10 @@ from pathlib import Path
 from lethe_app.llm.kv_cache.saved_state import Head, SavedState, open_private, read, read_head, write
 from lethe_app.llm.protocol import KeptAt
 
-ENDING, DRAFT = ".kv", ".part"
-SPARE_DISK = 1 << 30
+STATE_SUFFIX, DRAFT_SUFFIX = ".kv", ".part"
+MIN_FREE_DISK = 1 << 30
 """Bytes of free disk space that saving never uses."""
-A_MOMENT = 0.02
+POLL_SECONDS = 0.02
 """Interval in seconds at which `wait` checks the stop flag, which cannot notify a condition."""
 
 
@@ -29,10 +29,10 @@ A_MOMENT = 0.02
 class PendingState:
     """Saved state that is queued for writing."""
 
-    at: KeptAt
+    location: KeptAt
     path: Path
-    mark: SavedState
-    seen: int
+    state: SavedState
+    last_deletion: int
     """Number of the last deletion that cannot concern the state."""
 
 
@@ -44,139 +44,141 @@ class StateStore:
         identity are ignored.
         """
         self._identity = identity
-        self._suffix = f".{hashlib.sha256(identity.encode()).hexdigest()[:16]}{ENDING}"
+        self._suffix = f".{hashlib.sha256(identity.encode()).hexdigest()[:16]}{STATE_SUFFIX}"
         self._changed = threading.Condition()
-        self._waiting: dict[Path, PendingState] = {}
+        self._queue: dict[Path, PendingState] = {}
         """Queued states by path, oldest first; each stays until it is written."""
-        self._forgotten: list[tuple[int, str]] = []
+        self._deletions: list[tuple[int, str]] = []
         """Deletions as (number, part of the name), in order."""
         self._thread: threading.Thread | None = None
 
     @property
-    def forgettings(self) -> int:
+    def last_deletion(self) -> int:
         """Number of the last deletion; 0 before the first."""
         with self._changed:
-            return self._last_forgotten()
+            return self._last_deletion_number()
 
-    def save(self, at: KeptAt, mark: SavedState, seen: int) -> None:
-        """Queue a state for writing. `seen` is the value of `forgettings` when evaluation began; a later deletion that
+    def save(self, location: KeptAt, state: SavedState, last_deletion: int) -> None:
+        """Queue a state for writing. `last_deletion` is the value of `last_deletion` when evaluation began; a later deletion that
         matches the name prevents the write.
         """
-        path = self._path(at)
+        path = self._path_of(location)
         with self._changed:
-            if not self._may_stay(at.name, seen):
+            if not self._is_current(location.name, last_deletion):
                 return
-            self._waiting.pop(path, None)
-            self._waiting[path] = PendingState(at, path, mark, seen)
+            self._queue.pop(path, None)
+            self._queue[path] = PendingState(location, path, state, last_deletion)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, daemon=True, name="bookmarks")
+                self._thread = threading.Thread(target=self._write_queued, daemon=True, name="bookmarks")
                 self._thread.start()
             self._changed.notify_all()
 
-    def wait(self, stopped: Callable[[], bool]) -> bool:
-        """Wait until all queued states are written and return True, or return False when `stopped` becomes true."""
+    def wait_until_written(self, should_stop: Callable[[], bool]) -> bool:
+        """Wait until all queued states are written and return True, or return False when `should_stop` becomes true."""
         with self._changed:
-            while self._waiting and not stopped():
-                self._changed.wait(A_MOMENT)
-            return not self._waiting
+            while self._queue and not should_stop():
+                self._changed.wait(POLL_SECONDS)
+            return not self._queue
 
-    def head(self, at: KeptAt) -> Head | None:
+    def load_head(self, location: KeptAt) -> Head | None:
         """Return tokens and seams of a session's saved state, or None."""
-        path = self._path(at)
+        path = self._path_of(location)
         with self._changed:
-            if entry := self._waiting.get(path):
-                return entry.mark
+            if entry := self._queue.get(path):
+                return entry.state
         with suppress(OSError), path.open("rb") as file:
             return read_head(file, self._identity)
         return None
 
-    def take(self, at: KeptAt) -> SavedState | None:
+    def load(self, location: KeptAt) -> SavedState | None:
         """Return a session's saved state, or None; a damaged file is deleted."""
-        path = self._path(at)
+        path = self._path_of(location)
         with self._changed:
-            if entry := self._waiting.get(path):
-                return entry.mark
+            if entry := self._queue.get(path):
+                return entry.state
         with suppress(OSError):
             with path.open("rb") as file:
-                mark = read(file, self._identity)
-            if mark is None:
+                state = read(file, self._identity)
+            if state is None:
                 path.unlink()
             else:
                 os.utime(path)  # used now, so others leave before it
-            return mark
+            return state
         return None
 
-    def delete(self, folder: Path, part: str, number: int | None = None) -> None:
+    def delete(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
         """Delete all states, on disk and queued, whose names contain `part`; an empty part deletes all."""
         with self._changed:
-            self._forgotten.append((self._last_forgotten() + 1 if number is None else number, part))
-            for path in [path for path, entry in self._waiting.items() if part in entry.at.name]:
-                del self._waiting[path]
-            remove(folder, part)
+            self._deletions.append(
+                (self._last_deletion_number() + 1 if deletion_number is None else deletion_number, name_part)
+            )
+            for path in [path for path, entry in self._queue.items() if name_part in entry.location.name]:
+                del self._queue[path]
+            delete_states(folder, name_part)
             self._changed.notify_all()
 
-    def _path(self, at: KeptAt) -> Path:
-        return at.folder / f"{at.name}{self._suffix}"
+    def _path_of(self, location: KeptAt) -> Path:
+        return location.folder / f"{location.name}{self._suffix}"
 
-    def _may_stay(self, name: str, seen: int) -> bool:
-        return not any(number > seen and part in name for number, part in self._forgotten)
+    def _is_current(self, name: str, last_deletion: int) -> bool:
+        return not any(number > last_deletion and part in name for number, part in self._deletions)
 
-    def _last_forgotten(self) -> int:
-        return max((number for number, _part in self._forgotten), default=0)
+    def _last_deletion_number(self) -> int:
+        return max((number for number, _part in self._deletions), default=0)
 
-    def _work(self) -> None:
+    def _write_queued(self) -> None:
         """Write queued states for the life of the process. Runs in a thread of its own."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting)
-                # The entry stays queued while it is written, so that `head` and `take` still find it and `delete` can cancel
+                self._changed.wait_for(lambda: self._queue)
+                # The entry stays queued while it is written, so that `load_head` and `load` still find it and `delete` can cancel
                 # it.
-                entry = next(iter(self._waiting.values()))
+                entry = next(iter(self._queue.values()))
             with suppress(OSError):  # a full or vanished disk: it is read again next time, as if there were no shelf
                 self._write(entry)
             with self._changed:
-                if self._waiting.get(entry.path) is entry:
-                    del self._waiting[entry.path]
+                if self._queue.get(entry.path) is entry:
+                    del self._queue[entry.path]
                 self._changed.notify_all()
 
     def _write(self, entry: PendingState) -> None:
-        folder, draft = entry.at.folder, entry.path.with_name(entry.path.name + DRAFT)
+        folder, draft = entry.location.folder, entry.path.with_name(entry.path.name + DRAFT_SUFFIX)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for left_over in folder.glob(f"*{DRAFT}"):  # of a process that was ended while it wrote
-            left_over.unlink(missing_ok=True)
-        needed = entry.mark.size
-        if needed > entry.at.limit or shutil.disk_usage(folder).free - needed < SPARE_DISK:
+        for old_draft in folder.glob(f"*{DRAFT_SUFFIX}"):  # of a process that was ended while it wrote
+            old_draft.unlink(missing_ok=True)
+        size = entry.state.size
+        if size > entry.location.limit or shutil.disk_usage(folder).free - size < MIN_FREE_DISK:
             return
         # The old file of the same session is not counted, since the new one replaces it.
-        trim(folder, entry.at.limit - needed, entry.path)
+        trim_folder(folder, entry.location.limit - size, entry.path)
         try:
             with open_private(draft) as file:
-                whole = write(file, entry.mark, self._identity, lambda: self._is_wanted(entry))
+                is_complete = write(file, entry.state, self._identity, lambda: self._is_queued(entry))
             with self._changed:
                 # Renaming under the lock: a deletion either cancels it or finds the finished file.
-                if whole and self._waiting.get(entry.path) is entry:  # not forgotten meanwhile
+                if is_complete and self._queue.get(entry.path) is entry:  # not forgotten meanwhile
                     draft.replace(entry.path)
         finally:
             draft.unlink(missing_ok=True)
 
-    def _is_wanted(self, entry: PendingState) -> bool:
+    def _is_queued(self, entry: PendingState) -> bool:
         with self._changed:
-            return self._waiting.get(entry.path) is entry
+            return self._queue.get(entry.path) is entry
 
 
-def remove(folder: Path, part: str) -> None:
+def delete_states(folder: Path, name_part: str) -> None:
     """Delete the saved states in a folder whose names contain `part`, drafts included; other files are left alone."""
-    for path in folder.glob(f"*{ENDING}*"):
-        if part in path.name and path.name.endswith((ENDING, ENDING + DRAFT)):
+    for path in folder.glob(f"*{STATE_SUFFIX}*"):
+        if name_part in path.name and path.name.endswith((STATE_SUFFIX, STATE_SUFFIX + DRAFT_SUFFIX)):
             path.unlink(missing_ok=True)
 
 
-def trim(folder: Path, limit: int, besides: Path | None = None) -> None:
-    """Delete the least recently used states until all but `besides` use at most `limit` bytes."""
-    others = [(path.stat(), path) for path in folder.glob(f"*{ENDING}") if path != besides]
-    held = sum(found.st_size for found, _path in others)
-    for found, path in sorted(others, key=lambda one: one[0].st_mtime_ns):
-        if held <= limit:
+def trim_folder(folder: Path, limit: int, excluded: Path | None = None) -> None:
+    """Delete the least recently used states until all but `excluded` use at most `limit` bytes."""
+    files = [(path.stat(), path) for path in folder.glob(f"*{STATE_SUFFIX}") if path != excluded]
+    total_size = sum(found.st_size for found, _path in files)
+    for found, path in sorted(files, key=lambda one: one[0].st_mtime_ns):
+        if total_size <= limit:
             break
         path.unlink(missing_ok=True)
-        held -= found.st_size
+        total_size -= found.st_size

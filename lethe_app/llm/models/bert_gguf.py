@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from lethe_app.errors import ModelUnreadable
 
-RECIPE = 1
+CONVERSION_VERSION = 1
 """Version of the conversion, raised whenever the written file would differ, so that older files are converted again."""
 
-_LONGEST_JSON = 16 << 20
+_MAX_HEADER_BYTES = 16 << 20
 _CONTROL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _LAYER_PARTS = {
     "attention.self.query": "attn_q",
@@ -35,7 +35,7 @@ _EMBEDDINGS = {
     "embeddings.LayerNorm.weight": "token_embd_norm.weight",
     "embeddings.LayerNorm.bias": "token_embd_norm.bias",
 }
-_KEPT_WHOLE = frozenset({"position_embd.weight", "token_types.weight"})  # looked up row by row, too small to be worth packing
+_UNQUANTISED = frozenset({"position_embd.weight", "token_types.weight"})  # looked up row by row, too small to be worth packing
 
 Weights = dict[str, npt.NDArray[np.float32]]
 
@@ -49,13 +49,13 @@ def read_safetensors(path: Path) -> Weights:
     if len(raw) < 8:
         raise ModelUnreadable(f"“{path.name}” is too short to be a safetensors file.")
     (length,) = struct.unpack_from("<Q", raw)
-    if length > min(_LONGEST_JSON, len(raw) - 8):
+    if length > min(_MAX_HEADER_BYTES, len(raw) - 8):
         raise ModelUnreadable(f"“{path.name}” is truncated inside its header.")
     try:
         header = json.loads(raw[8 : 8 + length])
         entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
         return {
-            name: _tensor(raw, 8 + length, entry["shape"], entry["data_offsets"])
+            name: _read_tensor(raw, 8 + length, entry["shape"], entry["data_offsets"])
             for name, entry in entries.items()
             if entry["dtype"] == "F32"
         }
@@ -63,7 +63,7 @@ def read_safetensors(path: Path) -> Weights:
         raise ModelUnreadable(f"“{path.name}” has a damaged header: {error}.") from error
 
 
-def _tensor(raw: bytes, base: int, shape: list[int], offsets: list[int]) -> npt.NDArray[np.float32]:
+def _read_tensor(raw: bytes, base: int, shape: list[int], offsets: list[int]) -> npt.NDArray[np.float32]:
     start, end = offsets
     count = int(np.prod(shape, dtype=np.int64))
     if not 0 <= start <= end <= len(raw) - base or end - start != 4 * count:
@@ -71,7 +71,7 @@ def _tensor(raw: bytes, base: int, shape: list[int], offsets: list[int]) -> npt.
     return np.frombuffer(raw, dtype="<f4", count=count, offset=base + start).reshape(shape)
 
 
-def convert(folder: Path, target: Path) -> None:
+def convert_model(folder: Path, target: Path) -> None:
     """Write the model in `folder` (model.safetensors, config.json, vocab.txt) to `target` as a Q8_0 BERT GGUF. Raise
     ModelUnreadable.
 
@@ -89,7 +89,7 @@ def convert(folder: Path, target: Path) -> None:
     try:
         _write_settings(writer, config)
         _write_vocabulary(writer, words)
-        for name, tensor in _tensors(weights, int(config["num_hidden_layers"])).items():
+        for name, tensor in _rename_tensors(weights, int(config["num_hidden_layers"])).items():
             _write_tensor(writer, name, tensor)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
@@ -120,13 +120,13 @@ def _write_vocabulary(writer: Any, words: list[str]) -> None:  # noqa: ANN401 - 
     writer.add_token_type_count(2)
     writer.add_token_list([_engine_spelling(word) for word in words])
     writer.add_token_types([gguf.TokenType.CONTROL if word in control else gguf.TokenType.NORMAL for word in words])
-    number = {word: index for index, word in enumerate(words)}
-    writer.add_bos_token_id(number["[CLS]"])
-    writer.add_eos_token_id(number["[SEP]"])
-    writer.add_sep_token_id(number["[SEP]"])
-    writer.add_unk_token_id(number["[UNK]"])
-    writer.add_pad_token_id(number["[PAD]"])
-    writer.add_mask_token_id(number["[MASK]"])
+    token_ids = {word: index for index, word in enumerate(words)}
+    writer.add_bos_token_id(token_ids["[CLS]"])
+    writer.add_eos_token_id(token_ids["[SEP]"])
+    writer.add_sep_token_id(token_ids["[SEP]"])
+    writer.add_unk_token_id(token_ids["[UNK]"])
+    writer.add_pad_token_id(token_ids["[PAD]"])
+    writer.add_mask_token_id(token_ids["[MASK]"])
     writer.add_add_bos_token(True)
     writer.add_add_sep_token(True)
     writer.add_bool("tokenizer.ggml.normalizer.lowercase", True)
@@ -141,7 +141,7 @@ def _engine_spelling(word: str) -> str:
     return word[2:] if word.startswith("##") else f"\u2581{word}"
 
 
-def _tensors(weights: Weights, layers: int) -> Weights:
+def _rename_tensors(weights: Weights, layers: int) -> Weights:
     """Return the tensors by llama.cpp's names, without the pooler and the position ids."""
     named = {ours: weights[theirs] for theirs, ours in _EMBEDDINGS.items()}
     for layer in range(layers):
@@ -152,7 +152,7 @@ def _tensors(weights: Weights, layers: int) -> Weights:
 
 
 def _write_tensor(writer: Any, name: str, tensor: npt.NDArray[np.float32]) -> None:  # noqa: ANN401 - as above
-    if tensor.ndim == 1 or name in _KEPT_WHOLE:
+    if tensor.ndim == 1 or name in _UNQUANTISED:
         writer.add_tensor(name, np.ascontiguousarray(tensor))
         return
     kind = gguf.GGMLQuantizationType.Q8_0

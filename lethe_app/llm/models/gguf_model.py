@@ -38,7 +38,7 @@ _PART = re.compile(r"-(\d{5})-of-(\d{5})$")
 _MEANINGLESS_NAMES = frozenset({"", "model", "ggml-model", "tmp", "merged", "checkpoint", "unknown", "."})
 
 
-def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
+def describe_model(path: Path, source: str = "", name: str = "") -> ModelFile:
     """Describe the complete chat or embedding model at `path`; `name` overrides the name in the file.
 
     For a model in several files, `path` is the first. Raise ModelMissing or ModelUnreadable.
@@ -53,7 +53,7 @@ def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
     for part in parts:
         _check_complete(part)
     stem = clean_stem(path)
-    attention_layers, kv_heads = _attention(header, architecture)
+    attention_layers, kv_heads = _attention_layout(header, architecture)
     return ModelFile(
         path=path,
         name=name or display_name(header, stem),
@@ -121,26 +121,26 @@ def is_recurrent(header: GgufHeader, architecture: str) -> bool:
     return architecture in RECURRENT_ARCHITECTURES or any(key.startswith(prefixes) for key in header.metadata)
 
 
-def _attention(header: GgufHeader, architecture: str) -> tuple[int, int]:
+def _attention_layout(header: GgufHeader, architecture: str) -> tuple[int, int]:
     """Return the number of layers with keys and values, and their KV heads; if layers differ, the average, rounded up.
 
     Hybrid models list the heads per layer, with 0 for recurrent layers, or give the interval of their attention layers.
     """
     layers = header.number(f"{architecture}.block_count")
-    every = header.number(f"{architecture}.full_attention_interval")
+    attention_interval = header.number(f"{architecture}.full_attention_interval")
     for key in (f"{architecture}.attention.head_count_kv", f"{architecture}.attention.head_count"):
         with_heads = [heads for heads in header.integers(key) if heads]
         if with_heads:
             return len(with_heads), -(-sum(with_heads) // len(with_heads))
         if header.number(key):
-            return layers // every if every > 0 else layers, header.number(key)
+            return layers // attention_interval if attention_interval > 0 else layers, header.number(key)
     return 0, 0
 
 
 def _head_length(header: GgufHeader, architecture: str) -> int:
     heads = header.number(f"{architecture}.attention.head_count")
-    told = header.number(f"{architecture}.attention.key_length")
-    return told or (header.number(f"{architecture}.embedding_length") // heads if heads > 0 else 0)
+    key_length = header.number(f"{architecture}.attention.key_length")
+    return key_length or (header.number(f"{architecture}.embedding_length") // heads if heads > 0 else 0)
 
 
 def _other_parts(path: Path, header: GgufHeader) -> list[Path]:
@@ -164,17 +164,17 @@ def _other_parts(path: Path, header: GgufHeader) -> list[Path]:
 def _check_complete(header: GgufHeader) -> None:
     if header.file_size < header.needed_size:
         raise ModelUnreadable(
-            f"“{header.path.name}” is incomplete: {_amount(header.file_size, header.needed_size)}.",
+            f"“{header.path.name}” is incomplete: {_format_progress(header.file_size, header.needed_size)}.",
             "Download the file again.",
         )
 
 
-def _amount(have: int, need: int) -> str:
+def _format_progress(present: int, total: int) -> str:
     """Return a text such as “3.1 of 4.4 GB”, with as many digits as show a difference."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if need >= size:
+        if total >= size:
             for digits in (1, 3):
-                first, second = f"{have / size:.{digits}f}", f"{need / size:.{digits}f}"
+                first, second = f"{present / size:.{digits}f}", f"{total / size:.{digits}f}"
                 if first != second:
                     return f"{first} of {second} {unit}"
-    return f"{have} of {need} bytes"
+    return f"{present} of {total} bytes"

@@ -20,22 +20,31 @@ import httpx
 
 from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DownloadFailed
-from lethe_app.llm.models.partial_file import STOPPED_ADVICE, Sink, check_room, finish_file, is_whole, on_disk, opened, size_of
+from lethe_app.llm.models.partial_file import (
+    STOPPED_ADVICE,
+    Sink,
+    check_disk_space,
+    file_size,
+    finish_file,
+    is_complete,
+    open_partial,
+    translate_os_errors,
+)
 
 ENDPOINT = "https://huggingface.co"
-STALL = 30.0
+STALL_SECONDS = 30.0
 """Seconds without a byte after which the connection counts as broken."""
-TRIES = 6
+MAX_TRIES = 6
 """Consecutive attempts without a byte after which the download fails; any byte received resets the count."""
-LONGEST_WAIT = 300
+MAX_RETRY_AFTER = 300
 """Maximum delay in seconds accepted from a Retry-After header."""
 MAGIC = b"GGUF"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
-_WHOLE = re.compile(r"bytes [^/]+/(\d{1,19})$")
+_CONTENT_RANGE_SIZE = re.compile(r"bytes [^/]+/(\d{1,19})$")
 _SHA = re.compile(r'^"?([0-9a-f]{64})"?$')
 
-Told = Callable[[DownloadStage, int, int], None]
+ProgressCallback = Callable[[DownloadStage, int, int], None]
 """Progress callback: stage, bytes done, bytes in all (0 if unknown)."""
 
 
@@ -47,159 +56,163 @@ class _Known:
     sha256: str
     tag: str = ""
     """ETag of the version that is being downloaded."""
-    begun_anew: bool = False
+    was_restarted: bool = False
     """True if a partial file was discarded once because nothing proved that it was complete."""
 
 
 class Hub:
-    """Downloads from one endpoint. A connection is opened only inside `fetch`."""
+    """Downloads from one endpoint. A connection is opened only inside `download`."""
 
-    def __init__(self, endpoint: str = "", proxy: str = "", *, pause: float = 1.0, stall: float = STALL) -> None:
-        """Set up a hub: `endpoint` may be a mirror, `proxy` is `http://…`, `pause` is the delay in seconds before the second
+    def __init__(
+        self, endpoint: str = "", proxy: str = "", *, retry_delay: float = 1.0, stall_timeout: float = STALL_SECONDS
+    ) -> None:
+        """Set up a hub: `endpoint` may be a mirror, `proxy` is `http://…`, `retry_delay` is the delay in seconds before the second
         try; it doubles with every failure.
         """
         self._endpoint = (endpoint or ENDPOINT).rstrip("/")
         self._proxy = proxy or None
-        self._pause, self._stall = pause, stall
+        self._retry_delay, self._stall_timeout = retry_delay, stall_timeout
 
     def url_of(self, model: RemoteModel) -> str:
         return f"{self._endpoint}/{quote(model.repository)}/resolve/{quote(model.revision)}/{quote(model.file)}?download=true"
 
-    async def fetch(self, model: RemoteModel, folder: Path, told: Told) -> Path:
+    async def download(self, model: RemoteModel, folder: Path, on_progress: ProgressCallback) -> Path:
         """Download the file to `folder` and return its path once it is verified. Until then it is named `….part`, and what
         arrived is kept.
 
         Raise DownloadFailed, DiskFull, StorageError. Cancel the call to stop.
         """
         target, part = folder / model.file, folder / f"{model.file}.part"
-        with on_disk(folder):
+        with translate_os_errors(folder):
             await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         known = _Known(0, model.sha256)
         tries = 0
         while True:
-            before = size_of(part)
-            told(DownloadStage.WAITING, before, known.size)
+            size_before = file_size(part)
+            on_progress(DownloadStage.WAITING, size_before, known.size)
             try:
-                await self._load(model, part, known, told)
+                await self._download_missing(model, part, known, on_progress)
                 break
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                tries = 0 if size_of(part) > before else tries + 1
-                if tries >= TRIES or not isinstance(error, WORTH_ANOTHER_TRY):
+                tries = 0 if file_size(part) > size_before else tries + 1
+                if tries >= MAX_TRIES or not isinstance(error, RETRYABLE_ERRORS):
                     raise DownloadFailed(
-                        f"“{model.name}” could not be downloaded: {_reason(error)}.", STOPPED_ADVICE
+                        f"“{model.name}” could not be downloaded: {_describe_error(error)}.", STOPPED_ADVICE
                     ) from error
-                await asyncio.sleep(max(self._pause * 2**tries, getattr(error, "seconds", 0.0)))
-        told(DownloadStage.CHECKING, known.size, known.size)
-        with on_disk(part):
-            await self._check(model, part, known)
+                await asyncio.sleep(max(self._retry_delay * 2**tries, getattr(error, "seconds", 0.0)))
+        on_progress(DownloadStage.CHECKING, known.size, known.size)
+        with translate_os_errors(part):
+            await self._verify_file(model, part, known)
             await asyncio.to_thread(finish_file, part, target)
         return target
 
-    async def _load(self, model: RemoteModel, part: Path, known: _Known, told: Told) -> None:
+    async def _download_missing(self, model: RemoteModel, part: Path, known: _Known, on_progress: ProgressCallback) -> None:
         """Download the missing bytes. Raise httpx.HTTPError if another try is worthwhile."""
-        async with self._answer(model, size_of(part)) as answer:
-            have = size_of(part)
-            start = _start_of(model, answer, have)
+        async with self._open_response(model, file_size(part)) as response:
+            existing_size = file_size(part)
+            start = _resume_offset(model, response, existing_size)
             if start is None:  # the server says that there is no more than we have
-                await self._believe(model, answer, part, known)
+                await self._accept_complete(model, response, part, known)
                 return
-            self._learn(model, answer, start, known)
-            check_room(part, known.size - start)
-            with opened(part, start) as file:
-                done = await self._take(model, answer, Sink(file, start), known, told)
+            self._record_metadata(model, response, start, known)
+            check_disk_space(part, known.size - start)
+            with open_partial(part, start) as file:
+                done = await self._write_body(model, response, Sink(file, start), known, on_progress)
             if known.size and done < known.size:
                 raise httpx.ReadError(f"the connection ended {known.size - done} bytes too early")
 
-    async def _believe(self, model: RemoteModel, answer: httpx.Response, part: Path, known: _Known) -> None:
+    async def _accept_complete(self, model: RemoteModel, response: httpx.Response, part: Path, known: _Known) -> None:
         """Check a response that says there are no bytes behind the partial file: accept it if its size is confirmed or a
         hash will verify it, else discard it and retry once.
         """
-        have, whole = size_of(part), _whole_size(answer)
-        if known.size > have:
+        existing_size, total_size = file_size(part), _total_size(response)
+        if known.size > existing_size:
             raise DownloadFailed(f"“{model.name}” is shorter than the server announced, so it was not used.")
-        if have == whole or (known.sha256 and have >= whole):
-            known.size = known.size or whole
+        if existing_size == total_size or (known.sha256 and existing_size >= total_size):
+            known.size = known.size or total_size
             return
         await asyncio.to_thread(part.unlink, missing_ok=True)
-        if known.begun_anew:
+        if known.was_restarted:
             raise DownloadFailed(f"The server does not report the size of “{model.name}”, so it was not used.")
-        known.begun_anew = True
+        known.was_restarted = True
         raise httpx.ReadError("the server has less of it than was there already")
 
-    async def _take(self, model: RemoteModel, answer: httpx.Response, sink: Sink, known: _Known, told: Told) -> int:
+    async def _write_body(
+        self, model: RemoteModel, response: httpx.Response, sink: Sink, known: _Known, on_progress: ProgressCallback
+    ) -> int:
         """Write the response body, even if it breaks off; returns the number of bytes now in the file."""
         try:
-            async for piece in answer.aiter_raw():
-                if sink.done < len(MAGIC) and not sink.begins_with(MAGIC, piece):
+            async for piece in response.aiter_raw():
+                if sink.bytes_done < len(MAGIC) and not sink.can_begin_with(MAGIC, piece):
                     raise DownloadFailed(
                         f"The server did not send a GGUF file for “{model.name}”.",
                         "Check whether the network requires a login.",
                     )
-                if known.size and sink.done + len(piece) > known.size:
+                if known.size and sink.bytes_done + len(piece) > known.size:
                     raise DownloadFailed(f"“{model.name}” is longer than the server announced, so it was not used.")
-                if sink.take(piece):
+                if sink.add_chunk(piece):
                     await asyncio.to_thread(sink.flush)
-                    told(DownloadStage.LOADING, sink.done, known.size)
+                    on_progress(DownloadStage.LOADING, sink.bytes_done, known.size)
         finally:
             sink.flush()
-        told(DownloadStage.LOADING, sink.done, known.size)
-        return sink.done
+        on_progress(DownloadStage.LOADING, sink.bytes_done, known.size)
+        return sink.bytes_done
 
     @asynccontextmanager
-    async def _answer(self, model: RemoteModel, start: int) -> AsyncIterator[httpx.Response]:
+    async def _open_response(self, model: RemoteModel, start: int) -> AsyncIterator[httpx.Response]:
         """Open the response behind all redirects, each of which must be encrypted. Raise DownloadFailed."""
         headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
-        limits = httpx.Timeout(self._stall)
+        limits = httpx.Timeout(self._stall_timeout)
         linked: dict[str, str] = {}
 
-        async def check(request: httpx.Request) -> None:
-            self._check_place(request.url)
+        async def check_request(request: httpx.Request) -> None:
+            self._check_url(request.url)
 
         # The X-Linked headers are in the hub's own redirect, not in the final response from its storage.
-        async def look(response: httpx.Response) -> None:
+        async def record_linked_headers(response: httpx.Response) -> None:
             linked.update({name: value for name, value in response.headers.items() if name.startswith("x-linked-")})
 
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [check], "response": [look]}
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [check_request], "response": [record_linked_headers]}
         try:
-            made = httpx.AsyncClient(
+            http_client = httpx.AsyncClient(
                 proxy=self._proxy, timeout=limits, follow_redirects=True, max_redirects=5, event_hooks=hooks
             )
         except (ValueError, ImportError, httpx.InvalidURL) as error:
             raise DownloadFailed(f"“{self._proxy}” is not a usable proxy.", "Change the proxy in the settings.") from error
         async with (
-            made as client,
+            http_client as client,
             client.stream("GET", self.url_of(model), headers=headers) as answer,
         ):
             answer.headers.update(linked)
             yield answer
 
-    def _check_place(self, url: httpx.URL) -> None:
+    def _check_url(self, url: httpx.URL) -> None:
         """Require HTTPS, unless the hub itself is on this machine. Raise DownloadFailed."""
-        at_home = urlsplit(self._endpoint).hostname in LOOPBACK and url.host in LOOPBACK
-        if url.scheme != "https" and not at_home:
+        is_local = urlsplit(self._endpoint).hostname in LOOPBACK and url.host in LOOPBACK
+        if url.scheme != "https" and not is_local:
             raise DownloadFailed(f"“{url.host}” offers the file over an unencrypted connection, so it was not downloaded.")
 
-    def _learn(self, model: RemoteModel, answer: httpx.Response, start: int, known: _Known) -> None:
+    def _record_metadata(self, model: RemoteModel, response: httpx.Response, start: int, known: _Known) -> None:
         """Record size and hash as the hub states them. Raise DownloadFailed if a later response contradicts the first."""
-        length = _number(answer, "content-length")
-        size = _number(answer, "x-linked-size") or _whole_size(answer) or (start + length if length else 0)
-        tag = answer.headers.get("etag", "")
+        length = _header_number(response, "content-length")
+        size = _header_number(response, "x-linked-size") or _total_size(response) or (start + length if length else 0)
+        tag = response.headers.get("etag", "")
         is_another = bool(tag and known.tag and tag != known.tag and not known.sha256)
         if is_another or (known.size and size and size != known.size):
             raise DownloadFailed(f"“{model.name}” was changed during the download.", "Download it again.")
         known.tag = known.tag or tag
         known.size = known.size or size
-        found = _SHA.match(answer.headers.get("x-linked-etag", ""))
+        found = _SHA.match(response.headers.get("x-linked-etag", ""))
         if found and known.sha256 and found[1] != known.sha256:
             raise DownloadFailed(f"“{model.name}” on that server is not the file Lethe expects, so it was not downloaded.")
         known.sha256 = known.sha256 or (found[1] if found else "")
 
-    async def _check(self, model: RemoteModel, part: Path, known: _Known) -> None:
+    async def _verify_file(self, model: RemoteModel, part: Path, known: _Known) -> None:
         """Discard the file if it is not the announced one. Raise DownloadFailed."""
-        wrong = bool(known.size) and size_of(part) != known.size
-        if not wrong:
-            wrong = not await asyncio.to_thread(is_whole, part, known.sha256)
-        if wrong:
+        is_wrong = bool(known.size) and file_size(part) != known.size
+        if not is_wrong:
+            is_wrong = not await asyncio.to_thread(is_complete, part, known.sha256)
+        if is_wrong:
             await asyncio.to_thread(part.unlink, missing_ok=True)
             raise DownloadFailed(
                 f"The downloaded file for “{model.name}” is not the announced one and was deleted.", "Download it again."
@@ -209,24 +222,24 @@ class Hub:
 class _Later(httpx.HTTPError):
     """The server asked to retry after so many seconds."""
 
-    def __init__(self, words: str, seconds: float) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
         self.seconds = seconds
 
 
-WORTH_ANOTHER_TRY = (_Later, httpx.TimeoutException, httpx.NetworkError, httpx.ProtocolError, httpx.ProxyError)
+RETRYABLE_ERRORS = (_Later, httpx.TimeoutException, httpx.NetworkError, httpx.ProtocolError, httpx.ProxyError)
 """Errors that may be temporary; an invalid address or a redirect loop is not."""
 
 
-def _start_of(model: RemoteModel, answer: httpx.Response, have: int) -> int | None:
+def _resume_offset(model: RemoteModel, response: httpx.Response, existing_size: int) -> int | None:
     """Return the offset of the bytes that follow, or None if none follow because all are present. Raise DownloadFailed."""
-    status = answer.status_code
+    status = response.status_code
     if status == httpx.codes.PARTIAL_CONTENT:
-        found = _RANGE.match(answer.headers.get("content-range", ""))
-        if not found or int(found[1]) != have:
+        found = _RANGE.match(response.headers.get("content-range", ""))
+        if not found or int(found[1]) != existing_size:
             raise DownloadFailed(f"The server sent the wrong part of “{model.name}”.")
-        return have
-    if status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+        return existing_size
+    if status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE and existing_size:
         return None
     if status in {401, 403}:
         raise DownloadFailed(
@@ -235,25 +248,25 @@ def _start_of(model: RemoteModel, answer: httpx.Response, have: int) -> int | No
     if status == httpx.codes.NOT_FOUND:
         raise DownloadFailed(f"“{model.name}” is no longer available.", "It may have been renamed.")
     if status >= 500 or status in {408, 429}:
-        raise _Later(f"the server returned status {status}", min(_number(answer, "retry-after"), LONGEST_WAIT))
+        raise _Later(f"the server returned status {status}", min(_header_number(response, "retry-after"), MAX_RETRY_AFTER))
     if status != httpx.codes.OK:
         raise DownloadFailed(f"The server returned status {status} for “{model.name}”.")
     return 0
 
 
-def _number(answer: httpx.Response, header: str) -> int:
+def _header_number(response: httpx.Response, header: str) -> int:
     """Return a header as a number; 0 if it is absent or not one."""
-    told = answer.headers.get(header, "").strip()
-    return int(told) if told.isdecimal() and len(told) < 20 else 0
+    value = response.headers.get(header, "").strip()
+    return int(value) if value.isdecimal() and len(value) < 20 else 0
 
 
-def _whole_size(answer: httpx.Response) -> int:
+def _total_size(response: httpx.Response) -> int:
     """Return the size of the whole file from a Content-Range header; 0 if absent."""
-    found = _WHOLE.match(answer.headers.get("content-range", ""))
+    found = _CONTENT_RANGE_SIZE.match(response.headers.get("content-range", ""))
     return int(found[1]) if found else 0
 
 
-def _reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Describe an error without addresses and socket numbers."""
     if isinstance(error, httpx.TimeoutException):
         return "the server did not answer in time"

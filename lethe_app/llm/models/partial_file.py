@@ -13,35 +13,35 @@ from pathlib import Path
 from lethe_app.errors import DiskFull, ModelUnreadable, StorageError
 from lethe_app.llm.models.gguf_header import read_header
 
-PIECE = 1 << 20
+WRITE_SIZE = 1 << 20
 """Bytes buffered before a write."""
-SPARE = 256 << 20
+MIN_FREE_DISK = 256 << 20
 """Bytes that stay free on the disk."""
 STOPPED_ADVICE = "The part downloaded so far is kept, and the next attempt continues from there."
 
 
-def check_room(part: Path, missing: int) -> None:
+def check_disk_space(part: Path, missing: int) -> None:
     """Raise DiskFull if the missing bytes do not fit on the disk."""
     free = shutil.disk_usage(part.parent).free
-    if missing > 0 and free < missing + SPARE:
-        needed = f"{(missing + SPARE) / 1e9:.1f} GB"
+    if missing > 0 and free < missing + MIN_FREE_DISK:
+        needed = f"{(missing + MIN_FREE_DISK) / 1e9:.1f} GB"
         raise DiskFull(f"There is not enough disk space in {part.parent}: {needed} are needed, {free / 1e9:.1f} GB are free.")
 
 
 @contextmanager
-def opened(part: Path, start: int) -> Iterator[FileIO]:
+def open_partial(part: Path, start: int) -> Iterator[FileIO]:
     """Open the partial file at `start`; bytes behind it are cut off. Raise StorageError."""
-    with on_disk(part):
+    with translate_os_errors(part):
         file = part.open("r+b" if part.exists() else "w+b", buffering=0)  # else what is left fails to be written at the close
     with file:
-        with on_disk(part):
+        with translate_os_errors(part):
             file.truncate(start)
             file.seek(start)
         yield file
 
 
 @contextmanager
-def on_disk(path: Path) -> Iterator[None]:
+def translate_os_errors(path: Path) -> Iterator[None]:
     """Context manager that turns OSError into StorageError."""
     try:
         yield
@@ -50,34 +50,34 @@ def on_disk(path: Path) -> Iterator[None]:
 
 
 class Sink:
-    """Buffer that gathers received bytes into larger writes; `done` counts all bytes, written or not."""
+    """Buffer that gathers received bytes into larger writes; `bytes_done` counts all bytes, written or not."""
 
     def __init__(self, file: FileIO, start: int) -> None:
-        self._file, self._held = file, bytearray()
-        self.done = start
+        self._file, self._buffer = file, bytearray()
+        self.bytes_done = start
 
-    def take(self, piece: bytes) -> bool:
+    def add_chunk(self, chunk: bytes) -> bool:
         """Buffer a piece and return whether it is time to flush."""
-        self._held += piece
-        self.done += len(piece)
-        return len(self._held) >= PIECE
+        self._buffer += chunk
+        self.bytes_done += len(chunk)
+        return len(self._buffer) >= WRITE_SIZE
 
-    def begins_with(self, magic: bytes, piece: bytes) -> bool:
+    def can_begin_with(self, magic: bytes, chunk: bytes) -> bool:
         """Return whether the file may begin with `magic`; the first piece may be shorter than that."""
-        have = bytes(self._held) + piece
-        return self.done != len(self._held) or magic.startswith(have[: len(magic)])
+        beginning = bytes(self._buffer) + chunk
+        return self.bytes_done != len(self._buffer) or magic.startswith(beginning[: len(magic)])
 
     def flush(self) -> None:
         """Write the buffered bytes. Raise DiskFull."""
-        held, self._held = memoryview(self._held), bytearray()
+        remaining, self._buffer = memoryview(self._buffer), bytearray()
         try:
-            while held:
-                held = held[self._file.write(held) :]
+            while remaining:
+                remaining = remaining[self._file.write(remaining) :]
         except OSError as error:
             raise DiskFull(f"The download stopped: {(error.strerror or str(error)).lower()}.", STOPPED_ADVICE) from error
 
 
-def size_of(path: Path) -> int:
+def file_size(path: Path) -> int:
     """Return the size of a file in bytes; 0 if it does not exist."""
     try:
         return path.stat().st_size
@@ -85,7 +85,7 @@ def size_of(path: Path) -> int:
         return 0
 
 
-def is_whole(path: Path, sha256: str) -> bool:
+def is_complete(path: Path, sha256: str) -> bool:
     """Verify a file by its hash; if none is known, by the size its GGUF header demands."""
     if sha256:
         with path.open("rb") as file:

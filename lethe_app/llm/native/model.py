@@ -18,16 +18,16 @@ from lethe_app.llm.models.fingerprint import fingerprint
 from lethe_app.llm.protocol import ModelFacts
 
 DEFAULT_CONTEXT = 8192
-SEQUENCES = 64
+MAX_SEQUENCES = 64
 """Maximum number of texts embedded in one batch."""
 GGML_TYPES = {KvType.F16: 1, KvType.Q8_0: 8, KvType.Q4_0: 2}
-BITS = {KvType.F16: 16, KvType.Q8_0: 9, KvType.Q4_0: 5}
+BITS_PER_VALUE = {KvType.F16: 16, KvType.Q8_0: 9, KvType.Q4_0: 5}
 """Bits per cached value, its share of the block scales included, rounded up."""
-LIBRARY = Path(str(llama_cpp.llama_cpp._lib._name))  # noqa: SLF001 - the binding says nowhere else where it lies
+LIBRARY_PATH = Path(str(llama_cpp.llama_cpp._lib._name))  # noqa: SLF001 - the binding says nowhere else where it lies
 """Path of the llama.cpp library; it may be rebuilt without a change of the version number, so it is fingerprinted."""
 LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
-STRIPS = 1 << 7 | 1 << 8  # LSTRIP, RSTRIP
+STRIP_FLAGS = 1 << 7 | 1 << 8  # LSTRIP, RSTRIP
 
 
 class NativeFlag:
@@ -60,10 +60,10 @@ class EngineLog:
     def __init__(self) -> None:
         self.lines: list[str] = []
         # The attribute keeps the callback alive: ctypes does not, and llama.cpp would call freed memory.
-        self._callback = llama_cpp.llama_log_callback(self._hear)
+        self._callback = llama_cpp.llama_log_callback(self._on_log)
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
 
-    def _hear(self, level: int, text: bytes, _user_data: Any) -> None:  # noqa: ANN401 - a void pointer
+    def _on_log(self, level: int, text: bytes, _user_data: Any) -> None:  # noqa: ANN401 - a void pointer
         if level == LOG_ERROR:
             self.lines = [*self.lines[-9:], text.decode("utf-8", "replace").strip()]
 
@@ -94,7 +94,7 @@ class NativeModel:
             length = options.context or min(trained, DEFAULT_CONTEXT)
             # The second sequence is the staging area of `kv_cache.staging`; models whose cache cannot be edited do not need
             # it.
-            self.context = self.new_context(length, self.threads, sequences=2 if self.is_plain else 1)
+            self.context = self.create_context(length, self.threads, sequences=2 if self.has_cell_per_token else 1)
         except ModelOutOfMemory:
             llama_cpp.llama_model_free(self.model)
             raise
@@ -119,24 +119,24 @@ class NativeModel:
         params.progress_callback = llama_cpp.llama_progress_callback(report)
         model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not model:
-            why = ENGINE_LOG.first_reason or "the engine gives no reason"
-            raise ModelUnreadable(f"The model {path.name} cannot be loaded: {why}.", "Choose another model.")
+            reason = ENGINE_LOG.first_reason or "the engine gives no reason"
+            raise ModelUnreadable(f"The model {path.name} cannot be loaded: {reason}.", "Choose another model.")
         return model
 
     @property
-    def is_plain(self) -> bool:
+    def has_cell_per_token(self) -> bool:
         """Whether every token keeps its own cache cells. Recurrent models keep a running state instead, and those with a
         sliding window overwrite cells.
         """
-        return not sums_up(self.model) and llama_cpp.llama_model_n_swa(self.model) == 0
+        return not is_recurrent(self.model) and llama_cpp.llama_model_n_swa(self.model) == 0
 
     @property
-    def _moves_well(self) -> bool:
+    def _can_move_cells(self) -> bool:
         """Whether cells may be moved. Moving rotates a cell's key (RoPE), and rounds it again if keys are quantised. Six
         moves caused a next-token divergence of 0.001 with f16 and q8_0, but up to 0.022 with q4_0. No seam records that
         loss, so q4_0 caches are never moved.
         """
-        return self.is_plain and self._options.kv_type != KvType.Q4_0
+        return self.has_cell_per_token and self._options.kv_type != KvType.Q4_0
 
     @property
     def identity(self) -> str:
@@ -153,12 +153,12 @@ class NativeModel:
                 "flash": flash_attention(options),
                 "layers on the card": options.gpu_layers,
                 "adapters": [],  # none can be loaded yet
-                "build": [llama_cpp.__version__, *fingerprint(LIBRARY), int(llama_cpp.LLAMA_STATE_SEQ_VERSION)],
+                "build": [llama_cpp.__version__, *fingerprint(LIBRARY_PATH), int(llama_cpp.LLAMA_STATE_SEQ_VERSION)],
                 "machine": [sys.platform, sys.byteorder],
             }
         )
 
-    def new_context(self, length: int, threads: int, sequences: int = 1) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+    def create_context(self, length: int, threads: int, sequences: int = 1) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
         """Create a context for `length` tokens in all its sequences; the caller frees it. Raise ModelOutOfMemory."""
         options, stop = self._options, self._stop
         ENGINE_LOG.lines = []
@@ -173,7 +173,7 @@ class NativeModel:
         if options.embedding:  # such a model sees its whole window in one piece, shared by the texts of a batch
             params.embeddings = True
             params.n_batch = params.n_ubatch = params.n_ctx
-            params.n_seq_max = SEQUENCES
+            params.n_seq_max = MAX_SEQUENCES
             params.kv_unified = True
         params.n_threads = params.n_threads_batch = threads
         params.type_k = params.type_v = GGML_TYPES[options.kv_type]
@@ -189,31 +189,31 @@ class NativeModel:
             )
         return context
 
-    def new_quiet_context(self) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+    def create_background_context(self) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
         """Create the context of background jobs, at most as long as that of the chat; it leaves one core free. Raise
         ModelOutOfMemory.
 
         Free memory is checked first, because systems overcommit memory and kill the process when it is used.
         """
         length = min(self._options.quiet_context, self.context_length)
-        needed = self._cache_bytes(length)
+        needed = self._estimate_context_bytes(length)
         if not self._options.gpu_layers and needed > psutil.virtual_memory().available:
             raise ModelOutOfMemory(
                 f"There is not enough memory for background tasks with {self._name}: {needed >> 20} MB more are needed.",
                 "Close other programs, or choose a smaller model or context size.",
             )
-        return self.new_context(length, max(1, self.threads - 1))
+        return self.create_context(length, max(1, self.threads - 1))
 
-    def _cache_bytes(self, length: int) -> int:
+    def _estimate_context_bytes(self, length: int) -> int:
         """Estimate the bytes of a context: keys and values of `length` tokens in all layers, and the logits of one batch."""
         model = self.model
         heads = max(int(llama_cpp.llama_model_n_head(model)), 1)
         width = int(llama_cpp.llama_model_n_embd(model)) * int(llama_cpp.llama_model_n_head_kv(model)) // heads
         cells = 2 * length * int(llama_cpp.llama_model_n_layer(model)) * width
         logits = 4 * self.batch * int(llama_cpp.llama_vocab_n_tokens(self.vocab))
-        return cells * BITS[self._options.kv_type] // 8 + logits
+        return cells * BITS_PER_VALUE[self._options.kv_type] // 8 + logits
 
-    def facts(self) -> ModelFacts:
+    def read_facts(self) -> ModelFacts:
         template = llama_cpp.llama_model_chat_template(self.model, None)
         memory = llama_cpp.llama_get_memory(self.context)
         special = self._special_tokens()
@@ -221,13 +221,13 @@ class NativeModel:
             context=self.context_length,
             threads=self.threads,
             template=template.decode("utf-8", "replace") if template else "",
-            bos=self.spelling(llama_cpp.llama_vocab_bos(self.vocab)),
-            eos=self.spelling(llama_cpp.llama_vocab_eos(self.vocab)),
+            bos=self.token_spelling(llama_cpp.llama_vocab_bos(self.vocab)),
+            eos=self.token_spelling(llama_cpp.llama_vocab_eos(self.vocab)),
             adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self.vocab)),
-            control_tokens=tuple(self.spelling(token) for token in special),
-            end_tokens=tuple(self.spelling(token) for token in special if self.is_end(token)),
-            can_rewind=not sums_up(self.model),
-            can_shift=bool(memory) and self._moves_well and bool(llama_cpp.llama_memory_can_shift(memory)),
+            control_tokens=tuple(self.token_spelling(token) for token in special),
+            end_tokens=tuple(self.token_spelling(token) for token in special if self.is_end_token(token)),
+            can_rewind=not is_recurrent(self.model),
+            can_shift=bool(memory) and self._can_move_cells and bool(llama_cpp.llama_memory_can_shift(memory)),
         )
 
     def _special_tokens(self) -> list[int]:
@@ -236,30 +236,30 @@ class NativeModel:
         attributes = llama_cpp.llama_vocab_get_attr
         return [token for token in range(size) if attributes(self.vocab, token) & (CONTROL | USER_DEFINED)]
 
-    def spelling(self, token: int) -> str:
+    def token_spelling(self, token: int) -> str:
         if token < 0:
             return ""
         text = llama_cpp.llama_vocab_get_text(self.vocab, token)
         return text.decode("utf-8", "replace") if text else ""
 
-    def tokenize(self, text: str, begins: bool = True) -> list[int]:
+    def tokenize(self, text: str, is_beginning: bool = True) -> list[int]:
         """Return the token ids of `text`, control tokens recognised.
 
         If the text begins a prompt, the model's BOS token is added, unless the text spells it already.
         """
         raw = text.encode("utf-8", "replace")
-        bos = self.spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
-        add_special = begins and not (bos and raw.startswith(bos))
+        bos = self.token_spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
+        add_special = is_beginning and not (bos and raw.startswith(bos))
         # A byte makes at most one token in most tokenizers; the rest is for BOS and the like.
-        room = len(raw) + 8
-        tokens = (llama_cpp.llama_token * room)()
-        count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, room, add_special, True)
+        capacity = len(raw) + 8
+        tokens = (llama_cpp.llama_token * capacity)()
+        count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, capacity, add_special, True)
         if count < 0:  # some tokenizers need more room than there are bytes
             tokens = (llama_cpp.llama_token * -count)()
             count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, -count, add_special, True)
         return list(tokens[:count])
 
-    def cutting_tokens(self) -> dict[str, int]:
+    def splitting_tokens(self) -> dict[str, int]:
         """Return the control tokens by spelling if the tokenizer splits text at them and tokenises the pieces independently,
         else {}.
 
@@ -267,11 +267,13 @@ class NativeModel:
         """
         special = self._special_tokens()
         attributes = [llama_cpp.llama_vocab_get_attr(self.vocab, token) for token in special]
-        if llama_cpp.llama_vocab_type(self.vocab) != llama_cpp.LLAMA_VOCAB_TYPE_BPE or any(map(STRIPS.__and__, attributes)):
+        if llama_cpp.llama_vocab_type(self.vocab) != llama_cpp.LLAMA_VOCAB_TYPE_BPE or any(
+            map(STRIP_FLAGS.__and__, attributes)
+        ):
             return {}
-        return {self.spelling(token): token for token in special}
+        return {self.token_spelling(token): token for token in special}
 
-    def piece(self, token: int) -> bytes:
+    def token_bytes(self, token: int) -> bytes:
         """Return the bytes of a token as they appear in text. Control tokens are spelled out, because some models mark their
         reasoning with them.
         """
@@ -281,7 +283,7 @@ class NativeModel:
             size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, -size, 0, True)
         return self._piece_buffer.raw[:size]
 
-    def is_end(self, token: int) -> bool:
+    def is_end_token(self, token: int) -> bool:
         return bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
 
     def free(self) -> None:
@@ -290,7 +292,7 @@ class NativeModel:
         llama_cpp.llama_model_free(self.model)
 
 
-def sums_up(model: Any) -> bool:  # noqa: ANN401 - a pointer of llama.cpp
+def is_recurrent(model: Any) -> bool:  # noqa: ANN401 - a pointer of llama.cpp
     """Return whether the model keeps a running state, in all layers or in some (hybrid), so that its last tokens cannot be
     removed.
     """

@@ -12,21 +12,21 @@ import llama_cpp
 
 from lethe_app.llm.native.model import has_memory_for
 
-WHOLE = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_NONE)
-SUMS = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
+FULL_STATE = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_NONE)
+PARTIAL_STATE = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
 """Flag for the part of the state that cannot be truncated at a token; for a hybrid model, keys and values are left out."""
-MOST_CHECKPOINTS = 4
+MAX_CHECKPOINTS = 4
 """Number of checkpoints kept per context."""
 
 
-def size_of(context: Any, sequence: int, flags: int = WHOLE) -> int:  # noqa: ANN401 - of llama.cpp
+def sequence_size(context: Any, sequence: int, flags: int = FULL_STATE) -> int:  # noqa: ANN401 - of llama.cpp
     """Return the size in bytes of a copy of one sequence's state."""
     return int(llama_cpp.llama_state_seq_get_size_ext(context, sequence, flags))
 
 
-def take(context: Any, sequence: int, flags: int = WHOLE) -> bytearray | None:  # noqa: ANN401 - of llama.cpp
+def copy_sequence(context: Any, sequence: int, flags: int = FULL_STATE) -> bytearray | None:  # noqa: ANN401 - of llama.cpp
     """Return a copy of one sequence's state, or None if there is no memory for it."""
-    size = size_of(context, sequence, flags)
+    size = sequence_size(context, sequence, flags)
     if not size or not has_memory_for(size):
         return None
     data = bytearray(size)
@@ -35,7 +35,7 @@ def take(context: Any, sequence: int, flags: int = WHOLE) -> bytearray | None:  
     return data if written == size else None
 
 
-def restore_sequence(context: Any, sequence: int, data: bytes | bytearray, flags: int = WHOLE) -> bool:  # noqa: ANN401 - of llama.cpp
+def restore_sequence(context: Any, sequence: int, data: bytes | bytearray, flags: int = FULL_STATE) -> bool:  # noqa: ANN401 - of llama.cpp
     """Replace a sequence's state by `data`; returns False if llama.cpp finds that it does not fit this model and context."""
     size = len(data)
     # from_buffer needs writable memory; a bytearray is used in place, bytes are copied.
@@ -54,35 +54,35 @@ class Checkpoint:
 class Checkpoints:
     """Positions to which a recurrent model can be rewound: it keeps a running state from which tokens cannot be removed.
 
-    The tokens before a checkpoint must still be those it was taken behind; whoever changes them calls `cut`.
+    The tokens before a checkpoint must still be those it was taken behind; whoever changes them calls `truncate`.
     """
 
     def __init__(self, context: Any, sequence: int) -> None:  # noqa: ANN401 - of llama.cpp
         self._context = context
         self._sequence = sequence
-        self._held: list[Checkpoint] = []
+        self._checkpoints: list[Checkpoint] = []
 
-    def take(self, length: int) -> None:
+    def save(self, length: int) -> None:
         """Save a checkpoint behind the first `length` tokens, which are all that is evaluated now. Beyond the limit the
         oldest is dropped; without memory for a copy none is saved.
         """
-        data = take(self._context, self._sequence, SUMS)
+        data = copy_sequence(self._context, self._sequence, PARTIAL_STATE)
         if data is not None:
-            self._held = [one for one in self._held if one.length != length][1 - MOST_CHECKPOINTS :]
-            self._held.append(Checkpoint(length, data))
+            self._checkpoints = [one for one in self._checkpoints if one.length != length][1 - MAX_CHECKPOINTS :]
+            self._checkpoints.append(Checkpoint(length, data))
 
-    def nearest(self, length: int) -> int:
+    def nearest_position(self, length: int) -> int:
         """Return the last checkpoint position not behind `length`; 0 if there is none."""
-        return max((one.length for one in self._held if one.length <= length), default=0)
+        return max((one.length for one in self._checkpoints if one.length <= length), default=0)
 
-    def go_back(self, length: int) -> bool:
-        """Restore the checkpoint at a position returned by `nearest`; returns False if llama.cpp refuses it."""
-        found = next((one for one in self._held if one.length == length), None)
-        return found is not None and restore_sequence(self._context, self._sequence, found.data, SUMS)
+    def restore(self, length: int) -> bool:
+        """Restore the checkpoint at a position returned by `nearest_position`; returns False if llama.cpp refuses it."""
+        checkpoint = next((one for one in self._checkpoints if one.length == length), None)
+        return checkpoint is not None and restore_sequence(self._context, self._sequence, checkpoint.data, PARTIAL_STATE)
 
-    def cut(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Drop the checkpoints behind `length` tokens, because other tokens will follow there."""
-        self._held = [one for one in self._held if one.length <= length]
+        self._checkpoints = [one for one in self._checkpoints if one.length <= length]
 
 
 class SlidingWindow:
@@ -98,13 +98,13 @@ class SlidingWindow:
         self._sequence = sequence
         self.width = int(llama_cpp.llama_model_n_swa(llama_cpp.llama_get_model(context)))
 
-    def is_there(self, length: int) -> bool:
+    def has_cells_for(self, length: int) -> bool:
         """Return whether the token behind the first `length` can be computed from the cells present."""
-        return self._sees(int(llama_cpp.llama_memory_seq_pos_min(self._memory, self._sequence)), length)
+        return self._is_covered(int(llama_cpp.llama_memory_seq_pos_min(self._memory, self._sequence)), length)
 
-    def is_kept(self, length: int, whole: int) -> bool:
-        """Return whether that token can be computed from a saved state of `whole` tokens."""
-        return self._sees(max(0, whole - self.width), length)
+    def has_saved_cells_for(self, length: int, saved_length: int) -> bool:
+        """Return whether that token can be computed from a saved state of `saved_length` tokens."""
+        return self._is_covered(max(0, saved_length - self.width), length)
 
-    def _sees(self, first: int, length: int) -> bool:
+    def _is_covered(self, first: int, length: int) -> bool:
         return not self.width or first <= max(0, length - self.width + 1)

@@ -15,28 +15,28 @@ from collections.abc import Sequence
 Pair = tuple[bytes, bytes]
 
 
-def alphabet() -> list[str]:
+def build_alphabet() -> list[str]:
     """Return the character that represents each of the 256 bytes: printable bytes themselves, the others from U+0100 on."""
     plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return [chr(byte if byte in plain else next(others)) for byte in range(256)]
 
 
-SIGNS = [sign.encode() for sign in alphabet()]
-_TO_BYTES = {ord(sign): byte for byte, sign in enumerate(alphabet())}
+BYTE_SPELLINGS = [sign.encode() for sign in build_alphabet()]
+_TO_BYTES = {ord(sign): byte for byte, sign in enumerate(build_alphabet())}
 # Characters outside the alphabet must not be decoded as bytes.
-_STRANGE = {code: 0xFFFD for code in range(256) if code not in _TO_BYTES}
+_UNMAPPED = {code: 0xFFFD for code in range(256) if code not in _TO_BYTES}
 
 
-def raw_bytes(token: bytes) -> bytes | None:
+def decode_token(token: bytes) -> bytes | None:
     """Return the bytes a token's spelling represents, or None if it is not spelled in the byte alphabet."""
     try:
-        return token.decode("utf-8").translate({**_STRANGE, **_TO_BYTES}).encode("latin-1")
+        return token.decode("utf-8").translate({**_UNMAPPED, **_TO_BYTES}).encode("latin-1")
     except UnicodeError:
         return None
 
 
-def all_raw_bytes(tokens: Sequence[bytes]) -> list[bytes]:
+def decode_tokens(tokens: Sequence[bytes]) -> list[bytes]:
     """Return the bytes of many tokens known to be spelled in the byte alphabet, in one conversion."""
     if not tokens:
         return []
@@ -55,17 +55,17 @@ class Merges:
 
     def __init__(self, merges: Sequence[bytes]) -> None:
         """Read the merges in order of rank. Raise Inseparable."""
-        self.rank: dict[bytes, int] = dict.fromkeys(SIGNS, -1)
-        self._halves: dict[bytes, Pair] = {}
-        self._learn(merges)
+        self.rank: dict[bytes, int] = dict.fromkeys(BYTE_SPELLINGS, -1)
+        self._pairs: dict[bytes, Pair] = {}
+        self._read_merges(merges)
 
-    def made(self) -> list[bytes]:
+    def merged_tokens(self) -> list[bytes]:
         """Return every token that merging makes, by rank."""
-        return list(self._halves)
+        return list(self._pairs)
 
-    def _learn(self, merges: Sequence[bytes]) -> None:
-        rank, halves = self.rank, self._halves
-        left_over: list[tuple[int, bytes, bytes]] = []
+    def _read_merges(self, merges: Sequence[bytes]) -> None:
+        rank, halves = self.rank, self._pairs
+        postponed: list[tuple[int, bytes, bytes]] = []
         for index, merge in enumerate(merges):
             left, _, right = merge.partition(b" ")
             token = left + right
@@ -75,8 +75,8 @@ class Merges:
                 rank[token] = index
                 halves[token] = left, right
             else:
-                left_over.append((index, left, right))
-        for index, left, right in left_over:
+                postponed.append((index, left, right))
+        for index, left, right in postponed:
             if left + right in rank or left not in rank or right not in rank:
                 continue
             if max(rank[left], rank[right]) > index:
@@ -84,7 +84,7 @@ class Merges:
 
     def can_meet(self, left: bytes, right: bytes) -> bool:
         """Return whether these two tokens can ever become adjacent, that is, no earlier merge would cross their border."""
-        rank, halves = self.rank, self._halves
+        rank, halves = self.rank, self._pairs
         rank_left, rank_right = rank[left], rank[right]
         while True:
             if rank_left > rank_right:
@@ -100,7 +100,7 @@ class Merges:
             if rank.get(left + right, limit) < limit:
                 return False
 
-    def never_meet(self, token: bytes) -> bool:
+    def is_unmergeable(self, token: bytes) -> bool:
         """Return whether no split of `token` into two tokens can become adjacent; merging then never yields it."""
         text = token.decode("utf-8")
         cuts = ((text[:cut].encode(), text[cut:].encode()) for cut in range(1, len(text)))

@@ -12,8 +12,8 @@ from pathlib import Path
 import tiktoken
 
 from lethe_app.llm.models.gguf_header import read_header
-from lethe_app.llm.tokenizer.byte_alphabet import SIGNS, Inseparable, Merges, all_raw_bytes, raw_bytes
-from lethe_app.llm.tokenizer.pretokenizers import KNOWN, PreTokenizer
+from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, Inseparable, Merges, decode_token, decode_tokens
+from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS, PreTokenizer
 
 _TOKENS, _MERGES, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges", "tokenizer.ggml.token_type"
 _UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
@@ -37,7 +37,7 @@ _PERHAPS_SPECIAL = frozenset({
 # Models for which llama.cpp also strips the white space around control tokens.
 _STRIPPING_NAMES = ("phi-3", "phi3", "modern-bert")
 
-REMEMBERED = 4096
+CACHED_COUNTS = 4096
 """Number of text pieces whose count is cached."""
 
 
@@ -56,7 +56,7 @@ class TokenizerVocabulary:
     """Name of the language model."""
 
     @classmethod
-    def of(cls, path: Path) -> TokenizerVocabulary:
+    def load(cls, path: Path) -> TokenizerVocabulary:
         """Read the vocabulary of the GGUF at `path`. Raise ModelMissing or ModelUnreadable."""
         header = read_header(path, arrays={_TOKENS, _MERGES, _TYPES}, tensors=False)
         spelled = header.strings(_TOKENS)
@@ -71,18 +71,18 @@ class TokenizerVocabulary:
         )
 
     @cached_property
-    def numbers(self) -> dict[bytes, int]:
+    def token_ids(self) -> dict[bytes, int]:
         return {token: number for number, token in enumerate(self.tokens)}
 
     @cached_property
-    def special(self) -> dict[bytes, int]:
+    def special_tokens(self) -> dict[bytes, int]:
         """Tokens that llama.cpp finds in a text before anything else, by spelling."""
         found = {
             self.tokens[number]: number
             for number, kind in enumerate(self.types[: len(self.tokens)])
             if kind in (_UNKNOWN, _CONTROL, _USER_DEFINED)
         }
-        return found | {token: self.numbers[token] for token in _ALWAYS_SPECIAL if token in self.numbers}
+        return found | {token: self.token_ids[token] for token in _ALWAYS_SPECIAL if token in self.token_ids}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Encoding:
 
     tiktoken: tiktoken.Encoding
     """Encoding without special tokens; its ranks follow the merges and are not the model's token ids."""
-    numbers: list[int]
+    token_ids: list[int]
     """Token id of the model by rank; -1 for a byte missing from the vocabulary, which llama.cpp leaves out."""
     has_gaps: bool
 
@@ -101,63 +101,65 @@ def build_encoding(vocabulary: TokenizerVocabulary) -> Encoding | None:
 
     Works from memory alone: tiktoken reads no files and does not access the network.
     """
-    rules = KNOWN.get(vocabulary.pre)
-    if vocabulary.model != "gpt2" or rules is None or not vocabulary.merges or not _can_find_special(vocabulary):
+    pre_tokenizer = PRE_TOKENIZERS.get(vocabulary.pre)
+    if vocabulary.model != "gpt2" or pre_tokenizer is None or not vocabulary.merges or not _is_special_unambiguous(vocabulary):
         return None
     try:
         merges = Merges(vocabulary.merges)
     except Inseparable:
         return None
-    made = merges.made()
-    numbers = [vocabulary.numbers.get(sign, -1) for sign in SIGNS]
-    known = vocabulary.numbers
-    made_numbers = [known.get(token, -1) for token in made]
-    if -1 in made_numbers:
+    merged_tokens = merges.merged_tokens()
+    numbers = [vocabulary.token_ids.get(sign, -1) for sign in BYTE_SPELLINGS]
+    vocabulary_ids = vocabulary.token_ids
+    merged_ids = [vocabulary_ids.get(token, -1) for token in merged_tokens]
+    if -1 in merged_ids:
         return None  # the engine would spell such a token in bytes again
     ranks = {bytes([byte]): byte for byte in range(256)}
-    ranks.update(zip(all_raw_bytes(made), range(256, 256 + len(made)), strict=True))
-    numbers += made_numbers
-    if rules.ignores_merges and not _add_unmade(vocabulary, merges, ranks, numbers):
+    ranks.update(zip(decode_tokens(merged_tokens), range(256, 256 + len(merged_tokens)), strict=True))
+    numbers += merged_ids
+    if pre_tokenizer.ignores_merges and not _add_unmergeable(vocabulary, merges, ranks, numbers):
         return None
-    return Encoding(_tiktoken_encoding(rules, ranks), numbers, has_gaps=-1 in numbers)
+    return Encoding(_build_tiktoken(pre_tokenizer, ranks), numbers, has_gaps=-1 in numbers)
 
 
-def _tiktoken_encoding(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken.Encoding:
+def _build_tiktoken(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken.Encoding:
     return tiktoken.Encoding("gguf", pat_str=rules.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
-def _add_unmade(vocabulary: TokenizerVocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
+def _add_unmergeable(vocabulary: TokenizerVocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
     """Add the tokens that merging cannot produce, for words that are such a token as a whole; returns False if merging would
     differ.
     """
     for number, token in enumerate(vocabulary.tokens):
-        if token in merges.rank or token in vocabulary.special:
+        if token in merges.rank or token in vocabulary.special_tokens:
             continue
-        raw = raw_bytes(token)
+        raw = decode_token(token)
         if raw is None:
             continue  # no text has this spelling
-        if not merges.never_meet(token):
+        if not merges.is_unmergeable(token):
             return False
         ranks[raw] = len(numbers)
         numbers.append(number)
     return True
 
 
-def _can_find_special(vocabulary: TokenizerVocabulary) -> bool:
+def _is_special_unambiguous(vocabulary: TokenizerVocabulary) -> bool:
     """Return whether special tokens are found in a text in one way only."""
     name = vocabulary.name.lower()
     if any(part in name for part in _STRIPPING_NAMES):
         return False
-    if len(vocabulary.numbers) != len(vocabulary.tokens):
+    if len(vocabulary.token_ids) != len(vocabulary.tokens):
         return False  # the engine refuses vocabularies with doubles
-    if any(token in vocabulary.numbers and token not in vocabulary.special for token in _PERHAPS_SPECIAL):
+    if any(token in vocabulary.token_ids and token not in vocabulary.special_tokens for token in _PERHAPS_SPECIAL):
         return False
-    if any("\ufffd" in token.decode("utf-8", "replace") for token in vocabulary.special):
+    if any("\ufffd" in token.decode("utf-8", "replace") for token in vocabulary.special_tokens):
         return False  # spelled in no text, yet found by the engine among the bytes of one
     # llama.cpp searches longer spellings first; its order between two of equal length that overlap is undefined.
-    heads = {(len(token), token[:cut]): token for token in vocabulary.special for cut in range(1, len(token))}
+    heads = {(len(token), token[:cut]): token for token in vocabulary.special_tokens for cut in range(1, len(token))}
     return not any(
-        heads.get((len(token), token[cut:]), token) != token for token in vocabulary.special for cut in range(1, len(token))
+        heads.get((len(token), token[cut:]), token) != token
+        for token in vocabulary.special_tokens
+        for cut in range(1, len(token))
     )
 
 
@@ -167,53 +169,53 @@ class TokenCounter:
     def __init__(self, vocabulary: TokenizerVocabulary, encoding: Encoding) -> None:
         self._encoding = encoding
         # Longest in bytes first, as in llama.cpp; the order of equal lengths does not matter.
-        special = sorted(vocabulary.special.items(), key=lambda item: -len(item[0]))
+        special = sorted(vocabulary.special_tokens.items(), key=lambda item: -len(item[0]))
         self._special = [(spelling.decode("utf-8"), number) for spelling, number in special]
-        self._count_plain = lru_cache(REMEMBERED)(lambda text: len(self._encode_plain(text)))
+        self._count_plain = lru_cache(CACHED_COUNTS)(lambda text: len(self._encode_plain(text)))
 
     @classmethod
     def for_model(cls, path: Path) -> TokenCounter | None:
         """Return a counter for the GGUF at `path`, or None if only the engine itself can count. Raise ModelMissing or
         ModelUnreadable.
         """
-        vocabulary = TokenizerVocabulary.of(path)
+        vocabulary = TokenizerVocabulary.load(path)
         encoding = build_encoding(vocabulary)
         return None if encoding is None else cls(vocabulary, encoding)
 
     @cached_property
-    def _any_special(self) -> re.Pattern[str]:
+    def _special_pattern(self) -> re.Pattern[str]:
         return re.compile("|".join(re.escape(spelling) for spelling, _ in self._special) or r"(?!)")
 
     def encode(self, text: str) -> list[int]:
         """Return the model's token ids, with special tokens where they are spelled out."""
-        found: list[int] = []
-        for part in self._parts(text):
-            found += [part] if isinstance(part, int) else self._encode_plain(part)
-        return found
+        tokens: list[int] = []
+        for part in self._split_at_special(text):
+            tokens += [part] if isinstance(part, int) else self._encode_plain(part)
+        return tokens
 
     def count(self, text: str) -> int:
         """Return the number of tokens. Pieces between special tokens are cached, so only the new part of a conversation
         costs time.
         """
-        return sum(1 if isinstance(part, int) else self._count_plain(part) for part in self._parts(text))
+        return sum(1 if isinstance(part, int) else self._count_plain(part) for part in self._split_at_special(text))
 
     def _encode_plain(self, text: str) -> list[int]:
-        numbers = self._encoding.numbers
+        numbers = self._encoding.token_ids
         found = [numbers[rank] for rank in self._encoding.tiktoken.encode_ordinary(text)]
         return [number for number in found if number >= 0] if self._encoding.has_gaps else found
 
-    def _parts(self, text: str) -> Iterator[str | int]:
+    def _split_at_special(self, text: str) -> Iterator[str | int]:
         """Split the text at special tokens; yields their ids and the texts between them."""
-        if not self._any_special.search(text):
+        if not self._special_pattern.search(text):
             return iter([text] if text else [])
         parts: list[str | int] = [text]
         for spelling, number in self._special:
             if spelling in text:
-                parts = [piece for part in parts for piece in _cut(part, spelling, number)]
+                parts = [piece for part in parts for piece in _split_at(part, spelling, number)]
         return iter(parts)
 
 
-def _cut(part: str | int, spelling: str, number: int) -> Iterator[str | int]:
+def _split_at(part: str | int, spelling: str, number: int) -> Iterator[str | int]:
     if isinstance(part, int):
         yield part
         return
@@ -226,12 +228,12 @@ def _cut(part: str | int, spelling: str, number: int) -> Iterator[str | int]:
 
 
 # Units of cost: words of ASCII letters by length, and every other character by how rare its script is in vocabularies.
-_COSTLY = re.compile(r"[A-Za-z]+|\n+|[^\S\n]{2,}|[^\sA-Za-z]")
+_COST_UNIT = re.compile(r"[A-Za-z]+|\n+|[^\S\n]{2,}|[^\sA-Za-z]")
 _LETTERS_PER_TOKEN = 6
 _COST_BY_BYTES = {1: 1.0, 2: 1.0, 3: 1.6, 4: 3.0}
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text, for when no model is loaded.
 
     Compared with the bundled model's vocabulary, over passages in thirty languages and notations, the sum is within 15 % and
@@ -239,7 +241,7 @@ def estimate(text: str) -> int:
     for those. Text full of control tokens, which count as words here, is overestimated.
     """
     cost = 0.0
-    for match in _COSTLY.finditer(text):
+    for match in _COST_UNIT.finditer(text):
         piece = match[0]
         if piece[0].isalpha() and piece[0].isascii():
             cost += 1 + (len(piece) - 1) // _LETTERS_PER_TOKEN

@@ -22,35 +22,35 @@ class Retokenizer:
         """
         self._tokenize = tokenize
         self._control_tokens = frozenset(control.values())
-        self._spellings = any_of(control)
-        self._reach = reach(control)
+        self._spellings = match_any(control)
+        self._max_lengths = longest_extensions(control)
         """Maximum length of a control token that begins with this one: if the text continues, it may be that longer one
         instead.
         """
         self._text = ""
         self._tokens: list[int] = []
 
-    def tokens(self, text: str) -> list[int]:
+    def tokenize(self, text: str) -> list[int]:
         """Return exactly the engine's tokens of the whole text."""
-        place, count = self._last_shared_cut(text)
+        split_end, count = self._last_shared_split(text)
         if count:
-            self._tokens = self._tokens[: self._index_after(count)] + self._tokenize(text[place:], False)
+            self._tokens = self._tokens[: self._index_after(count)] + self._tokenize(text[split_end:], False)
         else:
             self._tokens = self._tokenize(text, True)
         self._text = text
         return self._tokens
 
-    def _last_shared_cut(self, text: str) -> tuple[int, int]:
+    def _last_shared_split(self, text: str) -> tuple[int, int]:
         """Return the end of the last control token in the shared prefix, and the number of control tokens up to there."""
         if self._spellings is None:
             return 0, 0
-        shared = shared_length(self._text, text)
-        place = count = 0
+        shared = common_prefix_length(self._text, text)
+        split_end = count = 0
         for match in self._spellings.finditer(text, 0, shared):
-            if match.start() + self._reach[match[0]] > shared:
+            if match.start() + self._max_lengths[match[0]] > shared:
                 break
-            place, count = match.end(), count + 1
-        return place, count
+            split_end, count = match.end(), count + 1
+        return split_end, count
 
     def _index_after(self, count: int) -> int:
         """Return the index behind the control token with this number in the cached tokens."""
@@ -62,31 +62,31 @@ class Retokenizer:
         return 0
 
 
-def any_of(spellings: Iterable[str]) -> re.Pattern[str] | None:
+def match_any(spellings: Iterable[str]) -> re.Pattern[str] | None:
     """Return a pattern that finds the spellings as the engine does, longer ones first; None if there are none."""
     ordered = sorted((spelling for spelling in spellings if spelling), key=lambda spelling: -len(spelling.encode()))
     return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
-def reach(spellings: Iterable[str]) -> dict[str, int]:
+def longest_extensions(spellings: Iterable[str]) -> dict[str, int]:
     """Return for each spelling the length of the longest spelling that begins with it, which may be itself."""
     ordered = sorted(spelling for spelling in spellings if spelling)  # those that begin with one follow it at once
-    found: dict[str, int] = {}
-    for place in range(len(ordered) - 1, -1, -1):
-        spelling, after = ordered[place], place + 1
-        found[spelling] = len(spelling)
-        while after < len(ordered) and ordered[after].startswith(spelling):
-            found[spelling] = max(found[spelling], found[ordered[after]])
-            after += 1
-    return found
+    lengths: dict[str, int] = {}
+    for index in range(len(ordered) - 1, -1, -1):
+        spelling, following = ordered[index], index + 1
+        lengths[spelling] = len(spelling)
+        while following < len(ordered) and ordered[following].startswith(spelling):
+            lengths[spelling] = max(lengths[spelling], lengths[ordered[following]])
+            following += 1
+    return lengths
 
 
-def shared_length(one: str, other: str) -> int:
+def common_prefix_length(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts; bisection keeps the comparison in C."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        if one.startswith(other[low:middle], low):
+        if first.startswith(second[low:middle], low):
             low = middle
         else:
             high = middle - 1

@@ -74,28 +74,30 @@ class PreTokenizer:
     ignores_merges: bool = False
 
 
-def _family(pattern: str, *names: str, ignores_merges: bool = False) -> dict[str, PreTokenizer]:
+def _build_family(pattern: str, *names: str, ignores_merges: bool = False) -> dict[str, PreTokenizer]:
     # llama.cpp's tables are those of Unicode 15.1; later characters are unassigned there but known to tiktoken.
     dated = re.sub(r"\\p\{[LMNPS]\}", r"[\g<0>&&\\p{Age=15.1}]", pattern)
     return {name: PreTokenizer(dated, ignores_merges) for name in names}
 
 
-KNOWN: dict[str, PreTokenizer] = {
-    **_family(DEFAULT, "", "default"),
-    **_family(GPT2, "gpt-2", "phi-2", "gigachat", "a.x-4.0", "mellum", "mpt", "olmo", "jais", "trillion", "exaone4"),
-    **_family(GPT2, "granite-docling"),
-    **_family(SINGLE_DIGITS, "smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"),
-    **_family(LLAMA3, "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", ignores_merges=True),
-    **_family(LLAMA3, "pixtral", "midm-2.0", "lfm2", ignores_merges=True),
-    **_family(LLAMA3, "dbrx", "smaug-bpe", "glm4", "chatglm-bpe"),
-    **_family(QWEN2, "qwen2", "deepseek-r1-qwen", "kormo", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"),
-    **_family(QWEN35, "qwen35"),
-    **_family(TEKKEN, "tekken", ignores_merges=True),
-    **_family(GPT4O, "gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"),
-    **_family(MINICPM5, "minicpm5", ignores_merges=True),
-    **_family(BAILING, "bailingmoe", "bailingmoe2", "llada-moe"),
-    **_family(SEED_CODER, "seed-coder"),
-    **_family(FALCON, "falcon"),
-    **_family(DEEPSEEK3, "deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"),
+PRE_TOKENIZERS: dict[str, PreTokenizer] = {
+    **_build_family(DEFAULT, "", "default"),
+    **_build_family(GPT2, "gpt-2", "phi-2", "gigachat", "a.x-4.0", "mellum", "mpt", "olmo", "jais", "trillion", "exaone4"),
+    **_build_family(GPT2, "granite-docling"),
+    **_build_family(
+        SINGLE_DIGITS, "smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"
+    ),
+    **_build_family(LLAMA3, "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", ignores_merges=True),
+    **_build_family(LLAMA3, "pixtral", "midm-2.0", "lfm2", ignores_merges=True),
+    **_build_family(LLAMA3, "dbrx", "smaug-bpe", "glm4", "chatglm-bpe"),
+    **_build_family(QWEN2, "qwen2", "deepseek-r1-qwen", "kormo", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"),
+    **_build_family(QWEN35, "qwen35"),
+    **_build_family(TEKKEN, "tekken", ignores_merges=True),
+    **_build_family(GPT4O, "gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"),
+    **_build_family(MINICPM5, "minicpm5", ignores_merges=True),
+    **_build_family(BAILING, "bailingmoe", "bailingmoe2", "llada-moe"),
+    **_build_family(SEED_CODER, "seed-coder"),
+    **_build_family(FALCON, "falcon"),
+    **_build_family(DEEPSEEK3, "deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"),
 }
 """Pre-tokenizers by the GGUF's `tokenizer.ggml.pre`; a file without that key gets the engine's default."""

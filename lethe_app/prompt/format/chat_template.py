@@ -11,16 +11,16 @@ from typing import Any
 
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.format.constraints import fit
-from lethe_app.prompt.format.probe import REMEDY, Probed, probe, takes_tools
+from lethe_app.prompt.format.constraints import adapt_turns
+from lethe_app.prompt.format.probe import REMEDY, Probed, can_use_tools, probe
 from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, Overspent, RenderBudget
-from lethe_app.prompt.format.thinking import Markers, closed_thought, find_markers
+from lethe_app.prompt.format.thinking import Markers, close_thought, find_markers
 
 MAX_SOURCE = 100_000
 """Maximum characters of a template; the longest in use have about thirty thousand."""
-SECONDS = 2.0
+TIME_LIMIT = 2.0
 """Time limit for probing a template, and for each rendering."""
-_OPEN = "\ue0ffopen\ue0ff"
+_OPEN_MARKER = "\ue0ffopen\ue0ff"
 """Marker for the end of an unfinished reply: private-use characters, which nobody else writes."""
 
 
@@ -37,7 +37,7 @@ class ChatTemplate:
         bos: str = "",
         eos: str = "",
         adds_bos: bool = False,
-        seconds: float = SECONDS,
+        seconds: float = TIME_LIMIT,
         thinking: Markers | None = None,
     ) -> None:
         """Compile and probe the template. Raise TemplateUnusable if that fails.
@@ -47,16 +47,16 @@ class ChatTemplate:
         if len(source) > MAX_SOURCE:
             raise TemplateUnusable(f"The model's chat template has more than {MAX_SOURCE} characters.")
         self._bos, self._eos, self._adds_bos = bos, eos, adds_bos
-        self._ledger = RenderBudget(seconds)
+        self._budget = RenderBudget(seconds)
         self.tools: Sequence[dict[str, Any]] = ()
-        self._equipped: dict[str, ChatTemplate | None] = {}
+        self._tool_variants: dict[str, ChatTemplate | None] = {}
         try:
-            self._template = ChatEnvironment(self._ledger, moment).from_string(source)
-        except Exception as problem:
-            raise _unusable(problem) from problem
+            self._template = ChatEnvironment(self._budget, moment).from_string(source)
+        except Exception as error:
+            raise _template_error(error) from error
         markers = thinking or find_markers(source)
         self.thinking_start, self.thinking_end = markers or ("", "")
-        self.probed: Probed = probe(self.attempt)
+        self.probed: Probed = probe(self.try_render)
         self.stop_strings = self.probed.stop_strings
 
     def with_tools(self, tools: Sequence[dict[str, Any]]) -> ChatTemplate | None:
@@ -65,52 +65,54 @@ class ChatTemplate:
         None if the template does not support tools, or if its text would change as the conversation grows.
         """
         key = json.dumps(tools)
-        if key not in self._equipped:
+        if key not in self._tool_variants:
             # The compiled template and its render budget are shared; only tools and constraints differ.
-            equipped = copy.copy(self)
-            equipped.tools = tools
-            equipped.probed = replace(self.probed, manners=replace(self.probed.manners, tools=True))
-            self._ledger.open()
+            variant = copy.copy(self)
+            variant.tools = tools
+            variant.probed = replace(self.probed, manners=replace(self.probed.manners, tools=True))
+            self._budget.reset()
             try:
-                knows = takes_tools(self.attempt, equipped.attempt, self.probed, [tool["function"]["name"] for tool in tools])
+                is_supported = can_use_tools(
+                    self.try_render, variant.try_render, self.probed, [tool["function"]["name"] for tool in tools]
+                )
             except TemplateUnusable:
-                knows = False
-            self._equipped[key] = equipped if knows else None
-        return self._equipped[key]
+                is_supported = False
+            self._tool_variants[key] = variant if is_supported else None
+        return self._tool_variants[key]
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
-        fitted = fit(turns, self.probed.manners, continue_last=continue_last)
-        self._ledger.open(sum(len(turn.content) for turn in fitted))
+        fitted = adapt_turns(turns, self.probed.manners, continue_last=continue_last)
+        self._budget.reset(sum(len(turn.content) for turn in fitted))
         if continue_last:
-            return self._render_open(fitted, thinking=thinking)
-        text = self._run(fitted, opening=True, thinking=thinking, parts=self.probed.content_in_parts)
-        return text if thinking else closed_thought(text, self.thinking_end, self.thinking_start)
+            return self._render_continued(fitted, thinking=thinking)
+        text = self._run_template(fitted, opening=True, thinking=thinking, parts=self.probed.content_in_parts)
+        return text if thinking else close_thought(text, self.thinking_end, self.thinking_start)
 
-    def _render_open(self, turns: Sequence[PromptTurn], *, thinking: bool) -> str:
+    def _render_continued(self, turns: Sequence[PromptTurn], *, thinking: bool) -> str:
         last = turns[-1]
-        marked = [*turns[:-1], PromptTurn(last.role, last.content + _OPEN, last.name)]
-        text = self._run(marked, opening=False, thinking=thinking, parts=self.probed.content_in_parts)
+        marked = [*turns[:-1], PromptTurn(last.role, last.content + _OPEN_MARKER, last.name)]
+        text = self._run_template(marked, opening=False, thinking=thinking, parts=self.probed.content_in_parts)
         # Everything the template writes after the content (end-of-turn token, line break) is cut off, so that the reply
         # stays open.
-        before, found, _ = text.rpartition(_OPEN)
+        before, found, _ = text.rpartition(_OPEN_MARKER)
         if not found:
             raise TemplateUnusable("The model's chat template does not support continuing a reply.")
         return before
 
-    def attempt(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
+    def try_render(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
         """Render turns for the probe; None if the template refuses them. All attempts of a probe share one render budget."""
         try:
-            return self._run(turns, opening=opening, thinking=thinking, parts=parts)
+            return self._run_template(turns, opening=opening, thinking=thinking, parts=parts)
         except TemplateUnusable as problem:
             # Exhausted limits are not a refusal: further attempts would only take more time or memory.
             if isinstance(problem.__cause__, Overspent | MemoryError | RecursionError):
                 raise
             return None
 
-    def _run(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str:
-        messages = [_message(turn, parts=parts) for turn in turns]
+    def _run_template(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str:
+        messages = [_build_message(turn, parts=parts) for turn in turns]
         pieces: list[str] = []
         length = 0
         try:
@@ -128,18 +130,18 @@ class ChatTemplate:
                 length += len(piece)
                 if length > MAX_TEXT:
                     raise Overspent("it produces too much text")  # noqa: TRY301 - translated with all else the template may raise
-                self._ledger.spend()
+                self._budget.spend()
                 pieces.append(piece)
         except Exception as problem:
-            raise _unusable(problem) from problem
+            raise _template_error(problem) from problem
         text = "".join(pieces)
         # The tokenizer adds BOS itself; a second one would change what the model computes.
         return text.removeprefix(self._bos) if self._adds_bos and self._bos else text
 
 
-def _message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
+def _build_message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
     """Return the turn as the dictionary that templates expect; tool calls in the shape all of them support."""
-    content = _in_parts(turn.content) if parts else turn.content
+    content = _as_content_parts(turn.content) if parts else turn.content
     if turn.role == "tool":
         identity, _, name = turn.name.partition(" ")
         return {"role": "tool", "content": content, "name": name, "tool_call_id": identity}
@@ -152,11 +154,11 @@ def _message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
     return {"role": turn.role, "content": content}
 
 
-def _in_parts(content: str) -> list[dict[str, str]]:
+def _as_content_parts(content: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": content}]
 
 
-def _unusable(problem: BaseException) -> TemplateUnusable:
+def _template_error(error: BaseException) -> TemplateUnusable:
     """Return any exception of a template as TemplateUnusable. A template is a foreign program and may raise anything."""
-    words = str(problem).splitlines()[0][:200] if str(problem) else type(problem).__name__
-    return TemplateUnusable(f"The model's chat template cannot be used: {words}.", REMEDY)
+    reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return TemplateUnusable(f"The model's chat template cannot be used: {reason}.", REMEDY)

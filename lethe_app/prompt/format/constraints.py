@@ -14,7 +14,7 @@ SCENE_GOES_ON = "[The scene goes on.]"
 """User turn appended after a reply where roles must alternate and the persona replies again."""
 
 
-NOTES = frozenset({"system", "tool", "calls"})
+NOTE_ROLES = frozenset({"system", "tool", "calls"})
 """Roles whose turns are not spoken by a participant."""
 
 
@@ -41,16 +41,16 @@ class Manners:
     """Text before and after the system text where it is merged into the first user turn."""
 
 
-def fit(turns: Sequence[PromptTurn], manners: Manners, *, continue_last: bool = False) -> list[PromptTurn]:
+def adapt_turns(turns: Sequence[PromptTurn], manners: Manners, *, continue_last: bool = False) -> list[PromptTurn]:
     """Return the conversation adapted to what the format accepts.
 
     Each turn is decided from the front, never by what comes later, so that appending a turn changes nothing before it and
     the KV cache stays valid.
     """
     head, body = _split_system(turns)
-    body = [_as_note(turn) if turn.role in NOTES and not _may_stay(turn, manners) else turn for turn in body]
+    body = [_as_note(turn) if turn.role in NOTE_ROLES and not _is_accepted(turn, manners) else turn for turn in body]
     to_merge = head is not None and not manners.system
-    if _wants_opening(body, manners, to_merge=to_merge):
+    if _needs_opening(body, manners, to_merge=to_merge):
         body.insert(0, PromptTurn("user", "" if to_merge else SCENE_START))
     if not manners.consecutive:
         body = _join_neighbours(body)
@@ -58,10 +58,10 @@ def fit(turns: Sequence[PromptTurn], manners: Manners, *, continue_last: bool = 
             body.append(PromptTurn("user", SCENE_GOES_ON))
     if head is None:
         return [PromptTurn("system", ""), *body] if manners.empty_system else body
-    return [_merged(head, body[0], manners), *body[1:]] if to_merge else [head, *body]
+    return [_merge_system(head, body[0], manners), *body[1:]] if to_merge else [head, *body]
 
 
-def _may_stay(turn: PromptTurn, manners: Manners) -> bool:
+def _is_accepted(turn: PromptTurn, manners: Manners) -> bool:
     if turn.role != "system":
         return manners.tools
     return manners.system and manners.mid_system
@@ -78,25 +78,27 @@ def _as_note(turn: PromptTurn) -> PromptTurn:
     """Return a note as a user turn in brackets, because the format has no other role for it."""
     text = turn.content.strip()
     if turn.role == "calls":
-        text = f"{turn.name} uses {_calls_in_words(text)}"
+        text = f"{turn.name} uses {_describe_calls(text)}"
     return PromptTurn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
 
 
-def _wants_opening(body: Sequence[PromptTurn], manners: Manners, *, to_merge: bool) -> bool:
+def _needs_opening(body: Sequence[PromptTurn], manners: Manners, *, to_merge: bool) -> bool:
     """Return whether a user turn must be inserted first. It also carries the system text if the format has no system role."""
     if not body:
         return to_merge or manners.needs_user or not manners.assistant_first
     return body[0].role == "assistant" and (to_merge or manners.needs_user or not manners.assistant_first)
 
 
-def _calls_in_words(spelled: str) -> str:
+def _describe_calls(calls_json: str) -> str:
     """Return tool calls in words, “dice_roll (dice: 2d6)”, because small models repeat whatever looks like JSON or markup."""
     try:
-        calls = [call["function"] for call in json.loads(spelled)]
+        calls = [call["function"] for call in json.loads(calls_json)]
     except (ValueError, TypeError, KeyError):
-        return spelled
-    told = [(call["name"], ", ".join(f"{name}: {value}" for name, value in call["arguments"].items())) for call in calls]
-    return "; ".join(f"{name} ({given})" if given else str(name) for name, given in told)
+        return calls_json
+    descriptions = [
+        (call["name"], ", ".join(f"{name}: {value}" for name, value in call["arguments"].items())) for call in calls
+    ]
+    return "; ".join(f"{name} ({given})" if given else str(name) for name, given in descriptions)
 
 
 def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:
@@ -111,6 +113,6 @@ def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:
     return joined
 
 
-def _merged(head: PromptTurn, first: PromptTurn, manners: Manners) -> PromptTurn:
+def _merge_system(head: PromptTurn, first: PromptTurn, manners: Manners) -> PromptTurn:
     text = f"{manners.system_start}{head.content}{manners.system_end}"
     return replace(first, content=text + first.content if first.content else text.rstrip("\n"))

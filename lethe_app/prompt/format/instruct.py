@@ -11,12 +11,12 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.chat_template import ChatTemplate
-from lethe_app.prompt.format.constraints import Manners, fit
+from lethe_app.prompt.format.constraints import Manners, adapt_turns
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import Markers
 
-GUESS = "ChatML"
-_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
+FALLBACK_PRESET = "ChatML"
+_PRESET_MARKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Phi-4", ("<|im_start|>", "<|im_sep|>")),
     ("GPT-OSS", ("<|channel|>", "<|message|>")),
     ("Gemma 4", ("<|turn>", "<turn|>")),
@@ -81,10 +81,10 @@ class InstructRenderer:
 
         `thinking` overrides the thinking markers; a preset without thinking still opens none.
         """
-        own = preset
+        adapted = preset
         if thinking is not None:
-            own = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
-        self._preset = own if preset.thinking_start else preset
+            adapted = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
+        self._preset = adapted if preset.thinking_start else preset
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
         # Presets have a single flag: a format without a system role counts as strict in every respect.
         lenient = preset.system_role
@@ -96,22 +96,22 @@ class InstructRenderer:
             system_start=preset.system_start,
             system_end=preset.system_end,
         )
-        self.thinking_start = own.thinking_start
-        self.thinking_end = own.thinking_end
+        self.thinking_start = adapted.thinking_start
+        self.thinking_end = adapted.thinking_end
         self.add_names = preset.add_names
-        self.stop_strings = _stop_strings(own)
+        self.stop_strings = _stop_strings(adapted)
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
-        fitted = fit(turns, self._manners, continue_last=continue_last)
+        fitted = adapt_turns(turns, self._manners, continue_last=continue_last)
         closed = fitted[:-1] if continue_last else fitted
-        text = self._bos + "".join(map(self._spell, closed))
+        text = self._bos + "".join(map(self._render_turn, closed))
         if continue_last:
             return text + self._preset.bot_start + fitted[-1].content
-        return text + self._opening(thinking=thinking)
+        return text + self._reply_opening(thinking=thinking)
 
-    def _spell(self, turn: PromptTurn) -> str:
+    def _render_turn(self, turn: PromptTurn) -> str:
         preset = self._preset
         if turn.role == "assistant":
             return preset.bot_start + turn.content + preset.bot_end
@@ -119,7 +119,7 @@ class InstructRenderer:
             return preset.system_start + turn.content + preset.system_end
         return preset.user_start + turn.content + preset.user_end
 
-    def _opening(self, *, thinking: bool) -> str:
+    def _reply_opening(self, *, thinking: bool) -> str:
         """Return the header of the reply without a trailing space, because the model's first token usually begins with one."""
         preset = self._preset
         if thinking and preset.reply_start:
@@ -138,11 +138,11 @@ def _stop_strings(preset: InstructPreset) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (*ends, preset.user_start.strip(), *preset.stop_strings) if text))
 
 
-def recognise(template: str, architecture: str, control_tokens: Iterable[str]) -> str | None:
+def recognise_preset(template: str, architecture: str, control_tokens: Iterable[str]) -> str | None:
     """Return the name of the preset that fits a model whose own template cannot be used, or None."""
     spellings = "\n".join(control_tokens)
     for text in (template, spellings):
-        for name, marks in _MARKS:
+        for name, marks in _PRESET_MARKERS:
             if text and all(mark in text for mark in marks):
                 return name
     return _ARCHITECTURES.get(architecture)
@@ -162,35 +162,35 @@ class RendererChoice:
 def choose_renderer(
     model: LoadedModel,
     presets: Sequence[InstructPreset],
-    chosen: str,
+    preset_name: str,
     moment: datetime,
     thinking: Markers | None = None,
 ) -> RendererChoice:
-    """Return the preset called `chosen` if it exists, else the model's own template, else the most suitable preset.
+    """Return the preset called `preset_name` if it exists, else the model's own template, else the most suitable preset.
 
     `presets` must include the shipped ones, and `moment` is the date for templates that print one. `thinking` holds the
     user's thinking markers for this model. A hostile template can take two seconds, so call this in a thread.
     """
     by_name = {preset.name: preset for preset in presets}
-    if chosen in by_name:
-        return RendererChoice(_instruct(by_name[chosen], model, thinking), f"chosen: {chosen}")
-    problem = f"There is no instruct format called “{chosen}”." if chosen else ""
+    if preset_name in by_name:
+        return RendererChoice(_build_instruct(by_name[preset_name], model, thinking), f"chosen: {preset_name}")
+    problem = f"There is no instruct format called “{preset_name}”." if preset_name else ""
     if model.template:
         try:
-            return RendererChoice(_template(model, moment, thinking), "model", problem)
-        except TemplateUnusable as unusable:
-            problem = unusable.message
+            return RendererChoice(_build_template(model, moment, thinking), "model", problem)
+        except TemplateUnusable as error:
+            problem = error.message
     else:
         problem = problem or "The model has no chat template."
-    name = recognise(model.template, model.file.architecture, model.control_tokens)
+    name = recognise_preset(model.template, model.file.architecture, model.control_tokens)
     if name in by_name:
-        return RendererChoice(_instruct(by_name[name], model, thinking), f"recognised: {name}", problem)
-    return RendererChoice(_instruct(by_name[GUESS], model, thinking), f"guessed: {GUESS}", problem)
+        return RendererChoice(_build_instruct(by_name[name], model, thinking), f"recognised: {name}", problem)
+    return RendererChoice(_build_instruct(by_name[FALLBACK_PRESET], model, thinking), f"guessed: {FALLBACK_PRESET}", problem)
 
 
-def _template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:
+def _build_template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:
     return ChatTemplate(model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos, thinking=thinking)
 
 
-def _instruct(preset: InstructPreset, model: LoadedModel, thinking: Markers | None) -> InstructRenderer:
+def _build_instruct(preset: InstructPreset, model: LoadedModel, thinking: Markers | None) -> InstructRenderer:
     return InstructRenderer(preset, bos=model.bos, adds_bos=model.adds_bos, thinking=thinking)

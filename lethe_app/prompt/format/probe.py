@@ -10,7 +10,7 @@ from typing import Protocol
 
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.format.constraints import Manners, fit
+from lethe_app.prompt.format.constraints import Manners, adapt_turns
 
 # The contents are words that no template contains, so that each can be found in the rendered text.
 SYSTEM = PromptTurn("system", "Qsystemq")
@@ -19,7 +19,7 @@ REPLY = PromptTurn("assistant", "Qanswerq")
 USER_2 = PromptTurn("user", "Qaskagainq")
 REPLY_2 = PromptTurn("assistant", "Qansweragainq")
 NOTE = PromptTurn("system", "Qnoteq")
-_MORE = [REPLY_2, PromptTurn("user", "Qaskoncemoreq")]
+_LATER_TURNS = [REPLY_2, PromptTurn("user", "Qaskoncemoreq")]
 REMEDY = "Choose an instruct format in the settings."
 _WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
 
@@ -58,39 +58,39 @@ class _Trial:
         self._attempt = attempt
         self.parts = parts
 
-    def text(self, *turns: PromptTurn, opening: bool = False, thinking: bool = True) -> str | None:
+    def render(self, *turns: PromptTurn, opening: bool = False, thinking: bool = True) -> str | None:
         """Return the rendered turns, or None if the template refuses them."""
         return self._attempt(turns, opening=opening, thinking=thinking, parts=self.parts)
 
-    def shows(self, *turns: PromptTurn, opening: bool = False) -> bool:
+    def has_contents(self, *turns: PromptTurn, opening: bool = False) -> bool:
         """Return whether the template accepts these turns and shows all their contents once and in order."""
-        text = self.text(*turns, opening=opening)
+        text = self.render(*turns, opening=opening)
         if text is None:
             return False
-        places = [text.find(turn.content) for turn in turns]
-        return min(places) >= 0 and places == sorted(places) and all(text.count(turn.content) == 1 for turn in turns)
+        positions = [text.find(turn.content) for turn in turns]
+        return min(positions) >= 0 and positions == sorted(positions) and all(text.count(turn.content) == 1 for turn in turns)
 
-    def keeps(self, *turns: PromptTurn, more: Sequence[PromptTurn]) -> bool:
+    def is_prefix_stable(self, *turns: PromptTurn, more: Sequence[PromptTurn]) -> bool:
         """Return whether the text for `turns`, up to the last content, stays the same byte for byte when `more` follow."""
-        before, after = self.text(*turns), self.text(*turns, *more)
+        before, after = self.render(*turns), self.render(*turns, *more)
         if before is None or after is None:
             return False
-        words, found, _ = before.rpartition(turns[-1].content)
-        return after.startswith(words + found)
+        beginning, found, _ = before.rpartition(turns[-1].content)
+        return after.startswith(beginning + found)
 
 
 def probe(attempt: Try) -> Probed:
     """Probe a template. Raise TemplateUnusable if it refuses or hides even a single user turn, or a second one."""
-    trial = next((trial for parts in (False, True) if (trial := _Trial(attempt, parts=parts)).shows(USER)), None)
+    trial = next((trial for parts in (False, True) if (trial := _Trial(attempt, parts=parts)).has_contents(USER)), None)
     if trial is None:
         raise TemplateUnusable("The model's chat template rejects every conversation.", REMEDY)
-    if not trial.shows(USER, REPLY, USER_2):
+    if not trial.has_contents(USER, REPLY, USER_2):
         raise TemplateUnusable("The model's chat template rejects a second turn.", REMEDY)
-    default = _default_system(trial)
+    default = _find_default_system(trial)
     # A feature counts as supported only if the text also stays stable as the conversation grows: some templates accept a
     # system turn but move it.
-    manners = _manners(trial, default)
-    end = _after(trial.text(USER, REPLY), REPLY.content)
+    manners = _probe_manners(trial, default)
+    end = _text_after(trial.render(USER, REPLY), REPLY.content)
     thought = PromptTurn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
     return Probed(
         manners=manners,
@@ -98,40 +98,44 @@ def probe(attempt: Try) -> Probed:
         end_of_turn=end.strip(),
         stop_strings=_stop_strings(trial, end),
         default_system=default,
-        strips_thinking="Qthoughtq" not in (trial.text(USER, thought, USER_2) or ""),
+        strips_thinking="Qthoughtq" not in (trial.render(USER, thought, USER_2) or ""),
         strict_alternation=not manners.consecutive,
         prefix_stable=_is_stable(trial, manners),
-        can_think=trial.text(USER, opening=True) != trial.text(USER, opening=True, thinking=False),
+        can_think=trial.render(USER, opening=True) != trial.render(USER, opening=True, thinking=False),
     )
 
 
-def _manners(trial: _Trial, default_system: str) -> Manners:
-    system = trial.shows(SYSTEM, USER, REPLY, USER_2) and trial.keeps(SYSTEM, USER, REPLY, USER_2, more=_MORE)
+def _probe_manners(trial: _Trial, default_system: str) -> Manners:
+    system = trial.has_contents(SYSTEM, USER, REPLY, USER_2) and trial.is_prefix_stable(
+        SYSTEM, USER, REPLY, USER_2, more=_LATER_TURNS
+    )
     head = [SYSTEM] if system else []
-    opening = trial.text(USER, opening=True) or ""
-    opens_reply = len(opening) > len(trial.text(USER) or "")
+    opening = trial.render(USER, opening=True) or ""
+    opens_reply = len(opening) > len(trial.render(USER) or "")
     return Manners(
         system=system,
-        mid_system=trial.shows(*head, USER, REPLY, NOTE, USER_2) and trial.shows(*head, USER, REPLY, NOTE, opening=True),
-        assistant_first=trial.shows(*head, REPLY, USER) and trial.keeps(*head, REPLY, USER, more=_MORE),
+        mid_system=trial.has_contents(*head, USER, REPLY, NOTE, USER_2)
+        and trial.has_contents(*head, USER, REPLY, NOTE, opening=True),
+        assistant_first=trial.has_contents(*head, REPLY, USER)
+        and trial.is_prefix_stable(*head, REPLY, USER, more=_LATER_TURNS),
         consecutive=opens_reply
-        and trial.shows(*head, USER, USER_2)
-        and trial.shows(*head, USER, REPLY, REPLY_2, USER_2)
-        and trial.shows(*head, USER, REPLY, opening=True),
-        needs_user=not trial.shows(*head, REPLY, opening=True),
-        empty_system=bool(system and default_system and _silences(trial, default_system)),
+        and trial.has_contents(*head, USER, USER_2)
+        and trial.has_contents(*head, USER, REPLY, REPLY_2, USER_2)
+        and trial.has_contents(*head, USER, REPLY, opening=True),
+        needs_user=not trial.has_contents(*head, REPLY, opening=True),
+        empty_system=bool(system and default_system and _can_suppress_default(trial, default_system)),
     )
 
 
-def _silences(trial: _Trial, default_system: str) -> bool:
-    text = trial.text(PromptTurn("system", ""), USER)
+def _can_suppress_default(trial: _Trial, default_system: str) -> bool:
+    text = trial.render(PromptTurn("system", ""), USER)
     return text is not None and default_system not in text
 
 
-def _default_system(trial: _Trial) -> str:
+def _find_default_system(trial: _Trial) -> str:
     """Return the text before a lone user turn, apart from the header that every user turn has."""
-    lone = (trial.text(USER) or "").partition(USER.content)[0]
-    between = _after(trial.text(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
+    lone = (trial.render(USER) or "").partition(USER.content)[0]
+    between = _text_after(trial.render(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
     common = 0
     while common < min(len(lone), len(between)) and lone[-1 - common] == between[-1 - common]:
         common += 1
@@ -139,27 +143,27 @@ def _default_system(trial: _Trial) -> str:
     return extra if len(_WORDS.findall(extra)) > 3 else ""
 
 
-def _after(text: str | None, content: str) -> str:
+def _text_after(text: str | None, content: str) -> str:
     return (text or "").partition(content)[2]
 
 
 def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
     """Return the end of a reply, and the header of the user turn that would follow it."""
-    following = _after(trial.text(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
+    following = _text_after(trial.render(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
     header = following.removeprefix(end) if end else following
     return tuple(dict.fromkeys(text for text in (end.strip(), header.strip()) if len(text) > 1))
 
 
 def _is_stable(trial: _Trial, manners: Manners) -> bool:
-    fitted = fit([SYSTEM, USER, REPLY, USER_2], manners)
-    return trial.keeps(*fitted, more=_MORE)
+    fitted = adapt_turns([SYSTEM, USER, REPLY, USER_2], manners)
+    return trial.is_prefix_stable(*fitted, more=_LATER_TURNS)
 
 
 # The id has nine letters or digits, because one family of models refuses any other.
 RESULT = PromptTurn("tool", "Qresultq", "a1b2c3d4e qtool")
 
 
-def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str]) -> bool:
+def can_use_tools(render_plain: Try, render_with_tools: Try, probed: Probed, names: Sequence[str]) -> bool:
     """Return whether the template names every tool, shows calls and results, and keeps its text stable as the conversation
     grows.
 
@@ -175,16 +179,29 @@ def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str])
     def text(attempt: Try, turns: Sequence[PromptTurn], *, opening: bool = False) -> str | None:
         return attempt(turns, opening=opening, thinking=True, parts=probed.content_in_parts)
 
-    before, after = text(equipped, question), text(equipped, [*question, REPLY, USER_2])
-    told, then = text(equipped, used), text(equipped, [*used, REPLY_2, USER_2])
-    if before is None or after is None or told is None or then is None or text(equipped, used, opening=True) is None:
+    before, after = text(render_with_tools, question), text(render_with_tools, [*question, REPLY, USER_2])
+    with_result, continued = text(render_with_tools, used), text(render_with_tools, [*used, REPLY_2, USER_2])
+    if (
+        before is None
+        or after is None
+        or with_result is None
+        or continued is None
+        or text(render_with_tools, used, opening=True) is None
+    ):
         return False
-    shown = all(name in before for name in names) and not all(name in (text(plain, question) or "") for name in names)
-    spelled = all(word in told for word in (names[0], "qkey", "Qvalueq", RESULT.content))
-    return shown and spelled and _begins(after, before, USER.content) and _begins(then, told, RESULT.content)
+    has_tool_names = all(name in before for name in names) and not all(
+        name in (text(render_plain, question) or "") for name in names
+    )
+    has_call = all(word in with_result for word in (names[0], "qkey", "Qvalueq", RESULT.content))
+    return (
+        has_tool_names
+        and has_call
+        and _is_prefix(after, before, USER.content)
+        and _is_prefix(continued, with_result, RESULT.content)
+    )
 
 
-def _begins(longer: str, shorter: str, last: str) -> bool:
+def _is_prefix(longer: str, shorter: str, last: str) -> bool:
     """Return whether the shorter text, up to its last content, is a prefix of the longer one."""
-    words, found, _ = shorter.rpartition(last)
-    return longer.startswith(words + found)
+    beginning, found, _ = shorter.rpartition(last)
+    return longer.startswith(beginning + found)

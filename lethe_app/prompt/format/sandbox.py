@@ -43,7 +43,7 @@ FILTERS = frozenset(
     | {"replace", "reverse", "round", "safe", "select", "selectattr", "sort", "string", "title", "trim", "unique", "upper"}
     | {"wordcount"}
 )
-WEIGHED_FILTERS = frozenset({"dictsort", "groupby", "join", "max", "min", "sort", "string", "unique"})
+COLLECTION_FILTERS = frozenset({"dictsort", "groupby", "join", "max", "min", "sort", "string", "unique"})
 """Filters that inspect everything inside a list."""
 
 
@@ -67,9 +67,9 @@ class RenderBudget:
         self.seconds = seconds
         self._units = 0
         self._deadline = 0.0
-        self.open()
+        self.reset()
 
-    def open(self, characters: int = 0) -> None:
+    def reset(self, characters: int = 0) -> None:
         """Reset the budget for rendering a conversation of `characters` characters."""
         self._units = _BASE_UNITS + characters * _UNITS_PER_CHARACTER
         self._deadline = time.monotonic() + self.seconds
@@ -94,22 +94,22 @@ class RenderBudget:
             raise Overspent("it calculates with huge numbers")
         self.spend()
 
-    def weigh(self, value: object) -> int:
+    def measure_text(self, value: object) -> int:
         """Return the approximate length of `value` as text. The walk itself is charged, because shared parts count each
         time.
         """
         total = 0
-        waiting = [value]
-        while waiting:
-            item = waiting.pop()
+        stack = [value]
+        while stack:
+            item = stack.pop()
             self.spend()
             if isinstance(item, str):
                 total += len(item) + 2
             elif isinstance(item, Mapping):
-                waiting.extend(item.keys())
-                waiting.extend(item.values())
+                stack.extend(item.keys())
+                stack.extend(item.values())
             elif isinstance(item, Iterable):
-                waiting.extend(item)
+                stack.extend(item)
             elif item is None or isinstance(item, bool | int | float):
                 total += 24
             else:
@@ -118,21 +118,21 @@ class RenderBudget:
                 raise Overspent("it produces too much text")
         return total
 
-    def count_cells(self, value: object) -> None:
+    def spend_literal(self, value: object) -> None:
         """Charge a literal list or mapping. Raise Overspent if it nests shared lists that would grow exponentially when
         printed.
         """
         cells = 0
-        waiting = [value]
-        while waiting:
-            item = waiting.pop()
+        stack = [value]
+        while stack:
+            item = stack.pop()
             cells += 1
             if cells > _MAX_LITERAL:
                 raise Overspent("it nests lists too deeply")
             if isinstance(item, Mapping):
-                waiting.extend(item.values())
+                stack.extend(item.values())
             elif isinstance(item, list | tuple):
-                waiting.extend(item)
+                stack.extend(item)
         self.spend(cells)
 
 
@@ -141,11 +141,11 @@ _LOADERS: tuple[type[nodes.Node], ...] = (nodes.Include, nodes.Import, nodes.Fro
 _DATE_FORMAT = re.compile(r"(?:[^%]|%[-#]?[A-Za-z%])*")
 
 
-def _raise(message: object) -> str:
+def _raise_template_error(message: object) -> str:
     raise TemplateError(str(message)[:500])
 
 
-def _refused(*_: object, **__: object) -> str:
+def _refuse_filter(*_: object, **__: object) -> str:
     """Stand in for filters that no chat template needs for a conversation; branches that never run may name them."""
     raise SecurityError("it uses a filter that is not allowed")
 
@@ -200,24 +200,26 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
-    def __init__(self, ledger: RenderBudget, moment: datetime) -> None:
+    def __init__(self, budget: RenderBudget, moment: datetime) -> None:
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,
             optimized=False,
             extensions=[loopcontrols, _Generation],
-            finalize=self._printed,
+            finalize=self._to_text,
         )
-        self._ledger = ledger
+        self._budget = budget
         filters: dict[str, Any] = {**self.filters, "safe": str}
-        self.filters = {name: self._charged(name, filters[name]) if name in FILTERS else _refused for name in filters}
-        self.filters["tojson"] = self._json
+        self.filters = {
+            name: self._charge_filter(name, filters[name]) if name in FILTERS else _refuse_filter for name in filters
+        }
+        self.filters["tojson"] = self._to_json
         tests: dict[str, Any] = {**self.tests}
-        self.tests = {name: self._charged(name, tests[name]) for name in tests}
+        self.tests = {name: self._charge_filter(name, tests[name]) for name in tests}
         self.globals = {
-            "range": self._range,
+            "range": self._limited_range,
             "namespace": Namespace,
-            "raise_exception": _raise,
+            "raise_exception": _raise_template_error,
             # Not the current time: the moment is frozen, so that the start of the prompt stays the same for the KV cache.
             "strftime_now": functools.partial(_spell_date, moment),
         }
@@ -229,15 +231,15 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return super()._generate(source, name, filename, defer_init)
 
     def tick(self, constant: int) -> bool:
-        self._ledger.spend_text(constant)
+        self._budget.spend_text(constant)
         return True
 
     def literal(self, value: object) -> object:
-        self._ledger.count_cells(value)
+        self._budget.spend_literal(value)
         return value
 
     def concatenate(self, *parts: object) -> str:
-        return self._join("", [self._printed(part) for part in parts])
+        return self._join("", [self._to_text(part) for part in parts])
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ANN401 - jinja's own type
         for kind, allowed in METHODS:
@@ -251,18 +253,18 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401 - jinja's own type
         if operator == "+" and isinstance(left, str) and isinstance(right, str):
-            self._ledger.spend_text(len(left) + len(right))
+            self._budget.spend_text(len(left) + len(right))
         elif operator == "+" and isinstance(left, list | tuple) and isinstance(right, list | tuple):
-            self._ledger.spend(len(left) + len(right))
+            self._budget.spend(len(left) + len(right))
         elif operator == "*" and isinstance(left, str) and isinstance(right, int):
-            self._ledger.spend_text(len(left) * max(right, 0))
+            self._budget.spend_text(len(left) * max(right, 0))
         # Everything else is refused: `%` on text pads without limit, as `str.format` does, and `*` repeats lists.
         elif not all(isinstance(value, int | float | Undefined) for value in (left, right)):
             raise SecurityError(f"it uses {operator} on text or lists")
         elif operator == "**" and (abs(left) > 1000 or abs(right) > 16):
             raise Overspent("it calculates with huge numbers")
         result = super().call_binop(context, operator, left, right)
-        self._ledger.spend_number(result)
+        self._budget.spend_number(result)
         return result
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805 - jinja's own signature
@@ -274,37 +276,37 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     def _call_on_text(self, owner: str, name: str, *args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - any method of text
         if name == "join":
-            return self._join(owner, [self._printed(item) for item in args[0]])
+            return self._join(owner, [self._to_text(item) for item in args[0]])
         grown = owner.count(str(args[0])) * len(str(args[1])) if name == "replace" and len(args) > 1 else 0
-        self._ledger.spend_text(len(owner) + grown)
+        self._budget.spend_text(len(owner) + grown)
         result: object = getattr(owner, name)(*args, **kwargs)
-        self._ledger.spend(len(result) if isinstance(result, list) else 1)
+        self._budget.spend(len(result) if isinstance(result, list) else 1)
         return result
 
     def _join(self, separator: str, parts: Sequence[str]) -> str:
-        self._ledger.spend_text(sum(map(len, parts)) + len(separator) * len(parts))
+        self._budget.spend_text(sum(map(len, parts)) + len(separator) * len(parts))
         return separator.join(parts)
 
-    def _range(self, *bounds: int) -> range:
+    def _limited_range(self, *bounds: int) -> range:
         numbers = range(*bounds)
         if len(numbers) > MAX_RANGE:
             raise Overspent(f"it counts to more than {MAX_RANGE}")
         return numbers
 
-    def _printed(self, value: object) -> str:
+    def _to_text(self, value: object) -> str:
         """Charge and return a value as text; called for every value that is printed."""
         if not isinstance(value, str | int | Undefined):
-            self._ledger.weigh(value)
+            self._budget.measure_text(value)
         text = str(value)
-        self._ledger.spend_text(len(text))
+        self._budget.spend_text(len(text))
         return text
 
-    def _json(self, value: object, indent: int | None = None, **_: object) -> str:
+    def _to_json(self, value: object, indent: int | None = None, **_: object) -> str:
         """Return JSON with readable characters instead of the HTML-safe escapes of Jinja's `tojson`."""
-        self._ledger.weigh(value)
+        self._budget.measure_text(value)
         return json.dumps(value, ensure_ascii=False, indent=min(indent, 8) if indent else None)
 
-    def _charged(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _charge_filter(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a filter or test so that the text and lists it takes and returns are charged."""
 
         @functools.wraps(function)
@@ -313,15 +315,15 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             args = tuple(list(value) if isinstance(value, Iterator) else value for value in args)
             for value in args:
                 if isinstance(value, str):
-                    self._ledger.spend_text(len(value))
-                elif name in WEIGHED_FILTERS and isinstance(value, Iterable):
-                    self._ledger.weigh(value)
+                    self._budget.spend_text(len(value))
+                elif name in COLLECTION_FILTERS and isinstance(value, Iterable):
+                    self._budget.measure_text(value)
             if name == "replace" and len(args) > 3:
-                self._ledger.spend_text(len(str(args[1])) + str(args[1]).count(str(args[2])) * len(str(args[3])))
+                self._budget.spend_text(len(str(args[1])) + str(args[1]).count(str(args[2])) * len(str(args[3])))
             if name == "join" and len(args) > 2:
-                self._ledger.spend_text(len(args[1]) * len(str(args[2])))
+                self._budget.spend_text(len(args[1]) * len(str(args[2])))
             result = function(*args, **kwargs)
-            self._ledger.spend(len(result) if isinstance(result, list | tuple) else 1)
+            self._budget.spend(len(result) if isinstance(result, list | tuple) else 1)
             return result
 
         return charged

@@ -38,7 +38,7 @@ class Split(NamedTuple):
     """Thinking and answer text in one piece of a reply."""
 
     thought: str
-    said: str
+    answer: str
 
 
 def find_markers(text: str) -> Markers | None:
@@ -46,7 +46,7 @@ def find_markers(text: str) -> Markers | None:
     return next((pair for pair in MARKERS if pair.start in text), None)
 
 
-def pair(start: str | None, end: str | None) -> Markers | None:
+def make_markers(start: str | None, end: str | None) -> Markers | None:
     """Return the two markers as a pair; None if either is missing or blank."""
     return Markers(start, end) if start and end and start.strip() and end.strip() else None
 
@@ -54,10 +54,10 @@ def pair(start: str | None, end: str | None) -> Markers | None:
 def opens_thought(prompt: str, start: str = "") -> bool:
     """Return whether the prompt itself ends with a start marker, so that the reply begins inside a thought."""
     tail = prompt[-80:].rstrip()
-    return any(tail.endswith(marker) for marker in _with_own(Markers(start.strip(), ""), start=True))
+    return any(tail.endswith(marker) for marker in _all_markers(Markers(start.strip(), ""), start=True))
 
 
-def closed_thought(prompt: str, end: str, start: str = "") -> str:
+def close_thought(prompt: str, end: str, start: str = "") -> str:
     """Return the prompt of a model that must answer at once: an open thought is closed, and an open Harmony reply begins its
     final channel.
     """
@@ -87,23 +87,23 @@ class ThinkingSplitter:
     """True if the reply ended inside a thought."""
 
     def __post_init__(self) -> None:
-        self._own = Markers(self.start.strip(), self.end.strip())
-        self._pairs = (self._own, *MARKERS) if self._own.start and self._own.end else MARKERS
-        self._ends = _with_own(self._own, start=False)
+        self._own_markers = Markers(self.start.strip(), self.end.strip())
+        self._pairs = (self._own_markers, *MARKERS) if self._own_markers.start and self._own_markers.end else MARKERS
+        self._ends = _all_markers(self._own_markers, start=False)
         self._stage = _Stage.OPENING
-        self._held = ""
+        self._buffer = ""
         self._thoughts: list[str] = []
-        self._has_said = False
+        self._has_answer = False
 
     @property
     def only_thought(self) -> str:
         """Return the thinking if there was no answer; the caller shows it as the reply, so that it is not lost."""
-        return "" if self._has_said else "".join(self._thoughts).strip()
+        return "" if self._has_answer else "".join(self._thoughts).strip()
 
     def feed(self, piece: str) -> Split:
         """Return what can be classified so far; text that may be part of a marker is held back."""
-        self._held += piece
-        thought = said = ""
+        self._buffer += piece
+        thought = answer = ""
         stage = None
         while stage is not self._stage:
             stage = self._stage
@@ -114,25 +114,25 @@ class ThinkingSplitter:
             elif stage is _Stage.ANSWER:
                 self._read_gap()
             else:
-                said, self._held = said + self._held, ""
-        return self._note(thought, said)
+                answer, self._buffer = answer + self._buffer, ""
+        return self._record(thought, answer)
 
     def finish(self) -> Split:
         """Return the text held back. Nothing may be fed afterwards."""
-        held, self._held = self._held, ""
+        remaining, self._buffer = self._buffer, ""
         if self._stage is _Stage.THOUGHT or (self._stage is _Stage.OPENING and self.starts_in_thought):
             self.unclosed = True
-            return self._note(held.rstrip(), "")
-        return self._note("", "" if self._stage is _Stage.ANSWER else held)
+            return self._record(remaining.rstrip(), "")
+        return self._record("", "" if self._stage is _Stage.ANSWER else remaining)
 
-    def _note(self, thought: str, said: str) -> Split:
+    def _record(self, thought: str, answer: str) -> Split:
         if thought:
             self._thoughts.append(thought)
-        self._has_said = self._has_said or bool(said.strip())
-        return Split(thought, said)
+        self._has_answer = self._has_answer or bool(answer.strip())
+        return Split(thought, answer)
 
     def _read_opening(self) -> None:
-        text = self._held.lstrip()
+        text = self._buffer.lstrip()
         starts = [pair.start for pair in self._pairs]
         openers = [*starts, *ANSWER_HEADERS]
         if not text or any(len(text) < len(opener) and opener.startswith(text) for opener in openers):
@@ -140,41 +140,41 @@ class ThinkingSplitter:
         # The longest match wins: a custom start marker may be a prefix of a known one.
         opener = max((opener for opener in openers if text.startswith(opener)), key=len, default="")
         if opener in ANSWER_HEADERS:
-            self._held, self._stage = text[len(opener) :], _Stage.ANSWER
+            self._buffer, self._stage = text[len(opener) :], _Stage.ANSWER
         elif opener:
             self._ends = tuple(pair.end for pair in self._pairs if pair.start == opener)
-            self._held, self._stage = text[len(opener) :].lstrip(), _Stage.THOUGHT
+            self._buffer, self._stage = text[len(opener) :].lstrip(), _Stage.THOUGHT
         elif self.starts_in_thought:
-            self._held, self._stage = text, _Stage.THOUGHT
+            self._buffer, self._stage = text, _Stage.THOUGHT
         else:
             self._stage = _Stage.SAID
 
     def _read_thought(self) -> str:
         if not self._thoughts:
-            self._held = self._held.lstrip()
-        places = [(place, end) for end in self._ends if (place := self._held.find(end)) >= 0]
+            self._buffer = self._buffer.lstrip()
+        places = [(position, end) for end in self._ends if (position := self._buffer.find(end)) >= 0]
         if places:
-            place, end = min(places)
-            thought = self._held[:place].rstrip()
-            self._held, self._stage = self._held[place + len(end) :], _Stage.ANSWER
+            position, end = min(places)
+            thought = self._buffer[:position].rstrip()
+            self._buffer, self._stage = self._buffer[position + len(end) :], _Stage.ANSWER
             return thought
-        free = len(self._held) - _length_of_possible_end(self._held, self._ends)
-        free = len(self._held[:free].rstrip())
-        thought, self._held = self._held[:free], self._held[free:]
+        certain_length = len(self._buffer) - _partial_marker_length(self._buffer, self._ends)
+        certain_length = len(self._buffer[:certain_length].rstrip())
+        thought, self._buffer = self._buffer[:certain_length], self._buffer[certain_length:]
         return thought
 
     def _read_gap(self) -> None:
-        self._held = self._held.lstrip()
-        if self._held:
+        self._buffer = self._buffer.lstrip()
+        if self._buffer:
             self._stage = _Stage.SAID
 
 
-def _with_own(own: Markers, *, start: bool) -> tuple[str, ...]:
+def _all_markers(own_markers: Markers, *, start: bool) -> tuple[str, ...]:
     index = 0 if start else 1
-    return tuple(dict.fromkeys(pair[index] for pair in (own, *MARKERS) if pair[index]))
+    return tuple(dict.fromkeys(pair[index] for pair in (own_markers, *MARKERS) if pair[index]))
 
 
-def _length_of_possible_end(text: str, ends: tuple[str, ...]) -> int:
+def _partial_marker_length(text: str, ends: tuple[str, ...]) -> int:
     """Return how many characters at the end of `text` may be the beginning of an end marker."""
     longest = min(len(text), max(len(end) for end in ends) - 1)
     return next((length for length in range(longest, 0, -1) if any(end.startswith(text[-length:]) for end in ends)), 0)

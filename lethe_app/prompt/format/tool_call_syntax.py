@@ -11,7 +11,7 @@ from typing import Any
 
 from lethe_app.domain.tools import ToolCall
 
-MOST_TRIES = 60
+MAX_FAILURES = 60
 """Maximum brackets at which parsing fails before the rest counts as noise; it bounds the time for degenerate replies."""
 _XML = re.compile(r"<(?:function=([\w.-]+)|invoke name=\"([\w.-]+)\")>(.*?)(?:</function>|</invoke>|$)", re.DOTALL)
 _XML_PARAMETER = re.compile(r"<parameter(?:=([\w.-]+)| name=\"([\w.-]+)\")>\n?(.*?)\n?</parameter>", re.DOTALL)
@@ -28,64 +28,68 @@ _CLOSING = re.compile(r"\)")
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def read_calls(text: str, names: Collection[str]) -> list[ToolCall]:
+def parse_calls(text: str, names: Collection[str]) -> list[ToolCall]:
     """Return all calls in a text, in order; `names` are the available tools. The first syntax that yields a call is used."""
-    found = [call for family in (_paired, _xml, _json, _bare, _python, _careless) if (call := list(family(text, names)))]
-    return [call.model_copy(update={"name": known(call.name, names)}) for call in found[0]] if found else []
+    found = [
+        call
+        for family in (_parse_glm, _parse_xml, _parse_json, _parse_gemma, _parse_python, _parse_lenient)
+        if (call := list(family(text, names)))
+    ]
+    return [call.model_copy(update={"name": match_tool_name(call.name, names)}) for call in found[0]] if found else []
 
 
-def known(name: str, names: Collection[str]) -> str:
+def match_tool_name(name: str, names: Collection[str]) -> str:
     """Return the tool meant by a name with the prefixes and suffixes that some models add; the name itself if there is none."""
     plain = _COUNTED.sub("", name.strip().removeprefix(_PREFIX))
     return next((one for one in names if one.casefold() == plain.casefold()), name)
 
 
-def _paired(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
+def _parse_glm(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
     """Parse GLM: the name, then keys and values in tags, or the name alone."""
     for found in _PAIRED.finditer(text):
-        yield ToolCall(name=found[1], arguments={key.strip(): _value(value) for key, value in _PAIR.findall(found[2])})
+        yield ToolCall(name=found[1], arguments={key.strip(): _parse_value(value) for key, value in _PAIR.findall(found[2])})
 
 
-def _xml(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
+def _parse_xml(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
     """Parse Qwen Coder, Llama, Seed and MiniMax."""
     for name, invoked, body in _XML.findall(text):
         pairs = _XML_PARAMETER.findall(body)
-        arguments = {key or named: _value(value) for key, named, value in pairs} if pairs else _object(body.strip())
+        arguments = {key or named: _parse_value(value) for key, named, value in pairs} if pairs else _parse_object(body.strip())
         yield ToolCall(name=name or invoked, arguments=arguments)
 
 
-def _json(text: str, names: Collection[str]) -> Iterator[ToolCall]:
+def _parse_json(text: str, names: Collection[str]) -> Iterator[ToolCall]:
     """Parse the most common form: an object that names its tool, or an object preceded by the name."""
-    for before, value in _values(text):
-        yield from _calls_in(value, before, names)
+    for before, value in _find_values(text):
+        yield from _extract_calls(value, before, names)
 
 
-def _bare(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
+def _parse_gemma(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
     """Parse Gemma: `call:name{key:<escape>words<escape>}`."""
     for name, body in _BARE.findall(text):
         parts = _QUOTE.split(body)
         spelled = "".join(
-            json.dumps(part) if place % 2 else re.sub(r"([\w.-]+)\s*:", r'"\1":', part) for place, part in enumerate(parts)
+            json.dumps(part) if index % 2 else re.sub(r"([\w.-]+)\s*:", r'"\1":', part) for index, part in enumerate(parts)
         )
-        yield ToolCall(name=name, arguments=_object(f"{{{spelled}}}"))
+        yield ToolCall(name=name, arguments=_parse_object(f"{{{spelled}}}"))
 
 
-def _python(text: str, names: Collection[str]) -> Iterator[ToolCall]:
+def _parse_python(text: str, names: Collection[str]) -> Iterator[ToolCall]:
     """Parse Llama, LFM and Olmo: `name(key="value")`."""
-    place = 0
-    while (found := _CALLED.search(text, place)) is not None:
-        place = found.end()
+    position = 0
+    while (found := _CALLED.search(text, position)) is not None:
+        position = found.end()
         if found[1] not in names:
             continue
-        for end in islice(_CLOSING.finditer(text, place), MOST_TRIES):  # a bracket may stand in a text
-            arguments = _keywords(text[found.end() - 1 : end.end()])
+        for end in islice(_CLOSING.finditer(text, position), MAX_FAILURES):  # a bracket may stand in a text
+            arguments = _parse_keywords(text[found.end() - 1 : end.end()])
             if arguments is not None:
                 yield ToolCall(name=found[1], arguments=arguments)
-                place = end.end()
+                position = end.end()
                 break
 
 
-def _keywords(brackets: str) -> dict[str, Any] | None:
+def _parse_keywords(brackets: str) -> dict[str, Any] | None:
     try:
         # Only parsed, and literals evaluated: the text comes from the model and must never be executed.
         node = ast.parse(f"f{brackets}", mode="eval").body
@@ -96,20 +100,22 @@ def _keywords(brackets: str) -> dict[str, Any] | None:
     return None
 
 
-def _careless(text: str, names: Collection[str]) -> Iterator[ToolCall]:
+def _parse_lenient(text: str, names: Collection[str]) -> Iterator[ToolCall]:
     """Parse JSON with typical mistakes of small models: other quotes, trailing commas, missing closing brackets."""
     start, end = text.find("{"), text.rfind("}") + 1
     if start < 0:
         return
-    whole = text[start : end or len(text)]
-    without = re.sub(r",\s*([}\]])", r"\1", whole)
-    for attempt in (without, f"{without}}}", f"{without}}}}}"):
-        if (value := _object(attempt) or _literal(attempt)) and (calls := _calls_in(value, text[:start], names)):
+    json_text = text[start : end or len(text)]
+    without_commas = re.sub(r",\s*([}\]])", r"\1", json_text)
+    for attempt in (without_commas, f"{without_commas}}}", f"{without_commas}}}}}"):
+        if (value := _parse_object(attempt) or _parse_literal(attempt)) and (
+            calls := _extract_calls(value, text[:start], names)
+        ):
             yield from calls
             return
 
 
-def _literal(text: str) -> dict[str, Any]:
+def _parse_literal(text: str) -> dict[str, Any]:
     try:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -117,46 +123,46 @@ def _literal(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _values(text: str) -> Iterator[tuple[str, object]]:
+def _find_values(text: str) -> Iterator[tuple[str, object]]:
     """Yield every JSON object or list in a text with the text before it."""
-    place, last, tries = 0, 0, 0
-    while tries < MOST_TRIES and (found := _BRACKET.search(text, place)) is not None:
+    position, previous_end, failures = 0, 0, 0
+    while failures < MAX_FAILURES and (found := _BRACKET.search(text, position)) is not None:
         start = found.start()
         try:
-            value, place = _DECODER.raw_decode(text, start)
+            value, position = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
-            place, tries = start + 1, tries + 1
+            position, failures = start + 1, failures + 1
             continue
-        yield text[last:start], value
-        last = place
+        yield text[previous_end:start], value
+        previous_end = position
 
 
-def _calls_in(value: object, before: str, names: Collection[str]) -> list[ToolCall]:
+def _extract_calls(value: object, before: str, names: Collection[str]) -> list[ToolCall]:
     if isinstance(value, list):
-        return [call for one in value for call in _calls_in(one, "", names)]
+        return [call for one in value for call in _extract_calls(one, "", names)]
     if not isinstance(value, dict):
         return []
     if isinstance(inner := value.get("function"), dict):
         value = inner
     name = next((str(value[key]) for key in ("name", "function", "tool_name", "tool") if isinstance(value.get(key), str)), "")
     has_arguments = any(key in value for key in ("arguments", "parameters", "args"))
-    if not name or (known(name, names) not in names and not has_arguments):
+    if not name or (match_tool_name(name, names) not in names and not has_arguments):
         named = _name_before(before, names)
         return [ToolCall(name=named, arguments=value)] if named else []
     given = [value[key] for key in ("arguments", "parameters", "args", "input") if key in value]
-    return [ToolCall(name=name, arguments=_object(given[0] if given else {}))]
+    return [ToolCall(name=name, arguments=_parse_object(given[0] if given else {}))]
 
 
 def _name_before(before: str, names: Collection[str]) -> str:
     """Return the tool whose name is the last word before an object, apart from markup; empty if there is none."""
     for found in reversed(list(_NAMED.finditer(before[-200:]))):
-        name = known(found[0], names)
+        name = match_tool_name(found[0], names)
         if name in names:
             return name if _BEHIND_NAME.fullmatch(before[-200:], found.end()) else ""
     return ""
 
 
-def _object(given: object) -> dict[str, Any]:
+def _parse_object(given: object) -> dict[str, Any]:
     if isinstance(given, str):
         try:
             given = json.loads(given, strict=False)
@@ -165,7 +171,7 @@ def _object(given: object) -> dict[str, Any]:
     return given if isinstance(given, dict) else {}
 
 
-def _value(text: str) -> object:
+def _parse_value(text: str) -> object:
     """Return the text as a number, boolean or list if it is spelled like one, else unchanged."""
     try:
         value = json.loads(text)

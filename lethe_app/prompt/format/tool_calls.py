@@ -13,9 +13,9 @@ from typing import Any
 from lethe_app.domain.tools import MALFORMED, ToolCall
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.renderer import Renderer
-from lethe_app.prompt.format.tool_call_syntax import read_calls
+from lethe_app.prompt.format.tool_call_syntax import parse_calls
 
-MARKS = (
+CALL_MARKERS = (
     "<tool_call>",
     "<|tool_call|>",
     "<|tool_call>",
@@ -44,15 +44,22 @@ MARKS = (
 """Opening markers of calls: Hermes, Qwen, Granite, Phi, Mistral, Llama, DeepSeek, LFM, Kimi, Cohere, InternLM, GPT-OSS,
 Gemma, Olmo, Nemotron, Seed, MiniMax and derivatives.
 """
-RESULTS = ("<tool_response>", "<|tool_response|>", "[TOOL_RESULTS]", "<｜tool▁outputs▁begin｜>", "<|im_start|>", "<|im_end|>")
+RESULT_MARKERS = (
+    "<tool_response>",
+    "<|tool_response|>",
+    "[TOOL_RESULTS]",
+    "<｜tool▁outputs▁begin｜>",
+    "<|im_start|>",
+    "<|im_end|>",
+)
 """Markers that follow a call only if the model invents the result itself."""
-LONGEST = 20_000
+MAX_CALL_LENGTH = 20_000
 """Maximum characters of held calls; a longer text is no call but a degenerate reply."""
 _KEYS = ("name", "function", "tool", "tool_name", "tool_call_id", "type", "id", "arguments", "parameters")
 _FENCE = "```"
 _KEY = re.compile(r"(?:```(?:json)?\s*)?(?:\[\s*)?\{\s*\"([a-z_]*)(\"?)")
-_BEHIND = re.compile(r"\(|\s*(?:<\|constrain\|>)?\s*(?:json)?\s*(?:<\|message\|>|\[ARGS\])?\s*\{")
-_BEHINDS = ("(", "{", "[ARGS]{", "<|constrain|>json<|message|>{", "json<|message|>{", "<|message|>{", "json{")
+_ARGUMENTS_START = re.compile(r"\(|\s*(?:<\|constrain\|>)?\s*(?:json)?\s*(?:<\|message\|>|\[ARGS\])?\s*\{")
+_ARGUMENT_STARTS = ("(", "{", "[ARGS]{", "<|constrain|>json<|message|>{", "json<|message|>{", "<|message|>{", "json{")
 """Possible text between a tool's name at the start of a reply and its arguments."""
 
 
@@ -62,98 +69,100 @@ class CallEars:
     def __init__(self, names: Collection[str]) -> None:
         """Prepare the detector for the tools with these names."""
         self._names = tuple(names)
-        self._spelled = sorted((*names, *(f"functions.{name}" for name in names)), key=len, reverse=True)
-        self._held = ""
-        self._said = False
+        self._spellings = sorted((*names, *(f"functions.{name}" for name in names)), key=len, reverse=True)
+        self._buffer = ""
+        self._has_text = False
         self._in_call = False
         self.calls: list[ToolCall] = []
 
     @property
-    def has_heard(self) -> bool:
+    def can_stop(self) -> bool:
         """Return whether generation can be stopped: the model continues after its calls with an invented result, or without
         end.
         """
-        return self._in_call and (any(mark in self._held for mark in RESULTS) or len(self._held) > LONGEST)
+        return self._in_call and (any(mark in self._buffer for mark in RESULT_MARKERS) or len(self._buffer) > MAX_CALL_LENGTH)
 
     def feed(self, text: str) -> str:
         """Return text that is certainly no call; the rest is held back."""
-        self._held += text
+        self._buffer += text
         if self._in_call:
             return ""
-        place = self._opening()
-        if place is not None:
+        marker_start = self._find_marker()
+        if marker_start is not None:
             self._in_call = True
-            return self._speak(place)
-        if not self._said and self._may_be_naked():
+            return self._release(marker_start)
+        if not self._has_text and self._can_be_bare_call():
             return ""
-        return self._speak(len(self._held) - self._unsure())
+        return self._release(len(self._buffer) - self._partial_marker_length())
 
     def finish(self) -> str:
         """Return held text that is no call, and set `calls`. Calling it again changes nothing."""
         if self.calls:
             return ""
-        held, self._held = self._held, ""
+        remaining, self._buffer = self._buffer, ""
         if not self._in_call:
-            naked = read_calls(held, self._names) if not self._said and self._looks_naked(held) else []
-            if not naked or any(call.name not in self._names for call in naked):
-                return held
-            self.calls = naked
+            bare_calls = (
+                parse_calls(remaining, self._names) if not self._has_text and self._has_bare_call_form(remaining) else []
+            )
+            if not bare_calls or any(call.name not in self._names for call in bare_calls):
+                return remaining
+            self.calls = bare_calls
             return ""
-        self.calls = read_calls(held, self._names) or [ToolCall(name=MALFORMED, arguments={"text": held[:300]})]
+        self.calls = parse_calls(remaining, self._names) or [ToolCall(name=MALFORMED, arguments={"text": remaining[:300]})]
         return ""
 
-    def _speak(self, length: int) -> str:
-        said, self._held = self._held[:length], self._held[length:]
-        self._said = self._said or bool(said.strip())
-        return said
+    def _release(self, length: int) -> str:
+        text, self._buffer = self._buffer[:length], self._buffer[length:]
+        self._has_text = self._has_text or bool(text.strip())
+        return text
 
-    def _opening(self) -> int | None:
-        places = [place for mark in MARKS if (place := self._held.find(mark)) >= 0]
+    def _find_marker(self) -> int | None:
+        places = [place for mark in CALL_MARKERS if (place := self._buffer.find(mark)) >= 0]
         return min(places, default=None)
 
-    def _unsure(self) -> int:
+    def _partial_marker_length(self) -> int:
         """Return how many characters at the end may be the beginning of a marker."""
-        longest = max(map(len, MARKS)) - 1
-        for length in range(min(longest, len(self._held)), 0, -1):
-            if any(mark.startswith(self._held[-length:]) for mark in MARKS):
+        longest = max(map(len, CALL_MARKERS)) - 1
+        for length in range(min(longest, len(self._buffer)), 0, -1):
+            if any(mark.startswith(self._buffer[-length:]) for mark in CALL_MARKERS):
                 return length
         return 0
 
-    def _may_be_naked(self) -> bool:
+    def _can_be_bare_call(self) -> bool:
         """Return whether the whole reply may be a call without a marker."""
-        text = self._held.lstrip()
+        text = self._buffer.lstrip()
         if not text:
             return True  # white space at the beginning may stand before it
-        return len(text) < LONGEST and (self._looks_naked(text) or self._may_become_naked(text))
+        return len(text) < MAX_CALL_LENGTH and (self._has_bare_call_form(text) or self._can_become_bare_call(text))
 
-    def _looks_naked(self, text: str) -> bool:
+    def _has_bare_call_form(self, text: str) -> bool:
         text = text.lstrip()
         key = _KEY.match(text)
         if key:
             return key[1] in _KEYS if key[2] else any(known.startswith(key[1]) for known in _KEYS)
         bare = text.removeprefix("[").lstrip()
-        name = next((name for name in self._spelled if bare.startswith(name)), None)
-        return name is not None and _BEHIND.match(bare, len(name)) is not None
+        name = next((name for name in self._spellings if bare.startswith(name)), None)
+        return name is not None and _ARGUMENTS_START.match(bare, len(name)) is not None
 
-    def _may_become_naked(self, text: str) -> bool:
+    def _can_become_bare_call(self, text: str) -> bool:
         named = text.removeprefix("[").lstrip()
-        name = next((name for name in self._spelled if named.startswith(name)), None)
-        if name is None and any(one.startswith(named) for one in self._spelled):
+        name = next((name for name in self._spellings if named.startswith(name)), None)
+        if name is None and any(one.startswith(named) for one in self._spellings):
             return True
-        if name is not None and any(one.startswith("".join(named.removeprefix(name).split())) for one in _BEHINDS):
+        if name is not None and any(one.startswith("".join(named.removeprefix(name).split())) for one in _ARGUMENT_STARTS):
             return True
         bare = text.removeprefix(f"{_FENCE}json").removeprefix(_FENCE).lstrip() if text.startswith(_FENCE) else text
-        begun = f"{_FENCE}json".startswith(text) or not bare
-        return begun or not bare.lstrip("[ \n\t") or re.fullmatch(r"(?:\[\s*)?\{\s*", bare) is not None
+        is_fence_only = f"{_FENCE}json".startswith(text) or not bare
+        return is_fence_only or not bare.lstrip("[ \n\t") or re.fullmatch(r"(?:\[\s*)?\{\s*", bare) is not None
 
 
-def equipped(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
+def with_tools(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
     """Return the renderer with these tools enabled in the model's own syntax, or the same renderer if its format has none."""
     if not tools or not isinstance(renderer, ChatTemplate):
         return renderer
     return renderer.with_tools(tools) or renderer
 
 
-def is_equipped(renderer: Renderer) -> bool:
+def has_native_tools(renderer: Renderer) -> bool:
     """Return whether the model calls tools by itself, in its own syntax."""
     return isinstance(renderer, ChatTemplate) and renderer.probed.manners.tools

@@ -23,15 +23,15 @@ class Sources:
     def __init__(self, halves: Halves) -> None:
         """Build the map from UUIDs given as rows of their high and low 64 bits, sorted and unique; the row is the position."""
         self._halves = halves
-        self._later: dict[UUID, int] = {}
-        self._later_ones: list[UUID] = []
+        self._added_positions: dict[UUID, int] = {}
+        self._added: list[UUID] = []
 
     def __len__(self) -> int:
-        return len(self._halves) + len(self._later_ones)
+        return len(self._halves) + len(self._added)
 
     def __getitem__(self, position: int) -> UUID:
         if position >= len(self._halves):
-            return self._later_ones[position - len(self._halves)]
+            return self._added[position - len(self._halves)]
         high, low = self._halves[position].tolist()
         return UUID(int=high << 64 | low)
 
@@ -39,12 +39,12 @@ class Sources:
         """Return the position of a source, or -1 if it is unknown."""
         high, low = np.uint64(source.int >> 64), np.uint64(source.int & (2**64 - 1))
         first, last = np.searchsorted(self._halves[:, 0], [high, high], side="left")[0], len(self._halves)
-        for place in range(int(first), last):
-            if self._halves[place, 0] != high:
+        for row in range(int(first), last):
+            if self._halves[row, 0] != high:
                 break
-            if self._halves[place, 1] == low:
-                return place
-        return self._later.get(source, -1)
+            if self._halves[row, 1] == low:
+                return row
+        return self._added_positions.get(source, -1)
 
     def positions(self, sources: Iterable[UUID]) -> Rows:
         """Return the positions of those sources that are known."""
@@ -53,14 +53,14 @@ class Sources:
 
     def add(self, source: UUID) -> int:
         """Return the position of a source, adding it if it is new."""
-        place = self.position(source)
-        if place < 0:
-            place = self._later[source] = len(self)
-            self._later_ones.append(source)
-        return place
+        new_position = self.position(source)
+        if new_position < 0:
+            new_position = self._added_positions[source] = len(self)
+            self._added.append(source)
+        return new_position
 
 
-def numbered(high: Halves, low: Halves) -> tuple[Sources, Rows]:
+def number_sources(high: Halves, low: Halves) -> tuple[Sources, Rows]:
     """Return the distinct UUIDs among the given halves, and for each given UUID its position among them."""
     order = np.lexsort((low, high))
     high, low = high[order], low[order]
@@ -74,23 +74,23 @@ def numbered(high: Halves, low: Halves) -> tuple[Sources, Rows]:
 Rows = NDArray[np.int64]
 Column = NDArray[Any]
 
-LINES, FACTS, SUMMARIES, ALONE = 0, 1, 2, 3
+LINES, FACTS, SUMMARIES, STANDALONE = 0, 1, 2, 3
 """Passage groups that are ranked separately: chat messages, facts, summaries, and standalone entries (memories, World Info)."""
-GROUP = {
+GROUP_BY_KIND = {
     PassageKind.MESSAGE: LINES,
     PassageKind.FACT: FACTS,
-    PassageKind.MEMORY: ALONE,
-    PassageKind.WORLD: ALONE,
+    PassageKind.MEMORY: STANDALONE,
+    PassageKind.WORLD: STANDALONE,
     PassageKind.SUMMARY: SUMMARIES,
     PassageKind.SENTENCE: SUMMARIES,
 }
-GROUPS = np.array([GROUP[kind] for kind in KINDS], np.int8)
+GROUPS = np.array([GROUP_BY_KIND[kind] for kind in KINDS], np.int8)
 SAMPLE = 50_000
 """Newest passages from which the document frequency of common words is estimated."""
 FACT = KINDS.index(PassageKind.FACT)
-TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
+COLUMN_TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
          "length": np.int32}  # fmt: skip
-LINE = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", ">u4"), ("length", ">u4"), ("high", ">u8"),
+RECORD = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", ">u4"), ("length", ">u4"), ("high", ">u8"),
                  ("low", ">u8")])  # fmt: skip
 """Record of one passage in a sheet, as `Passages.sheet` writes it (34 bytes, big-endian)."""
 
@@ -125,9 +125,9 @@ class Columns:
         return found
 
     @cached_property
-    def of_group(self) -> list[int]:
+    def group_counts(self) -> list[int]:
         """Number of passages in each group."""
-        counts: list[int] = np.bincount(self.group, minlength=ALONE + 1).tolist()
+        counts: list[int] = np.bincount(self.group, minlength=STANDALONE + 1).tolist()
         return counts
 
     def rows_of(self, numbers: Rows) -> tuple[Rows, NDArray[np.bool_]]:
@@ -144,20 +144,22 @@ class PassageColumns:
     def __init__(self, owners: Sequence[str], sheets: Mapping[str, Sequence[str]]) -> None:
         """Read the columns from the sheets of each owner, as `Passages.sheet` returns them."""
         self.owners = {owner: place for place, owner in enumerate(owners)}
-        lines = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), LINE) for owner in owners}
-        every = np.concatenate([np.zeros(0, LINE), *lines.values()])
-        whose = np.repeat(np.arange(len(lines)), [len(some) for some in lines.values()])
-        order = np.argsort(every["number"], kind="stable")
-        every, whose = every[order], whose[order]
-        self._sources, source = numbered(every["high"].astype(np.uint64), every["low"].astype(np.uint64))
-        kind = every["kind"].astype(np.int8)
-        values = {"number": every["number"], "kind": kind, "group": _group(kind, every["itself"]), "owner": whose,
-                  "source": source, "day": every["day"], "length": every["length"]}  # fmt: skip
-        self._values: dict[str, Column] = {name: values[name].astype(kept) for name, kept in TYPES.items()}
-        self._size = len(every)
-        self._of_source = np.bincount(source, minlength=len(self._sources))
+        records_by_owner = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), RECORD) for owner in owners}
+        records = np.concatenate([np.zeros(0, RECORD), *records_by_owner.values()])
+        owner_indices = np.repeat(np.arange(len(records_by_owner)), [len(some) for some in records_by_owner.values()])
+        order = np.argsort(records["number"], kind="stable")
+        records, owner_indices = records[order], owner_indices[order]
+        self._sources, source = number_sources(records["high"].astype(np.uint64), records["low"].astype(np.uint64))
+        kind = records["kind"].astype(np.int8)
+        values = {"numbe"
+                  "r": records["numbe"
+                               "r"], "kind": kind, "group": _compute_groups(kind, records["itself"]), "owner": owner_indices,
+                  "source": source, "day": records["day"], "length": records["length"]}  # fmt: skip
+        self._values: dict[str, Column] = {name: values[name].astype(kept) for name, kept in COLUMN_TYPES.items()}
+        self._size = len(records)
+        self._source_counts = np.bincount(source, minlength=len(self._sources))
         self._source_count = len(self._sources)
-        self._length = int(every["length"].sum())
+        self._length = int(records["length"].sum())
         self._columns: Columns | None = None
 
     def __len__(self) -> int:
@@ -175,67 +177,67 @@ class PassageColumns:
             self._columns = Columns(**columns, sources=self._sources, source_count=self._source_count, mean_length=mean_length)
         return self._columns
 
-    def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
-        """Remove the passages with the numbers `gone`, then add those `passages` that are new and belong to these owners."""
-        self._take(gone)
+    def apply_changes(self, removed: Sequence[int], passages: Sequence[Passage]) -> None:
+        """Remove the passages with the numbers `removed`, then add those `passages` that are new and belong to these owners."""
+        self._remove(removed)
         fresh = (passage for passage in passages if passage.owner in self.owners and passage.number not in self)
-        self._put(sorted(fresh, key=lambda passage: passage.number))
+        self._append(sorted(fresh, key=lambda passage: passage.number))
 
     @property
     def _numbers(self) -> Rows:
         return self._values["number"][: self._size]
 
-    def _take(self, numbers: Sequence[int]) -> None:
+    def _remove(self, numbers: Sequence[int]) -> None:
         wanted = np.unique(np.array(numbers, np.int64))
         rows = np.searchsorted(self._numbers, wanted)
         found = rows < self._size
         found[found] = self._numbers[rows[found]] == wanted[found]
         if found.any():
-            self._count(self._values["source"][rows[found]], self._values["length"][rows[found]], -1)
+            self._update_counts(self._values["source"][rows[found]], self._values["length"][rows[found]], -1)
             self._values = {name: np.delete(column[: self._size], rows[found]) for name, column in self._values.items()}
             self._size = len(self._values["number"])
             self._columns = None
 
-    def _put(self, passages: Sequence[Passage]) -> None:
+    def _append(self, passages: Sequence[Passage]) -> None:
         if not passages:
             return
         kind = np.array([KINDS.index(passage.kind) for passage in passages], np.int8)
         rows: dict[str, Column] = {
             "number": np.array([passage.number for passage in passages]),
             "kind": kind,
-            "group": _group(kind, np.array([passage.source == passage.origin for passage in passages])),
+            "group": _compute_groups(kind, np.array([passage.source == passage.origin for passage in passages])),
             "owner": np.array([self.owners[passage.owner] for passage in passages]),
             "source": np.array([self._sources.add(passage.source) for passage in passages]),
             "day": np.array([passage.time.toordinal() for passage in passages]),
             "length": np.array([len(passage.searched) for passage in passages]),
         }
-        self._count(rows["source"], rows["length"], 1)
+        self._update_counts(rows["source"], rows["length"], 1)
         in_order = self._size == 0 or int(self._numbers[-1]) < passages[0].number
-        self._values = {name: _longer(column, self._size, rows[name]) for name, column in self._values.items()}
+        self._values = {name: _append_values(column, self._size, rows[name]) for name, column in self._values.items()}
         self._size += len(passages)
         if not in_order:
             order = np.argsort(self._numbers, kind="stable")
             self._values = {name: column[: self._size][order] for name, column in self._values.items()}
         self._columns = None
 
-    def _count(self, sources: Column, lengths: Column, by: int) -> None:
-        """Add `by` (1 or -1) to the passage count of each of these sources, and update the totals."""
-        if len(self._sources) > len(self._of_source):
+    def _update_counts(self, sources: Column, lengths: Column, delta: int) -> None:
+        """Add `delta` (1 or -1) to the passage count of each of these sources, and update the totals."""
+        if len(self._sources) > len(self._source_counts):
             # Grows to at least twice its size, so that adding sources one at a time does not copy the array each time.
-            self._of_source = np.append(self._of_source, np.zeros(len(self._sources), np.int64))
+            self._source_counts = np.append(self._source_counts, np.zeros(len(self._sources), np.int64))
         touched = np.unique(sources)
-        before = int(np.count_nonzero(self._of_source[touched]))
-        np.add.at(self._of_source, sources, by)
-        self._source_count += int(np.count_nonzero(self._of_source[touched])) - before
-        self._length += by * int(lengths.sum())
+        before = int(np.count_nonzero(self._source_counts[touched]))
+        np.add.at(self._source_counts, sources, delta)
+        self._source_count += int(np.count_nonzero(self._source_counts[touched])) - before
+        self._length += delta * int(lengths.sum())
 
 
-def _group(kind: Column, itself: Column) -> Column:
+def _compute_groups(kind: Column, itself: Column) -> Column:
     """Return the group of each passage. A fact without a session is its own source and therefore standalone, as a memory is."""
-    return np.where((kind == FACT) & (itself != 0), ALONE, GROUPS[kind])
+    return np.where((kind == FACT) & (itself != 0), STANDALONE, GROUPS[kind])
 
 
-def _longer(column: Column, size: int, values: Column) -> Column:
+def _append_values(column: Column, size: int, values: Column) -> Column:
     """Return the column with `values` after its first `size` entries. What lies beyond `size` belongs to no snapshot yet, so
     spare capacity is written in place.
     """

@@ -17,13 +17,13 @@ from lethe_app.storage.index.passages import KINDS, Passages
 
 Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
-WIDER = 4
+OVERSAMPLING = 4
 """Oversampling factor of candidates: the date before a stored text moves its vector a little, so the stored order is only
 approximate.
 """
 
 
-REMEMBERED = 4000
+CACHED_VECTORS = 4000
 """Vectors cached for texts (about 6 MB at 384 dimensions): comparing a thousand records with their neighbours asks for most
 of them often.
 """
@@ -34,35 +34,35 @@ class Undated:
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
-        self._known: OrderedDict[bytes, bytes] = OrderedDict()
+        self._vectors_by_digest: OrderedDict[bytes, bytes] = OrderedDict()
         """Vectors by text digest, least recently used first. The key is a digest so that no forgotten text stays in memory."""
 
-    async def embeddings_of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
+    async def embed_passages(self, passages: Iterable[Passage]) -> dict[int, bytes]:
         """Return the vectors of the passages' texts without date, by passage number; empty if the embedder fails."""
         texts = {passage.number: passage.text for passage in passages}
-        vectors = await self.vectors(texts.values())
+        vectors = await self.embed_texts(texts.values())
         return {number: vectors[text] for number, text in texts.items()} if vectors else {}
 
-    async def vectors(self, texts: Iterable[str]) -> dict[str, bytes]:
+    async def embed_texts(self, texts: Iterable[str]) -> dict[str, bytes]:
         """Return the vector of each text; empty if the embedder fails. Cached texts are not embedded again."""
         keys = {text: _digest(text) for text in texts}
-        found = {key: self._known[key] for key in keys.values() if key in self._known}
+        found = {key: self._vectors_by_digest[key] for key in keys.values() if key in self._vectors_by_digest}
         new = {key: text for text, key in keys.items() if key not in found}
         try:
-            meanings = await self._embed(list(new.values())) if new else []
+            embeddings = await self._embed(list(new.values())) if new else []
         except LetheError:
             return {}
-        found |= {key: meaning.vector for key, meaning in zip(new, meanings, strict=True)}
+        found |= {key: meaning.vector for key, meaning in zip(new, embeddings, strict=True)}
         for key, vector in found.items():
-            self._known[key] = vector
-            self._known.move_to_end(key)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+            self._vectors_by_digest[key] = vector
+            self._vectors_by_digest.move_to_end(key)
+        while len(self._vectors_by_digest) > CACHED_VECTORS:
+            self._vectors_by_digest.popitem(last=False)
         return {text: found[key] for text, key in keys.items()}
 
 
 async def distances(
-    passages: Passages, undated: Undated, embedder: str, meaning: TextEmbedding, origins: Collection[UUID]
+    passages: Passages, undated: Undated, embedder: str, embedding: TextEmbedding, origins: Collection[UUID]
 ) -> dict[UUID, float]:
     """Return for each origin the smallest cosine distance of its passages to `meaning`.
 
@@ -71,62 +71,66 @@ async def distances(
     stored = await passages.vectors_from(embedder, list(origins))
     vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
     dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
-    vectors |= await undated.embeddings_of(dated.values())
-    return dict(_least(meaning, ((item.origin, vectors[item.number]) for item in stored if item.number in vectors)))
+    vectors |= await undated.embed_passages(dated.values())
+    return dict(
+        _smallest_distances(embedding, ((item.origin, vectors[item.number]) for item in stored if item.number in vectors))
+    )
 
 
-async def nearest(
+async def nearest_origins(
     passages: Passages,
     undated: Undated,
     view: OwnerView,
     text: str,
     wanted: tuple[str, PassageKind],
     count: int,
-    beside: Mapping[UUID, str],
+    unindexed: Mapping[UUID, str],
 ) -> list[tuple[UUID, float]]:
     """Return the origins of an owner's passages of one kind that are nearest to a text, nearest first, with their cosine
     distances.
 
-    Candidates come from the stored vectors; their distances are computed on texts without date. The texts in `beside`, by
+    Candidates come from the stored vectors; their distances are computed on texts without date. The texts in `unindexed`, by
     origin, are compared as well. Empty if the embedder fails.
     """
-    asked = await undated.vectors([text])
-    if not asked:
+    query_vectors = await undated.embed_texts([text])
+    if not query_vectors:
         return []
-    meaning = TextEmbedding(asked[text], b"", ())
-    numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
-    found = list((await passages.read(numbers)).values())
-    vectors = await undated.embeddings_of(found)
-    others = await undated.vectors(beside.values())
-    stored = [(passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors]
-    return _least(meaning, [*stored, *((origin, others[other]) for origin, other in beside.items() if others)])[:count]
+    embedding = TextEmbedding(query_vectors[text], b"", ())
+    numbers = _find_candidates(view, embedding, wanted, count * OVERSAMPLING + OVERSAMPLING)
+    candidates = list((await passages.read(numbers)).values())
+    vectors = await undated.embed_passages(candidates)
+    unindexed_vectors = await undated.embed_texts(unindexed.values())
+    stored = [(passage.origin, vectors[passage.number]) for passage in candidates if passage.number in vectors]
+    return _smallest_distances(
+        embedding, [*stored, *((origin, unindexed_vectors[other]) for origin, other in unindexed.items() if unindexed_vectors)]
+    )[:count]
 
 
-def _candidates(view: OwnerView, meaning: TextEmbedding, wanted: tuple[str, PassageKind], count: int) -> list[int]:
+def _find_candidates(view: OwnerView, embedding: TextEmbedding, wanted: tuple[str, PassageKind], count: int) -> list[int]:
     """Return the numbers of the nearest passages of that owner and kind.
 
     The index cannot filter by kind, so the search is widened fourfold until enough passages of the kind are found.
     """
-    columns = view.shelf.columns()
-    owner, kind = view.shelf.owners[wanted[0]], KINDS.index(wanted[1])
-    asked = 4 * count
+    columns = view.passage_columns.columns()
+    owner, kind = view.passage_columns.owners[wanted[0]], KINDS.index(wanted[1])
+    requested = 4 * count
     while True:
-        near = view.nearest(meaning, asked)[0]
+        near = view.nearest(embedding, requested)[0]
         rows, known = columns.rows_of(near)
         fits = known & (columns.kind[rows] == kind) & (columns.owner[rows] == owner) if len(near) else known
-        if np.count_nonzero(fits) >= count or len(near) < asked or asked >= len(columns.number):
+        if np.count_nonzero(fits) >= count or len(near) < requested or requested >= len(columns.number):
             return [int(number) for number in near[fits][:count]]
-        asked *= 4
+        requested *= 4
 
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def _least(meaning: TextEmbedding, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
+def _smallest_distances(embedding: TextEmbedding, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
     """Return each origin with the distance of its nearest vector, nearest first."""
-    least: dict[UUID, float] = {}
+    distance_by_origin: dict[UUID, float] = {}
     for origin, vector in vectors:
-        distance = max(0.0, 1.0 - float(np.frombuffer(vector, np.float32) @ vector_of(meaning)))
-        least[origin] = min(distance, least.get(origin, distance))
-    return sorted(least.items(), key=lambda item: item[1])
+        distance = max(0.0, 1.0 - float(np.frombuffer(vector, np.float32) @ vector_of(embedding)))
+        distance_by_origin[origin] = min(distance, distance_by_origin.get(origin, distance))
+    return sorted(distance_by_origin.items(), key=lambda item: item[1])

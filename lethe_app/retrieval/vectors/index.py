@@ -18,9 +18,9 @@ Numbers = NDArray[np.int64]
 
 LINKS, BUILD_WIDTH, LEAST_WIDTH = 16, 200, 128
 """M, ef_construction and the smallest ef of the HNSW graph (Malkov and Yashunin, 2018)."""
-SLICE = 16
+INSERT_BATCH = 16
 """Vectors inserted per lock acquisition and thread; searches wait about ten milliseconds for it."""
-NOTHING = np.zeros(0, np.int64), np.zeros(0, np.float32)
+NO_RESULTS = np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 
 class VectorTable:
@@ -57,13 +57,13 @@ class VectorTable:
         """Return the numbers of up to `count` nearest vectors and their cosines, nearest first."""
         count = min(count, len(self))
         if count == 0:
-            return NOTHING
+            return NO_RESULTS
         cosines = self._vector[: len(self)] @ vector
         best = np.argpartition(-cosines, count - 1)[:count] if count < len(cosines) else np.arange(count)
         best = best[np.argsort(-cosines[best], kind="stable")]
         return self._number[best], cosines[best]
 
-    def everything(self) -> tuple[Numbers, Vectors]:
+    def copy_all(self) -> tuple[Numbers, Vectors]:
         """Return a copy of all numbers and vectors."""
         return self._number[: len(self)].copy(), self._vector[: len(self)].copy()
 
@@ -75,51 +75,51 @@ class Graph:
     """
 
     widths: ClassVar = (LEAST_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
-    """Search widths (ef) that `search_width.width_for` tries in turn."""
+    """Search widths (ef) that `search_width.measure_width` tries in turn."""
     widest: ClassVar = 8192
     """Search width whose result counts as exact when the others are measured."""
 
-    def __init__(self, size: int, room: int = 1024, width: int = LEAST_WIDTH) -> None:
+    def __init__(self, size: int, capacity: int = 1024, width: int = LEAST_WIDTH) -> None:
         # The inner-product distance of hnswlib is 1 - dot, which is the cosine distance of unit vectors.
         self._index = hnswlib.Index("ip", size)
-        self._gone: set[int] = set()
-        self._asking = threading.Lock()
+        self._deleted: set[int] = set()
+        self._lock = threading.Lock()
         self.size = size
         self.width = width
         """ef: candidates a search keeps; more is slower and finds more."""
         self.tuned_for = 0
         """Number of vectors in the graph when `width` was measured."""
         try:
-            self._index.init_index(room, ef_construction=BUILD_WIDTH, M=LINKS, random_seed=1)
+            self._index.init_index(capacity, ef_construction=BUILD_WIDTH, M=LINKS, random_seed=1)
         except RuntimeError as error:
             raise StorageError("There is not enough memory for the index of memories.") from error
 
     def __len__(self) -> int:
-        return int(self._index.get_current_count()) - len(self._gone)
+        return int(self._index.get_current_count()) - len(self._deleted)
 
     @property
-    def gone(self) -> frozenset[int]:
+    def deleted(self) -> frozenset[int]:
         """Numbers that were removed. hnswlib only marks them: their vectors remain in the graph and are still traversed."""
-        return frozenset(self._gone)
+        return frozenset(self._deleted)
 
     def add(self, numbers: Numbers, vectors: Vectors, threads: int = 1) -> None:
         """Insert vectors, replacing those whose number is known."""
-        self._make_room(len(numbers))
-        for start in range(0, len(numbers), SLICE * threads):
-            some = slice(start, start + SLICE * threads)
-            with self._asking:
-                self._index.add_items(vectors[some], numbers[some], num_threads=threads)
-                self._gone.difference_update(numbers[some].tolist())
+        self._ensure_capacity(len(numbers))
+        for start in range(0, len(numbers), INSERT_BATCH * threads):
+            chunk = slice(start, start + INSERT_BATCH * threads)
+            with self._lock:
+                self._index.add_items(vectors[chunk], numbers[chunk], num_threads=threads)
+                self._deleted.difference_update(numbers[chunk].tolist())
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Mark the vectors with these numbers as deleted; unknown numbers are ignored."""
-        with self._asking:
+        with self._lock:
             for number in numbers:
                 try:
                     self._index.mark_deleted(number)
                 except RuntimeError:  # not in it, or taken out before
                     continue
-                self._gone.add(number)
+                self._deleted.add(number)
 
     def nearest(self, vector: Vectors, count: int, width: int = 0) -> tuple[Numbers, Vectors]:
         """Return the numbers of up to `count` nearest vectors and their cosines, nearest first.
@@ -128,7 +128,7 @@ class Graph:
         """
         count, width = min(count, len(self)), max(width or self.width, count)
         while count > 0:
-            with self._asking:
+            with self._lock:
                 self._index.set_ef(width)
                 try:
                     # hnswlib raises RuntimeError if fewer than k of the ef candidates are not deleted: search four times
@@ -138,14 +138,14 @@ class Graph:
                     width, count = 4 * width, count if width < len(self) else count // 2
                     continue
             return labels[0].astype(np.int64), (1.0 - distances[0]).astype(np.float32)
-        return NOTHING
+        return NO_RESULTS
 
     def numbers(self) -> Numbers:
         """Return all passage numbers in the graph that are not deleted, ascending."""
         every = np.sort(np.array(self._index.get_ids_list(), np.int64))
-        return every[~np.isin(every, np.array(sorted(self._gone), np.int64))]
+        return every[~np.isin(every, np.array(sorted(self._deleted), np.int64))]
 
-    def stored(self, numbers: Numbers) -> Vectors:
+    def get_vectors(self, numbers: Numbers) -> Vectors:
         """Return the vectors of these numbers, shape (n, size). Every number must be in the graph."""
         found: Vectors = np.asarray(self._index.get_items(numbers, return_type="numpy"), np.float32)
         return found.reshape(len(numbers), self.size)
@@ -155,8 +155,8 @@ class Graph:
         self._index.save_index(str(path))
 
     @classmethod
-    def load(cls, path: Path, size: int, width: int, gone: Sequence[int]) -> Graph:
-        """Read a graph that `save` wrote and remove the numbers in `gone`. Raise StorageError if the file cannot be loaded."""
+    def load(cls, path: Path, size: int, width: int, deleted: Sequence[int]) -> Graph:
+        """Read a graph that `save` wrote and remove the numbers in `deleted`. Raise StorageError if the file cannot be loaded."""
         graph = cls(size, 1, width)
         index = hnswlib.Index("ip", size)
         try:
@@ -164,12 +164,12 @@ class Graph:
         except (RuntimeError, OSError) as error:
             raise StorageError(f"{path} is not an index of memories.") from error
         graph._index = index
-        graph.remove(gone)  # those that were taken out while the rest was being written are not marked in the file
-        graph._gone.update(gone)
+        graph.remove(deleted)  # those that were taken out while the rest was being written are not marked in the file
+        graph._deleted.update(deleted)
         return graph
 
-    def _make_room(self, more: int) -> None:
-        needed = int(self._index.get_current_count()) + more
+    def _ensure_capacity(self, count: int) -> None:
+        needed = int(self._index.get_current_count()) + count
         if needed > int(self._index.get_max_elements()):
-            with self._asking:
+            with self._lock:
                 self._index.resize_index(needed + needed // 10 + 1024)

@@ -25,7 +25,7 @@ Read = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
 FORMAT = 1
 KIND = "Graph"
 """Kind of an index. Lethe 0.1 wrote a second kind for more than 200,000 vectors; such an index is built again from storage."""
-CHECKED = 256
+CHECK_SIZE = 256
 """Vectors compared with storage per step."""
 CHUNK = 1 << 23
 
@@ -67,43 +67,43 @@ class Label(BaseModel):
     """CRC-32 of the index file."""
 
 
-def write(place: GraphLocation, graph: Graph) -> None:
+def write(location: GraphLocation, graph: Graph) -> None:
     """Write the index and its label, replacing the previous pair."""
-    draft = place.graph.with_suffix(".tmp")
-    with translated(place.graph):
-        place.folder.mkdir(parents=True, exist_ok=True)
+    draft = location.graph.with_suffix(".tmp")
+    with translated(location.graph):
+        location.folder.mkdir(parents=True, exist_ok=True)
         try:
             graph.save(draft)
             sync_file(draft)
             label = Label(
-                format=FORMAT, owner=place.owner, embedder=place.embedder, size=graph.size,
-                width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.gone), checksum=_checksum(draft),
+                format=FORMAT, owner=location.owner, embedder=location.embedder, size=graph.size,
+                width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.deleted), checksum=_checksum(draft),
             )  # fmt: skip
-            draft.replace(place.graph)
+            draft.replace(location.graph)
         except BaseException:
             remove_draft(draft)
             raise
     # The label is written last: after a crash between the two files its checksum does not match, and `read` rejects the
     # pair.
-    write_atomically(place.label, label.model_dump_json().encode())
+    write_atomically(location.label, label.model_dump_json().encode())
 
 
-def read(place: GraphLocation) -> Graph | None:
+def read(location: GraphLocation) -> Graph | None:
     """Read the index at this location; None if it is missing, foreign, corrupt or half-written."""
     try:
-        label = Label.model_validate_json(place.label.read_bytes())
-        if (label.format, label.kind, label.owner, label.embedder) != (FORMAT, KIND, place.owner, place.embedder):
+        label = Label.model_validate_json(location.label.read_bytes())
+        if (label.format, label.kind, label.owner, label.embedder) != (FORMAT, KIND, location.owner, location.embedder):
             return None
-        if _checksum(place.graph) != label.checksum:
+        if _checksum(location.graph) != label.checksum:
             return None
-        graph = Graph.load(place.graph, label.size, label.width, label.gone)
+        graph = Graph.load(location.graph, label.size, label.width, label.gone)
         graph.tuned_for = label.tuned_for
     except (OSError, ValidationError, LetheError):
         return None
     return graph
 
 
-async def differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
+async def find_differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
     """Return the numbers to remove from an index and those to (re)insert so that it matches storage; None if rebuilding is
     cheaper.
 
@@ -111,29 +111,29 @@ async def differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tup
     downwards until a step shows no difference. A random sample of the rest is compared in case the file belongs to another
     database.
     """
-    held = graph.numbers()
-    gone, missing = np.setdiff1d(held, numbers, True), np.setdiff1d(numbers, held, True)
-    common = np.intersect1d(held, numbers, True)
-    if len(common) == 0 or len(gone) + len(graph.gone) > len(common):
+    indexed = graph.numbers()
+    removed, missing = np.setdiff1d(indexed, numbers, True), np.setdiff1d(numbers, indexed, True)
+    common = np.intersect1d(indexed, numbers, True)
+    if len(common) == 0 or len(removed) + len(graph.deleted) > len(common):
         return None
     changed, end = [np.zeros(0, np.int64)], len(common)
-    while end > 0 and len(found := await _changed(graph, common[max(0, end - CHECKED) : end], read_vectors)):
-        changed.append(found)
-        end -= CHECKED
-        if len(common) - end > max(CHECKED, len(common) // 10):
+    while end > 0 and len(step_changes := await _find_changed(graph, common[max(0, end - CHECK_SIZE) : end], read_vectors)):
+        changed.append(step_changes)
+        end -= CHECK_SIZE
+        if len(common) - end > max(CHECK_SIZE, len(common) // 10):
             return None
-    drawn = np.random.default_rng().choice(common[: max(1, end)], min(CHECKED, max(1, end)), replace=False)
-    if end > 0 and len(await _changed(graph, np.sort(drawn), read_vectors)):
+    sample = np.random.default_rng().choice(common[: max(1, end)], min(CHECK_SIZE, max(1, end)), replace=False)
+    if end > 0 and len(await _find_changed(graph, np.sort(sample), read_vectors)):
         return None
-    return gone, np.sort(np.concatenate([missing, *changed]))
+    return removed, np.sort(np.concatenate([missing, *changed]))
 
 
-async def _changed(graph: Graph, numbers: Numbers, read_vectors: Read) -> Numbers:
+async def _find_changed(graph: Graph, numbers: Numbers, read_vectors: Read) -> Numbers:
     """Return the numbers whose vector in storage differs from that in the index."""
     known, vectors = await read_vectors(numbers)
     if len(known) == 0 or vectors.shape[1] != graph.size:
         return numbers
-    return known[np.any(graph.stored(known) != vectors, axis=1)]
+    return known[np.any(graph.get_vectors(known) != vectors, axis=1)]
 
 
 def _checksum(path: Path) -> int:

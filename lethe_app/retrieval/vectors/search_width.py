@@ -9,18 +9,18 @@ import numpy as np
 
 from lethe_app.retrieval.vectors.index import Graph, Numbers, Vectors
 
-SAMPLE, COUNT = 100, 10
+SAMPLE, NEIGHBOUR_COUNT = 100, 10
 """Queries of a measurement, and nearest neighbours wanted for each."""
-WANTED = 0.985
+TARGET_RECALL = 0.985
 """Recall target: share of the exact neighbours that must be found."""
 
 
-def tune(graph: Graph) -> None:
+def tune_width(graph: Graph) -> None:
     """Measure the search width of an index and set it."""
-    graph.width, graph.tuned_for = width_for(graph), len(graph)
+    graph.width, graph.tuned_for = measure_width(graph), len(graph)
 
 
-def width_for(graph: Graph) -> int:
+def measure_width(graph: Graph) -> int:
     """Return the smallest of the index's `widths` that reaches the recall target; the last one if none does.
 
     The result at `widest` counts as exact, because an exhaustive comparison would stall the window. The queries are
@@ -29,24 +29,24 @@ def width_for(graph: Graph) -> int:
     numbers = graph.numbers()
     if len(numbers) <= graph.widths[0]:
         return int(graph.widths[0])
-    drawn = np.random.default_rng(1).choice(numbers, min(SAMPLE, len(numbers)), replace=False)
-    questions = _like(graph, drawn)
-    right = _found(graph, questions, graph.widest)
+    sample = np.random.default_rng(1).choice(numbers, min(SAMPLE, len(numbers)), replace=False)
+    queries = _make_queries(graph, sample)
+    exact = _search_all(graph, queries, graph.widest)
     for width in graph.widths:
-        found = _found(graph, questions, width)
-        if sum(len(np.intersect1d(some, ten)) for some, ten in zip(found, right, strict=True)) >= WANTED * right.size:
+        found = _search_all(graph, queries, width)
+        if sum(len(np.intersect1d(some, ten)) for some, ten in zip(found, exact, strict=True)) >= TARGET_RECALL * exact.size:
             break
     return int(width)
 
 
-def _like(graph: Graph, numbers: Numbers) -> Vectors:
+def _make_queries(graph: Graph, numbers: Numbers) -> Vectors:
     """Return synthetic queries: each vector plus the difference of two of its neighbours, which keeps it within its cluster."""
-    stored = graph.stored(numbers)
+    stored = graph.get_vectors(numbers)
     near = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
-    moved = stored + graph.stored(near[:, 0]) - graph.stored(near[:, 1])
+    moved = stored + graph.get_vectors(near[:, 0]) - graph.get_vectors(near[:, 1])
     unit: Vectors = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
     return unit
 
 
-def _found(graph: Graph, questions: Vectors, width: int) -> Numbers:
-    return np.stack([graph.nearest(question, COUNT, width)[0] for question in questions])
+def _search_all(graph: Graph, queries: Vectors, width: int) -> Numbers:
+    return np.stack([graph.nearest(question, NEIGHBOUR_COUNT, width)[0] for question in queries])

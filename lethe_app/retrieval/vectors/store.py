@@ -16,9 +16,9 @@ import numpy as np
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors import persistence
-from lethe_app.retrieval.vectors.index import NOTHING, Graph, Numbers, Vectors, VectorTable
+from lethe_app.retrieval.vectors.index import NO_RESULTS, Graph, Numbers, Vectors, VectorTable
 from lethe_app.retrieval.vectors.persistence import GraphLocation
-from lethe_app.retrieval.vectors.search_width import tune
+from lethe_app.retrieval.vectors.search_width import tune_width
 from lethe_app.storage.index.passages import Passages
 
 log = logging.getLogger(__name__)
@@ -27,15 +27,15 @@ T = TypeVar("T")
 
 EXACT_UP_TO = 20_000
 """Vectors up to which search is exhaustive (a millisecond at 384 dimensions); an HNSW graph is used for more."""
-READ = 2_000
+READ_SIZE = 2_000
 """Vectors read from storage per query."""
 THREADS = max(1, (os.cpu_count() or 1) // 2)
 """Threads that build a whole graph; the other cores are left to the language model."""
-SAVE_AFTER = 0.1
-OUTGROWN = 1.5
+SAVE_SHARE = 0.1
+RETUNE_GROWTH = 1.5
 """Growth factor since the last measurement of the search width above which it is measured again."""
-UNSAVED = 1_000
-"""Minimum number of changes, besides the share `SAVE_AFTER`, after which an index is written to its file again."""
+MIN_UNSAVED = 1_000
+"""Minimum number of changes, besides the share `SAVE_SHARE`, after which an index is written to its file again."""
 
 
 @dataclass
@@ -43,14 +43,14 @@ class Owned:
     """Vector index of one owner."""
 
     owner: str
-    serving: VectorTable | Graph | None = None
+    active_index: VectorTable | Graph | None = None
     """Index that answers searches; None while a graph is read from its file."""
-    later: list[tuple[Numbers, Vectors | None]] | None = None
+    queued_changes: list[tuple[Numbers, Vectors | None]] | None = None
     """Changes queued while an index is being built: inserted vectors, or None for removed ones. None if nothing is being
     built.
     """
     unsaved: int = 0
-    making: asyncio.Task[None] | None = field(default=None, repr=False)
+    build_task: asyncio.Task[None] | None = field(default=None, repr=False)
 
 
 class VectorStore:
@@ -61,8 +61,8 @@ class VectorStore:
         self._embedder = embedder
         self._folder = folder
         self._exact_up_to = exact_up_to
-        self._owned: dict[str, Owned] = {}
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vectors")
+        self._indexes: dict[str, Owned] = {}
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="vectors")
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, owner: str, numbers: Numbers) -> None:
@@ -70,73 +70,75 @@ class VectorStore:
 
         Few vectors are loaded before this returns, many in the background.
         """
-        if owner in self._owned:
+        if owner in self._indexes:
             return
-        held = self._owned[owner] = Owned(owner, later=[])
+        owned = self._indexes[owner] = Owned(owner, queued_changes=[])
         if len(numbers) <= self._exact_up_to:
-            await self._fill(held, numbers)
+            await self._load_table(owned, numbers)
         else:
-            held.making = self._start(self._open_many(held, numbers))
+            owned.build_task = self._start_task(self._load_index(owned, numbers))
 
     def close_owner(self, owner: str) -> None:
         """Drop the index of an owner from memory; unsaved changes of a graph are written in the background first."""
-        held = self._owned.pop(owner, None)
-        if held is not None:
-            if held.making is not None:
-                held.making.cancel()
-            self._start(self._save(held))
+        owned = self._indexes.pop(owner, None)
+        if owned is not None:
+            if owned.build_task is not None:
+                owned.build_task.cancel()
+            self._start_task(self._save_if_changed(owned))
 
     def owners(self) -> set[str]:
         """Return the owners that are open."""
-        return set(self._owned)
+        return set(self._indexes)
 
     def is_ready(self, owners: Iterable[str]) -> bool:
         """Return whether any of these owners has a vector that can be searched now."""
-        return any(len(held.serving) for owner in owners if (held := self._owned.get(owner)) and held.serving is not None)
+        return any(
+            len(held.active_index) for owner in owners if (held := self._indexes.get(owner)) and held.active_index is not None
+        )
 
     def nearest(self, owners: Iterable[str], vector: Vectors, count: int) -> tuple[Numbers, Vectors]:
         """Return the numbers of up to `count` nearest passages of these owners and their cosines, nearest first.
 
         Owners that are searched exhaustively contribute all their passages, not just `count`.
         """
-        found = [NOTHING]
+        found = [NO_RESULTS]
         for owner in owners:
-            held = self._owned.get(owner)
-            if held is not None and held.serving is not None:
-                every = isinstance(held.serving, VectorTable)
-                found.append(held.serving.nearest(vector, len(held.serving) if every else count))
+            owned = self._indexes.get(owner)
+            if owned is not None and owned.active_index is not None:
+                is_exact = isinstance(owned.active_index, VectorTable)
+                found.append(owned.active_index.nearest(vector, len(owned.active_index) if is_exact else count))
         numbers, cosines = (np.concatenate(some) for some in zip(*found, strict=True))
         order = np.argsort(-cosines, kind="stable")
         return numbers[order], cosines[order]
 
     async def add(self, owner: str, numbers: Sequence[int], vectors: Vectors) -> None:
         """Insert or replace vectors of an open owner. For a closed owner nothing is done: `open` reads them from storage."""
-        held = self._owned.get(owner)
-        if held is None:
+        owned = self._indexes.get(owner)
+        if owned is None:
             return
-        named = np.array(numbers, np.int64)
-        if held.later is not None:
+        number_array = np.array(numbers, np.int64)
+        if owned.queued_changes is not None:
             # The present index keeps answering searches, so the change is applied to it as well.
-            held.later.append((named, vectors))
-        elif held.serving is None:
-            held.serving = VectorTable(vectors.shape[1])
-        if isinstance(held.serving, Graph):
-            await self._aside(held.serving.add, named, vectors)
-            self._changed(held, len(named))
-        elif held.serving is not None:
-            held.serving.add(numbers, vectors)
-            if held.later is None and len(held.serving) > self._exact_up_to:
-                held.later = []
-                held.making = self._start(self._grow(held, held.serving))
+            owned.queued_changes.append((number_array, vectors))
+        elif owned.active_index is None:
+            owned.active_index = VectorTable(vectors.shape[1])
+        if isinstance(owned.active_index, Graph):
+            await self._run_in_thread(owned.active_index.add, number_array, vectors)
+            self._count_changes(owned, len(number_array))
+        elif owned.active_index is not None:
+            owned.active_index.add(numbers, vectors)
+            if owned.queued_changes is None and len(owned.active_index) > self._exact_up_to:
+                owned.queued_changes = []
+                owned.build_task = self._start_task(self._convert_to_graph(owned, owned.active_index))
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove the vectors with these numbers from all open owners; unknown numbers are ignored."""
-        for held in self._owned.values():
-            if held.later is not None:
-                held.later.append((np.array(numbers, np.int64), None))
-            if held.serving is not None:
-                held.serving.remove(numbers)
-                self._changed(held, len(numbers))
+        for owned in self._indexes.values():
+            if owned.queued_changes is not None:
+                owned.queued_changes.append((np.array(numbers, np.int64), None))
+            if owned.active_index is not None:
+                owned.active_index.remove(numbers)
+                self._count_changes(owned, len(numbers))
 
     async def wait_until_idle(self) -> None:
         """Wait until all background work is done."""
@@ -148,48 +150,48 @@ class VectorStore:
         for owner in self.owners():
             self.close_owner(owner)
         await self.wait_until_idle()
-        self._thread.shutdown(wait=True)
+        self._executor.shutdown(wait=True)
 
     # Background work
 
-    async def _fill(self, held: Owned, numbers: Numbers) -> None:
+    async def _load_table(self, owned: Owned, numbers: Numbers) -> None:
         """Load a small number of vectors into an exact table."""
         table: VectorTable | None = None
-        for start in range(0, len(numbers), READ):
-            known, vectors = await self._read(numbers[start : start + READ])
+        for start in range(0, len(numbers), READ_SIZE):
+            known, vectors = await self._read_vectors(numbers[start : start + READ_SIZE])
             if len(known):
                 table = table or VectorTable(vectors.shape[1])
                 table.add(known.tolist(), vectors)
-        self._serve(held, table)
+        self._activate_table(owned, table)
 
-    async def _open_many(self, held: Owned, numbers: Numbers) -> None:
+    async def _load_index(self, owned: Owned, numbers: Numbers) -> None:
         """Load the index from its file, or build it from storage if the file is missing or too far behind."""
-        numbers = await self._seen(numbers)
+        numbers = await self._filter_with_vectors(numbers)
         if len(numbers) <= self._exact_up_to:
-            await self._fill(held, numbers)
+            await self._load_table(owned, numbers)
             return
-        place = self._place(held.owner)
-        graph = await self._aside(persistence.read, place) if place else None
-        differences = await persistence.differences(graph, numbers, self._read) if graph is not None else None
+        location = self._location_of(owned.owner)
+        graph = await self._run_in_thread(persistence.read, location) if location else None
+        differences = await persistence.find_differences(graph, numbers, self._read_vectors) if graph is not None else None
         if graph is None or differences is None:
-            graph, differences = None, (NOTHING[0], numbers)
+            graph, differences = None, (NO_RESULTS[0], numbers)
         removed, missing = differences
         if graph is not None:
             graph.remove(removed.tolist())
-        held.unsaved = len(removed) + len(missing)
-        await self._take_over(held, await self._extend(held.owner, graph, missing))
+        owned.unsaved = len(removed) + len(missing)
+        await self._activate_index(owned, await self._insert_stored(owned.owner, graph, missing))
 
-    async def _grow(self, held: Owned, table: VectorTable) -> None:
+    async def _convert_to_graph(self, owned: Owned, table: VectorTable) -> None:
         """Convert a table that became too large into a graph; the table keeps answering searches until then."""
-        numbers, vectors = table.everything()
+        numbers, vectors = table.copy_all()
         graph = Graph(vectors.shape[1], len(numbers) + len(numbers) // 2)
-        for start in range(0, len(numbers), READ // 8):
-            some = slice(start, start + READ // 8)
-            await self._aside(graph.add, numbers[some], vectors[some])
-        held.unsaved = len(graph)
-        await self._take_over(held, graph)
+        for start in range(0, len(numbers), READ_SIZE // 8):
+            chunk = slice(start, start + READ_SIZE // 8)
+            await self._run_in_thread(graph.add, numbers[chunk], vectors[chunk])
+        owned.unsaved = len(graph)
+        await self._activate_index(owned, graph)
 
-    async def _extend(self, owner: str, graph: Graph | None, numbers: Numbers) -> Graph:
+    async def _insert_stored(self, owner: str, graph: Graph | None, numbers: Numbers) -> Graph:
         """Insert vectors from storage into a graph, or into a new one.
 
         The graph is written to its file each time it has grown by half, and when the work is cancelled: the next start
@@ -197,54 +199,54 @@ class VectorStore:
         """
         saved = len(graph) if graph is not None else 0
         try:
-            for start in range(0, len(numbers), READ // 8):
-                known, vectors = await self._read(numbers[start : start + READ // 8])
+            for start in range(0, len(numbers), READ_SIZE // 8):
+                known, vectors = await self._read_vectors(numbers[start : start + READ_SIZE // 8])
                 if len(known):
                     if graph is None:
                         graph = Graph(vectors.shape[1], len(numbers) + 1024)
-                    await self._aside(graph.add, known, vectors, THREADS)
-                    if len(graph) > OUTGROWN * max(saved, self._exact_up_to):
-                        await self._write(owner, graph)
+                    await self._run_in_thread(graph.add, known, vectors, THREADS)
+                    if len(graph) > RETUNE_GROWTH * max(saved, self._exact_up_to):
+                        await self._write_index(owner, graph)
                         saved = len(graph)
         except asyncio.CancelledError:
             if graph is not None:
-                await self._write(owner, graph)
+                await self._write_index(owner, graph)
             raise
         assert graph is not None, "there are more vectors than fit into a table"
         return graph
 
-    async def _take_over(self, held: Owned, graph: Graph) -> None:
+    async def _activate_index(self, owned: Owned, graph: Graph) -> None:
         """Apply the changes queued during the build to the new index, then let it answer searches."""
-        if len(graph) > OUTGROWN * graph.tuned_for:
-            await self._aside(tune, graph)
-        while held.later:
-            numbers, vectors = held.later.pop(0)
+        if len(graph) > RETUNE_GROWTH * graph.tuned_for:
+            await self._run_in_thread(tune_width, graph)
+        while owned.queued_changes:
+            numbers, vectors = owned.queued_changes.pop(0)
             if vectors is None:
                 graph.remove(numbers.tolist())
             else:
-                await self._aside(graph.add, numbers, vectors)
-            held.unsaved += len(numbers)
-        held.serving, held.later = graph, None
-        self._changed(held, 0)
+                await self._run_in_thread(graph.add, numbers, vectors)
+            owned.unsaved += len(numbers)
+        owned.active_index, owned.queued_changes = graph, None
+        self._count_changes(owned, 0)
 
-    def _serve(self, held: Owned, table: VectorTable | None) -> None:
+    def _activate_table(self, owned: Owned, table: VectorTable | None) -> None:
         """Apply the changes queued during loading to the table, then let it answer searches."""
-        for numbers, vectors in held.later or ():
+        for numbers, vectors in owned.queued_changes or ():
             if vectors is not None:
                 table = table or VectorTable(vectors.shape[1])
                 table.add(numbers.tolist(), vectors)
             elif table is not None:
                 table.remove(numbers.tolist())
-        held.serving, held.later = table, None
+        owned.active_index, owned.queued_changes = table, None
 
-    async def _read(self, numbers: Numbers) -> tuple[Numbers, Vectors]:
+    async def _read_vectors(self, numbers: Numbers) -> tuple[Numbers, Vectors]:
         """Return the vectors storage has for these numbers, and the numbers that have one."""
         found = await self._passages.vectors(self._embedder, numbers.tolist())
         known = np.array(sorted(found), np.int64)
         vectors = np.frombuffer(b"".join(found[number] for number in known.tolist()), np.float32)
         return known, vectors.reshape(len(known), -1) if len(known) else np.zeros((0, 0), np.float32)
 
-    async def _seen(self, numbers: Numbers) -> Numbers:
+    async def _filter_with_vectors(self, numbers: Numbers) -> Numbers:
         """Return those of these numbers that have a vector in storage."""
         parts, after = [], int(numbers[0]) - 1
         while after < int(numbers[-1]) and (sheet := await self._passages.seen(self._embedder, after)):
@@ -252,49 +254,49 @@ class VectorStore:
             after = int(parts[-1][-1])
         return np.intersect1d(numbers, np.concatenate([np.zeros(0, np.int64), *parts]), assume_unique=True)
 
-    def _changed(self, held: Owned, count: int) -> None:
+    def _count_changes(self, owned: Owned, count: int) -> None:
         """Count unsaved changes, and write the index to its file when there are enough."""
-        held.unsaved += count
-        if isinstance(held.serving, Graph) and held.unsaved > max(UNSAVED, SAVE_AFTER * len(held.serving)):
-            held.unsaved, count = 0, held.unsaved
-            self._start(self._save(held, count))
+        owned.unsaved += count
+        if isinstance(owned.active_index, Graph) and owned.unsaved > max(MIN_UNSAVED, SAVE_SHARE * len(owned.active_index)):
+            owned.unsaved, count = 0, owned.unsaved
+            self._start_task(self._save_if_changed(owned, count))
 
-    async def _save(self, held: Owned, unsaved: int | None = None) -> None:
-        graph, count = held.serving, held.unsaved if unsaved is None else unsaved
+    async def _save_if_changed(self, owned: Owned, unsaved: int | None = None) -> None:
+        graph, count = owned.active_index, owned.unsaved if unsaved is None else unsaved
         if isinstance(graph, Graph) and count:
-            held.unsaved = 0
-            if len(graph) > OUTGROWN * graph.tuned_for:
-                await self._aside(tune, graph)
-            if not await self._write(held.owner, graph):
-                held.unsaved += count
+            owned.unsaved = 0
+            if len(graph) > RETUNE_GROWTH * graph.tuned_for:
+                await self._run_in_thread(tune_width, graph)
+            if not await self._write_index(owned.owner, graph):
+                owned.unsaved += count
 
-    async def _write(self, owner: str, graph: Graph) -> bool:
+    async def _write_index(self, owner: str, graph: Graph) -> bool:
         """Write an index to its file and return whether that succeeded. On failure it is rebuilt from storage at the next
         start.
         """
-        place = self._place(owner)
+        location = self._location_of(owner)
         try:
-            if place is not None:
-                await self._aside(persistence.write, place, graph)
+            if location is not None:
+                await self._run_in_thread(persistence.write, location, graph)
         except LetheError as error:
             log.warning("The index of memories could not be kept: %s", error)
             return False
         return True
 
-    def _place(self, owner: str) -> GraphLocation | None:
+    def _location_of(self, owner: str) -> GraphLocation | None:
         return GraphLocation(self._folder, owner, self._embedder) if self._folder is not None else None
 
     # One thread for all index work: hnswlib allows insertion and saving from a single thread only.
-    async def _aside(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))
+    async def _run_in_thread(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, partial(work, *given, **named))
 
-    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    def _start_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_done)
         return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:  # words go on finding what is remembered

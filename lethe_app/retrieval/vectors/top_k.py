@@ -10,33 +10,33 @@ from numpy.typing import NDArray
 Value = TypeVar("Value", bound=np.generic)
 
 
-def begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+def mark_first(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the places in a sorted array where a new value begins."""
-    fresh = np.ones(len(ordered), bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
-    return fresh
+    is_first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first
 
 
 def distinct(values: NDArray[Value]) -> NDArray[Value]:
     """Return the distinct values, ascending."""
     ordered = np.sort(values)
-    return ordered[begins(ordered)]
+    return ordered[mark_first(ordered)]
 
 
-def highest_first(values: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """Return the indices of the `most` highest values, highest first; equal values keep their order."""
-    if not 0 < most < len(values):
-        return np.argsort(-values, kind="stable")[:most]
-    least = np.partition(values, len(values) - most)[len(values) - most]
-    some = np.flatnonzero(values >= least)
-    return some[np.argsort(-values[some], kind="stable")[:most]]
+def highest_first(values: NDArray[Any], limit: int) -> NDArray[np.int64]:
+    """Return the indices of the `limit` highest values, highest first; equal values keep their order."""
+    if not 0 < limit < len(values):
+        return np.argsort(-values, kind="stable")[:limit]
+    least = np.partition(values, len(values) - limit)[len(values) - limit]
+    candidates = np.flatnonzero(values >= least)
+    return candidates[np.argsort(-values[candidates], kind="stable")[:limit]]
 
 
-def among(values: NDArray[Value], some: NDArray[Value]) -> NDArray[np.bool_]:
+def is_member(values: NDArray[Value], members: NDArray[Value]) -> NDArray[np.bool_]:
     """Return a mask of the values that occur in `some`."""
-    if len(some) == 0:
+    if len(members) == 0:
         return np.zeros(values.shape, bool)
-    ordered = np.sort(some)
-    place = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    found: NDArray[np.bool_] = ordered[place] == values
-    return found
+    ordered = np.sort(members)
+    index = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    is_found: NDArray[np.bool_] = ordered[index] == values
+    return is_found

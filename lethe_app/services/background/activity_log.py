@@ -35,17 +35,17 @@ class Work:
     """True if its cost counts for the persona's daily budget."""
     is_shown: bool = True
     """True if it is listed while it runs; other work is shown elsewhere."""
-    when_cut_off: RunOutcome = RunOutcome.LOST
+    cancelled_outcome: RunOutcome = RunOutcome.LOST
     """Outcome that is recorded when it is cancelled."""
 
 
-ARCHIVE = Work("archive", "Archiving", counts=False, is_shown=False, when_cut_off=RunOutcome.GAVE_WAY)
+ARCHIVE = Work("archive", "Archiving", counts=False, is_shown=False, cancelled_outcome=RunOutcome.GAVE_WAY)
 """Archiving of sessions. It can be paused elsewhere and is resumed later."""
 RESEARCH = Work("deep_research", "Deep research")
 NOTEBOOKS = Work("notebooks", "Notebooks")
 MOODS = Work("moods", "Moods")
-WORKS = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS)}
-NOT_COUNTED = frozenset(one.name for one in WORKS.values() if not one.counts)
+WORK_BY_NAME = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS)}
+NOT_COUNTED = frozenset(one.name for one in WORK_BY_NAME.values() if not one.counts)
 
 
 @dataclass(frozen=True)
@@ -56,47 +56,47 @@ class Underway:
     title: str
     persona: str
     """Name of the persona."""
-    words: str = ""
+    step: str = ""
     """Current step."""
-    is_asked: bool = False
+    is_requested: bool = False
     """True if the user requested it: it is then not cancelled when the user comes back."""
 
 
 class Doing:
     """Piece of background work in progress."""
 
-    def __init__(self, work: Work, underway: Underway, ledger: RunRecorder, tell: Callable[[], None]) -> None:
+    def __init__(self, work: Work, underway: Underway, recorder: RunRecorder, on_change: Callable[[], None]) -> None:
         self.work, self.underway = work, underway
-        self._ledger, self._tell = ledger, tell
+        self._recorder, self._on_change = recorder, on_change
         self._task: asyncio.Task[Result] | None = None
         self.is_stopped = False
 
     @property
     def run_id(self) -> UUID:
-        return self._ledger.run.id
+        return self._recorder.run.id
 
     @property
     def tokens(self) -> int:
         """Return the tokens evaluated and generated so far."""
-        return self._ledger.run.tokens
+        return self._recorder.run.tokens
 
-    def progress(self, words: str) -> None:
+    def report_progress(self, step: str) -> None:
         """Show a few words about the current step."""
-        if words != self.underway.words:
-            self.underway = replace(self.underway, words=words)
-            self._tell()
+        if step != self.underway.step:
+            self.underway = replace(self.underway, step=step)
+            self._on_change()
 
-    async def note(self, made: Made) -> None:
+    async def add_result(self, result: Made) -> None:
         """Record a result before it is made, so that it is known even if the program ends in between."""
-        await self._ledger.note(made)
+        await self._recorder.add_result(result)
 
-    async def strike(self, made: Collection[Made]) -> None:
+    async def remove_results(self, results: Collection[Made]) -> None:
         """Remove results that were recorded but not made."""
-        await self._ledger.strike(made)
+        await self._recorder.remove_results(results)
 
     async def store_cost(self) -> None:
         """Store the cost so far."""
-        await self._ledger.open()
+        await self._recorder.save()
 
     def stop(self) -> None:
         """Cancel the work, at the user's request."""
@@ -104,38 +104,38 @@ class Doing:
             self.is_stopped = True
             self._task.cancel()
 
-    async def carry_out(self, deed: Callable[[Doing], Awaitable[Result]]) -> TaskRun:
+    async def run_action(self, action: Callable[[Doing], Awaitable[Result]]) -> TaskRun:
         """Run the action and record its beginning and end. Raise what the action raises, and CancelledError only if the
         caller is cancelled, not after `stop`.
         """
 
-        async def work() -> Result:
-            with metered(self._ledger.spend):
-                return await deed(self)
+        async def run_metered() -> Result:
+            with metered(self._recorder.add_tokens):
+                return await action(self)
 
-        await self._ledger.open()
+        await self._recorder.save()
         # A task of its own, so that `stop` can cancel the action without cancelling the caller.
-        self._task = asyncio.get_running_loop().create_task(work())
+        self._task = asyncio.get_running_loop().create_task(run_metered())
         try:
             result = await self._task
         except asyncio.CancelledError:
             self._task.cancel()
             await asyncio.wait({self._task})
-            run = await self._ledger.close(RunOutcome.STOPPED if self.is_stopped else self.work.when_cut_off)
+            run = await self._recorder.close(RunOutcome.STOPPED if self.is_stopped else self.work.cancelled_outcome)
             if not self.is_stopped:
                 raise
             return run
         except Exception as error:
-            words = error.message if isinstance(error, LetheError) else f"The task failed: {type(error).__name__}."
-            await self._ledger.close(RunOutcome.FAILED, trouble=words)
+            message = error.message if isinstance(error, LetheError) else f"The task failed: {type(error).__name__}."
+            await self._recorder.close(RunOutcome.FAILED, trouble=message)
             raise
-        return await self._ledger.close(result.outcome, result.summary, made=result.made)
+        return await self._recorder.close(result.outcome, result.summary, made=result.made)
 
 
 class ActivityLog:
     """Log of all background work that is not a task. `changed` is emitted for every visible change.
 
-    Its cost counts for a persona's daily budget. Work that the user did not request checks `is_left` before each step. Work
+    Its cost counts for a persona's daily budget. Work that the user did not request checks `has_budget_left` before each step. Work
     that the user requested is not refused when the budget is used up: it is recorded, shown and counted, and reduces what is
     left for tasks.
     """
@@ -143,85 +143,89 @@ class ActivityLog:
     def __init__(self, runs: TaskRuns, budget: DailyBudget) -> None:
         self.changed: Listeners[None] = Listeners()
         self._runs, self._budget = runs, budget
-        self._open: dict[UUID, Doing] = {}
+        self._running: dict[UUID, Doing] = {}
 
     @property
     def underway(self) -> list[Underway]:
         """Return the visible work in progress, in the order in which it began."""
-        return [doing.underway for doing in self._open.values() if doing.work.is_shown]
+        return [doing.underway for doing in self._running.values() if doing.work.is_shown]
 
     @property
-    def open(self) -> frozenset[UUID]:
+    def running_ids(self) -> frozenset[UUID]:
         """Return the ids of the runs in progress."""
-        return frozenset(self._open)
+        return frozenset(self._running)
 
     def stop(self, run_id: UUID) -> None:
         """Cancel one of them at the user's request; its results so far are kept."""
-        if run_id in self._open:
-            self._open[run_id].stop()
+        if run_id in self._running:
+            self._running[run_id].stop()
 
-    def leave(self, persona_id: str) -> None:
+    def cancel_persona_work(self, persona_id: str) -> None:
         """Cancel the work for a persona that was deleted."""
-        for doing in list(self._open.values()):
+        for doing in list(self._running.values()):
             if doing.underway.run.persona_id == persona_id:
                 doing.stop()
 
-    async def is_left(self, persona_id: str) -> bool:
+    async def has_budget_left(self, persona_id: str) -> bool:
         """Return whether the persona has budget left today for work that the user did not request."""
-        return await self._budget.is_left(persona_id, now())
+        return await self._budget.can_start_run(persona_id, now())
 
-    async def carry_out(
-        self, work: Work, whose: tuple[str, str], deed: Callable[[Doing], Awaitable[Result]], *, is_asked: bool = False
+    async def run_action(
+        self, work: Work, owner: tuple[str, str], action: Callable[[Doing], Awaitable[Result]], *, is_requested: bool = False
     ) -> TaskRun:
-        """Run the action and return its record; `whose` is the persona's id and name. Raise what the action raises."""
-        persona_id, name = whose
-        ledger = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
-        shown = Underway(ledger.run, work.title, name, is_asked=is_asked)
-        doing = Doing(work, shown, ledger, lambda: self.changed.tell(None))
-        self._open[doing.run_id] = doing
+        """Run the action and return its record; `owner` is the persona's id and name. Raise what the action raises."""
+        persona_id, persona_name = owner
+        recorder = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
+        underway = Underway(recorder.run, work.title, persona_name, is_requested=is_requested)
+        doing = Doing(work, underway, recorder, lambda: self.changed.tell(None))
+        self._running[doing.run_id] = doing
         self.changed.tell(None)
         try:
-            return await doing.carry_out(deed)
+            return await doing.run_action(action)
         finally:
-            del self._open[doing.run_id]
+            del self._running[doing.run_id]
             self.changed.tell(None)
 
 
-Deed = Callable[[], Awaitable[bool]]
+ArchiveAction = Callable[[], Awaitable[bool]]
 """Action that makes all parts of one session's archive record by a model; returns whether it could complete them."""
 
 
 class ArchiveLog:
     """Record one run for each session that a model archives."""
 
-    def __init__(self, doings: ActivityLog, chats: Chats, parts: Parts) -> None:
-        self._doings, self._chats, self._parts = doings, chats, parts
+    def __init__(self, activity_log: ActivityLog, chats: Chats, parts: Parts) -> None:
+        self._activity_log, self._chats, self._parts = activity_log, chats, parts
 
-    async def carry_out(self, session_id: UUID, deed: Deed) -> bool:
+    async def run_recorded(self, session_id: UUID, action: ArchiveAction) -> bool:
         """Run the action and return its result. Raise what it raises."""
         try:
             persona_id = (await self._chats.session(session_id)).persona_id
         except StorageError:  # it was deleted, which the deed finds out for itself
-            return await deed()
-        went: list[bool] = []
-        await self._doings.carry_out(ARCHIVE, (persona_id, persona_id), partial(self._do, session_id, deed, went))
-        return went == [True]
+            return await action()
+        outcomes: list[bool] = []
+        await self._activity_log.run_action(
+            ARCHIVE, (persona_id, persona_id), partial(self._run_action, session_id, action, outcomes)
+        )
+        return outcomes == [True]
 
-    async def _do(self, session_id: UUID, deed: Deed, went: list[bool], _doing: Doing) -> Result:
-        before = await self._by_model(session_id)
-        went.append(await deed())
-        parts = await self._by_model(session_id) - before
-        named = await self._named(session_id)
-        if not parts:
-            return Result(f"{named} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
-        return Result(f"{named} was summarised by the model. This does not count towards the daily limit.")
+    async def _run_action(self, session_id: UUID, action: ArchiveAction, outcomes: list[bool], _doing: Doing) -> Result:
+        parts_before = await self._parts_by_model(session_id)
+        outcomes.append(await action())
+        new_parts = await self._parts_by_model(session_id) - parts_before
+        quoted_name = await self._quoted_name(session_id)
+        if not new_parts:
+            return Result(f"{quoted_name} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
+        return Result(f"{quoted_name} was summarised by the model. This does not count towards the daily limit.")
 
-    async def _named(self, session_id: UUID) -> str:
+    async def _quoted_name(self, session_id: UUID) -> str:
         with suppress(StorageError):
             if name := (await self._chats.session(session_id)).name:
                 return f"“{name}”"
         return "A conversation"
 
-    async def _by_model(self, session_id: UUID) -> set[str]:
-        there = (await self._parts.parts_of(session_id)).items()
-        return {part.value for part, one in there if one.state is PartState.DONE and one.made_by is MadeBy.MODEL}
+    async def _parts_by_model(self, session_id: UUID) -> set[str]:
+        part_records = (await self._parts.parts_of(session_id)).items()
+        return {
+            part.value for part, record in part_records if record.state is PartState.DONE and record.made_by is MadeBy.MODEL
+        }

@@ -28,13 +28,13 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.agents.change_log import Changes
 
-TASK = DREAM
+TASK_NAME = DREAM
 """Name of the dream task."""
-NEAREST = 6
+MOST_NEIGHBOURS = 6
 """Number of nearest neighbours of a record that are compared with it."""
-MOST = 2000
+MOST_CHANGES = 2000
 """Maximum number of changes that are read to recognise proposals made before."""
-DIRECTIVES = ("dream", "infer", "avoid", "disliked")
+TASK_PROMPT_NAMES = ("dream", "infer", "avoid", "disliked")
 """Names of the task prompts of dreams, which the user may override."""
 
 
@@ -44,47 +44,49 @@ class Dreams:
     def __init__(
         self,
         changes: Changes,
-        holdings: MemoryCache,
-        knowing: FactService,
-        errands: TaskPrompts,
+        memory_cache: MemoryCache,
+        fact_service: FactService,
+        task_prompts: TaskPrompts,
     ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._changes = changes
-        self._holdings = holdings
-        self._knowing = knowing
-        self._errands = errands
+        self._memory_cache = memory_cache
+        self._fact_service = fact_service
+        self._task_prompts = task_prompts
 
-    async def changes_of(self, persona_id: str, state: ChangeState | None = None, most: int = MOST) -> list[RecordedChange]:
+    async def changes_of(
+        self, persona_id: str, state: ChangeState | None = None, most: int = MOST_CHANGES
+    ) -> list[RecordedChange]:
         """Return the changes that dreams proposed or applied, newest first. Changes of other tasks have a page of their own."""
-        return [one for one in await self._changes.changes_of(persona_id, state, most) if one.what in DREAMT]
+        return [change for change in await self._changes.changes_of(persona_id, state, most) if change.what in DREAMT]
 
     async def accept(self, change_id: UUID) -> RecordedChange:
         """Apply a proposed change. Raise StorageError if its records were edited since it was proposed."""
-        return await self.carry_out(await self._get(change_id))
+        return await self.apply_change(await self._load_change(change_id))
 
     async def accept_all(self, persona_id: str) -> int:
         """Apply all proposals, oldest first, and decline those that are no longer possible. Return the number of applied
         ones.
         """
         count = 0
-        for one in reversed(await self.changes_of(persona_id, ChangeState.PROPOSED)):
+        for change in reversed(await self.changes_of(persona_id, ChangeState.PROPOSED)):
             try:
-                await self.accept(one.id)
+                await self.accept(change.id)
                 count += 1
             except StorageError:
-                await self.decline(one.id)
+                await self.decline(change.id)
         return count
 
     async def decline(self, change_id: UUID) -> None:
         """Decline a proposal; an equal one is not proposed again."""
-        change = await self._get(change_id)
+        change = await self._load_change(change_id)
         if change.state is ChangeState.PROPOSED:
             await self._changes.save_changes(change.model_copy(update={"state": ChangeState.DECLINED}))
             self.changed.tell(change.persona_id)
 
-    async def ask_again(self, change_id: UUID) -> None:
+    async def propose_again(self, change_id: UUID) -> None:
         """Turn a declined change into a proposal again."""
-        change = await self._get(change_id)
+        change = await self._load_change(change_id)
         if change.state is ChangeState.DECLINED:
             await self._changes.save_changes(change.model_copy(update={"state": ChangeState.PROPOSED}))
             self.changed.tell(change.persona_id)
@@ -93,28 +95,28 @@ class Dreams:
         """Replace the text of a proposal by the user's; its result then belongs to the user. Raise LetheError if the text is
         empty or the change is no longer a proposal.
         """
-        change = await self._get(change_id)
+        change = await self._load_change(change_id)
         if not text.strip():
             raise LetheError("A memory needs text.", "Decline it instead.")
         if change.state is not ChangeState.PROPOSED:
             raise LetheError("This change was already accepted or declined.", "Edit the memory itself.")
-        edited = change.model_copy(update={"after": _reworded(Records.after(change), text.strip()).model_dump_json()})
+        edited = change.model_copy(update={"after": _replace_text(Records.after(change), text.strip()).model_dump_json()})
         await self._changes.save_changes(edited)
         self.changed.tell(change.persona_id)
         return edited
 
-    async def put_as(self, change: RecordedChange) -> None:
+    async def restore_proposal(self, change: RecordedChange) -> None:
         """Store a proposal in an earlier state, for undo."""
         await self._changes.save_changes(change)
         self.changed.tell(change.persona_id)
 
     async def revert_change(self, change_id: UUID) -> RecordedChange:
         """Restore the records before the change. Raise StorageError if the user edited its result since."""
-        done = await self._changes.revert_change(change_id)
-        await self._renew(done)
-        return done
+        reverted = await self._changes.revert_change(change_id)
+        await self._refresh_caches(reverted)
+        return reverted
 
-    async def take_back_made(self, _run: TaskRun, made: Made) -> None:
+    async def undo_result(self, _run: TaskRun, made: Made) -> None:
         """Revert one change that a run made. A proposal is declined; what the user edited since is left alone."""
         change = await self._changes.get(UUID(made.id))
         if change is not None and change.what in DREAMT:
@@ -124,11 +126,11 @@ class Dreams:
                 with suppress(StorageError):  # what the user changed since stays as they left it
                     await self.revert_change(change.id)
 
-    async def carry_out(self, change: RecordedChange) -> RecordedChange:
+    async def apply_change(self, change: RecordedChange) -> RecordedChange:
         """Apply a change, in one transaction with its record. Raise StorageError."""
-        done = await self._changes.carry_out(change)
-        await self._renew(done)
-        return done
+        applied = await self._changes.carry_out(change)
+        await self._refresh_caches(applied)
+        return applied
 
     async def propose(self, change: RecordedChange) -> RecordedChange:
         """Store a change as a proposal."""
@@ -137,24 +139,24 @@ class Dreams:
         return change
 
     @property
-    def broken_directives(self) -> list[FileError]:
+    def broken_prompts(self) -> list[FileError]:
         """Return the errors of the user's own task prompts for dreams; the built-in prompts are used instead of them."""
-        found: list[FileError] = []
-        for name in DIRECTIVES:
-            self._errands.prompt_of(name)
-            if (error := self._errands.broken.get(name)) is not None:
-                found.append(error)
-        return found
+        errors: list[FileError] = []
+        for name in TASK_PROMPT_NAMES:
+            self._task_prompts.load_prompt(name)
+            if (error := self._task_prompts.errors.get(name)) is not None:
+                errors.append(error)
+        return errors
 
-    async def _renew(self, change: RecordedChange) -> None:
+    async def _refresh_caches(self, change: RecordedChange) -> None:
         """Reload caches and notify listeners after records were changed in the database."""
-        self._holdings.reload()
-        self._holdings.changed.tell(change.persona_id)
-        self._holdings.forgotten.tell(change.persona_id)
-        await self._knowing.renew(change.persona_id)
+        self._memory_cache.reload()
+        self._memory_cache.changed.tell(change.persona_id)
+        self._memory_cache.forgotten.tell(change.persona_id)
+        await self._fact_service.renew(change.persona_id)
         self.changed.tell(change.persona_id)
 
-    async def _get(self, change_id: UUID) -> RecordedChange:
+    async def _load_change(self, change_id: UUID) -> RecordedChange:
         change = await self._changes.get(change_id)
         if change is None:
             raise StorageError("This change is no longer in the log.")
@@ -170,14 +172,14 @@ class DreamServices:
         feedback: Feedbacks,
         recall: Recall,
         calibration: Calibration,
-        foreign: UntrustedMemories,
+        untrusted_memories: UntrustedMemories,
         may_write: Callable[[], bool],
     ) -> None:
         self._dreams = dreams
         self._feedback = feedback
         self._recall = recall
         self._calibration = calibration
-        self._foreign = foreign
+        self._untrusted_memories = untrusted_memories
         self._may_write = may_write
 
     def may_write(self) -> bool:
@@ -191,48 +193,50 @@ class DreamServices:
         is_memory = isinstance(record, MemoryUnit)
         kind, text = (PassageKind.MEMORY, record.content) if isinstance(record, MemoryUnit) else (PassageKind.FACT, record.fact)
         limit = max(limits.same_memory, limits.update) if is_memory else limits.update
-        found = await self._recall.nearest(persona_id, text, kind, NEAREST)
-        return [guid for guid, distance in found if distance < limit and guid != record.guid]
+        nearest = await self._recall.nearest_origins(persona_id, text, kind, MOST_NEIGHBOURS)
+        return [guid for guid, distance in nearest if distance < limit and guid != record.guid]
 
     async def describe_record(self, record: Kept, most: int) -> str:
-        words = one_line(record_text(record))[:most]
-        return await self._foreign.quoted_text(record, words) if isinstance(record, MemoryUnit) else words
+        text = one_line(record_text(record))[:most]
+        return await self._untrusted_memories.quoted_text(record, text) if isinstance(record, MemoryUnit) else text
 
-    async def thought_of(self, persona_id: str) -> set[str]:
-        return {signature(one) for one in await self._dreams.changes_of(persona_id)}
+    async def known_signatures(self, persona_id: str) -> set[str]:
+        return {signature(change) for change in await self._dreams.changes_of(persona_id)}
 
-    async def bring(self, change: RecordedChange, *, at_once: bool) -> RecordedChange:
-        if not at_once:
+    async def submit_change(self, change: RecordedChange, *, apply_now: bool) -> RecordedChange:
+        if not apply_now:
             return await self._dreams.propose(change)
         try:
-            return await self._dreams.carry_out(change)
+            return await self._dreams.apply_change(change)
         except StorageError:  # somebody changed it while this was thought of
             return change.model_copy(update={"state": ChangeState.DECLINED})
 
-    async def unheard(self, persona_id: str) -> list[list[Utterance]]:
-        return await self._feedback.unheard(persona_id)
+    async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
+        return await self._feedback.list_new_messages(persona_id)
 
     async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
         return await self._feedback.collect_remarks(persona_id, remarks)
 
-    async def disliked(self, persona_id: str) -> list[Disliked]:
-        return await self._feedback.disliked(persona_id)
+    async def list_disliked(self, persona_id: str) -> list[Disliked]:
+        return await self._feedback.list_disliked(persona_id)
 
-    async def newest_thought(self, persona_id: str) -> datetime | None:
-        return await self._feedback.newest(persona_id)
+    async def newest_feedback_time(self, persona_id: str) -> datetime | None:
+        return await self._feedback.newest_time(persona_id)
 
     async def session_of(self, message: UUID) -> UUID:
         return await self._feedback.session_of(message)
 
-    async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
-        await self._feedback.conclude(persona_id, messages)
+    async def mark_concluded(self, persona_id: str, messages: Collection[UUID]) -> None:
+        await self._feedback.mark_concluded(persona_id, messages)
 
 
-def _reworded(after: Records, text: str) -> Records:
+def _replace_text(after: Records, text: str) -> Records:
     """Replace the text of the first new memory or of the new facts, and mark them as written by the user."""
     if after.memories:
-        first, *others = after.memories
-        return after.model_copy(update={"memories": [first.model_copy(update={"content": text, "made_by": ""}), *others]})
+        first, *other_memories = after.memories
+        return after.model_copy(
+            update={"memories": [first.model_copy(update={"content": text, "made_by": ""}), *other_memories]}
+        )
     facts: list[ExtractedFact] = []
     for fact in after.facts:
         is_new = not fact.superseded

@@ -26,7 +26,7 @@ from lethe_app.storage.key_value import AppState
 SCOPE = "remarks"
 MOST_REMARKS = 300
 """Remarks kept for each persona until something is concluded from them; the oldest are dropped first."""
-MOST_TOLD = 100
+MOST_LISTED = 100
 LONGEST_REASON = 240
 """Characters of a reason, which is also the limit for a sentence that the rules read."""
 LOOK_BACK = 6
@@ -56,7 +56,7 @@ class FeedbackEntry:
 class _Line:
     """Message of the user and the reply before it."""
 
-    said: Utterance
+    utterance: Utterance
     session: UUID
     reply: Message | None
 
@@ -69,117 +69,126 @@ class Feedbacks:
         self._rows = rows
         self._chats = chats
         self._state = state
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
-    async def thumb(self, message_id: UUID, verdict: ReplyRating) -> ReplyRating | None:
+    async def rate_reply(self, message_id: UUID, verdict: ReplyRating) -> ReplyRating | None:
         """Rate the selected alternative; the same rating again removes it. Return the present rating. Raise StorageError."""
         message = await self._chats.message(message_id)
         persona_id = (await self._chats.session(message.session_id)).persona_id
         position = min(message.shown, len(message.alternatives) - 1)
-        before = await self._rows.get(message_id, position)
-        is_taken_back = before is not None and before.verdict is verdict
-        if is_taken_back or verdict is ReplyRating.GOOD:
+        previous = await self._rows.get(message_id, position)
+        is_removed = previous is not None and previous.verdict is verdict
+        if is_removed or verdict is ReplyRating.GOOD:
             await self._drop_reasons(persona_id, message_id)  # whatever was wrong with it
-        if is_taken_back:
+        if is_removed:
             await self._rows.take_away(message_id, position)
         else:
-            words = before.words if before is not None else ""
-            where = {"message_id": message_id, "position": position, "persona_id": persona_id}
-            await self._rows.save_feedback(Feedback(**where, verdict=verdict, words=words, at=now()))
+            reason = previous.words if previous is not None else ""
+            key = {"message_id": message_id, "position": position, "persona_id": persona_id}
+            await self._rows.save_feedback(Feedback(**key, verdict=verdict, words=reason, at=now()))
         self.changed.tell(persona_id)
-        return None if is_taken_back else verdict
+        return None if is_removed else verdict
 
-    async def about(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
+    async def ratings_of(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
         """Return the ratings of these messages, by message and position of the alternative, with one query."""
-        found: dict[UUID, dict[int, ReplyRating]] = {}
-        for one in await self._rows.about(messages):
-            found.setdefault(one.message_id, {})[one.position] = one.verdict
-        return found
+        ratings: dict[UUID, dict[int, ReplyRating]] = {}
+        for feedback in await self._rows.about(messages):
+            ratings.setdefault(feedback.message_id, {})[feedback.position] = feedback.verdict
+        return ratings
 
     async def list_feedback(self, persona_id: str) -> list[FeedbackEntry]:
         """Return the feedback on a persona's replies with their texts, newest first."""
-        return [await self._told(one) for one in await self._rows.feedback_of(persona_id, MOST_TOLD)]
+        return [await self._load_entry(feedback) for feedback in await self._rows.feedback_of(persona_id, MOST_LISTED)]
 
-    async def _told(self, one: Feedback) -> FeedbackEntry:
+    async def _load_entry(self, feedback: Feedback) -> FeedbackEntry:
         try:
-            message = await self._chats.message(one.message_id)
+            message = await self._chats.message(feedback.message_id)
         except StorageError:
-            return FeedbackEntry(one, "", None)
-        wording = message.alternatives[one.position] if one.position < len(message.alternatives) else message.current
-        return FeedbackEntry(one, wording.content, message.session_id)
+            return FeedbackEntry(feedback, "", None)
+        alternative = (
+            message.alternatives[feedback.position] if feedback.position < len(message.alternatives) else message.current
+        )
+        return FeedbackEntry(feedback, alternative.content, message.session_id)
 
-    async def say_why(self, message_id: UUID, position: int, words: str) -> None:
+    async def save_reason(self, message_id: UUID, position: int, reason: str) -> None:
         """Store the reason of a thumb down for the next dream; an empty text removes it. Raise StorageError if the rating is
         gone.
         """
-        one, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
-        if one is None or one.verdict is not ReplyRating.BAD:
+        feedback, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
+        if feedback is None or feedback.verdict is not ReplyRating.BAD:
             raise StorageError("This reply is no longer rated as bad.")
-        said = " ".join(words.split())[:LONGEST_REASON]
-        await self._drop_reasons(one.persona_id, message_id)
-        await self._rows.save_feedback(one.model_copy(update={"words": said, "settled": False}))
-        async with self._one_at_a_time:
-            kept = await self._kept(one.persona_id)
-            remarks = [*kept.remarks, *parse_explanation(said, message_id, message.session_id, now())]
-            await self._keep(one.persona_id, kept.model_copy(update={"remarks": remarks[-MOST_REMARKS:]}))
-        self.changed.tell(one.persona_id)
+        short_reason = " ".join(reason.split())[:LONGEST_REASON]
+        await self._drop_reasons(feedback.persona_id, message_id)
+        await self._rows.save_feedback(feedback.model_copy(update={"words": short_reason, "settled": False}))
+        async with self._lock:
+            progress = await self._load_progress(feedback.persona_id)
+            remarks = [*progress.remarks, *parse_explanation(short_reason, message_id, message.session_id, now())]
+            await self._save_progress(feedback.persona_id, progress.model_copy(update={"remarks": remarks[-MOST_REMARKS:]}))
+        self.changed.tell(feedback.persona_id)
 
     async def _drop_reasons(self, persona_id: str, message_id: UUID) -> None:
         """Remove remarks that were written as the reason of a rating; they carry the id of the reply, other remarks that of
         the user's message.
         """
-        async with self._one_at_a_time:
-            kept = await self._kept(persona_id)
-            left = [one for one in kept.remarks if one.message != message_id]
-            if len(left) < len(kept.remarks):
-                await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
+        async with self._lock:
+            progress = await self._load_progress(persona_id)
+            remaining = [remark for remark in progress.remarks if remark.message != message_id]
+            if len(remaining) < len(progress.remarks):
+                await self._save_progress(persona_id, progress.model_copy(update={"remarks": remaining}))
 
     # Inputs of a dream
 
-    async def newest(self, persona_id: str) -> datetime | None:
+    async def newest_time(self, persona_id: str) -> datetime | None:
         """Return the time of the newest rating or remark about the persona's replies."""
-        moments = [one.at for one in await self._rows.feedback_of(persona_id, 1)]
-        return max([*moments, *(one.at for one in (await self._kept(persona_id)).remarks)], default=None)
+        rating_times = [one.at for one in await self._rows.feedback_of(persona_id, 1)]
+        return max([*rating_times, *(one.at for one in (await self._load_progress(persona_id)).remarks)], default=None)
 
-    async def disliked(self, persona_id: str) -> list[Disliked]:
+    async def list_disliked(self, persona_id: str) -> list[Disliked]:
         """Return replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
-        found: list[Disliked] = []
-        for one in reversed(await self._rows.feedback_of(persona_id, MOST_TOLD, settled=False)):
-            if _is_unexplained(one) and (thought := await self._told(one)).session is not None:
-                asked = await self._asked(thought.session, one.message_id)
-                where = (one.message_id, one.position, thought.session, one.at)
-                found.append(Disliked(*where, asked, thought.text))
-        return found
+        disliked_replies: list[Disliked] = []
+        for feedback in reversed(await self._rows.feedback_of(persona_id, MOST_LISTED, settled=False)):
+            if _is_unexplained(feedback) and (entry := await self._load_entry(feedback)).session is not None:
+                question = await self._question_of(entry.session, feedback.message_id)
+                position = (feedback.message_id, feedback.position, entry.session, feedback.at)
+                disliked_replies.append(Disliked(*position, question, entry.text))
+        return disliked_replies
 
-    async def _asked(self, session: UUID, reply: UUID) -> str:
+    async def _question_of(self, session: UUID, reply: UUID) -> str:
         """Return the user's message that the reply answers."""
-        above = to_utterances(await self._chats.tail(session, LOOK_BACK, reply))
-        return next((one.text for one in reversed(above) if one.role is Role.USER and one.id != reply), "")
+        earlier_utterances = to_utterances(await self._chats.tail(session, LOOK_BACK, reply))
+        return next(
+            (
+                utterance.text
+                for utterance in reversed(earlier_utterances)
+                if utterance.role is Role.USER and utterance.id != reply
+            ),
+            "",
+        )
 
-    async def unheard(self, persona_id: str) -> list[list[Utterance]]:
+    async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
         """Return the user's messages since the last evaluation, grouped by session, oldest first."""
-        talks: dict[UUID, list[Utterance]] = {}
-        for line in await self._lines(persona_id, (await self._kept(persona_id)).until):
-            talks.setdefault(line.session, []).append(line.said)
-        return list(talks.values())
+        utterances_by_session: dict[UUID, list[Utterance]] = {}
+        for line in await self._new_lines(persona_id, (await self._load_progress(persona_id)).until):
+            utterances_by_session.setdefault(line.session, []).append(line.utterance)
+        return list(utterances_by_session.values())
 
-    async def collect_remarks(self, persona_id: str, told: Sequence[Remark] = ()) -> list[Remark]:
+    async def collect_remarks(self, persona_id: str, model_remarks: Sequence[Remark] = ()) -> list[Remark]:
         """Return all remarks from which nothing was concluded, including those that rules find in new messages and those of
-        a model in `told`.
+        a model in `model_remarks`.
 
         A correction is also stored as feedback on the reply before it.
         """
-        async with self._one_at_a_time:
-            kept = await self._kept(persona_id)
-            lines = await self._lines(persona_id, kept.until)
-            new: list[Remark] = []
+        async with self._lock:
+            progress = await self._load_progress(persona_id)
+            lines = await self._new_lines(persona_id, progress.until)
+            rule_remarks: list[Remark] = []
             for line in lines:
-                new += await self._listen(persona_id, line)
-            remarks = [*kept.remarks, *joined(new, told)][-MOST_REMARKS:]
-            until = max((line.said.time for line in lines), default=kept.until)
-            if lines or told:
-                await self._keep(persona_id, FeedbackProgress(until=until, remarks=remarks))
-        if new:
+                rule_remarks += await self._extract_remarks(persona_id, line)
+            remarks = [*progress.remarks, *merge_remarks(rule_remarks, model_remarks)][-MOST_REMARKS:]
+            until = max((line.utterance.time for line in lines), default=progress.until)
+            if lines or model_remarks:
+                await self._save_progress(persona_id, FeedbackProgress(until=until, remarks=remarks))
+        if rule_remarks:
             self.changed.tell(persona_id)
         return remarks
 
@@ -187,75 +196,77 @@ class Feedbacks:
         """Return the session of a message. Raise StorageError."""
         return (await self._chats.message(message)).session_id
 
-    async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
+    async def mark_concluded(self, persona_id: str, messages: Collection[UUID]) -> None:
         """Remove the remarks of these messages and mark the feedback they belong to as settled, so that neither counts
         again.
         """
-        async with self._one_at_a_time:
-            kept = await self._kept(persona_id)
-            used = [one.words for one in kept.remarks if one.message in messages]
-            left = [one for one in kept.remarks if one.message not in messages]
-            await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
-            open_ones = await self._rows.feedback_of(persona_id, MOST_REMARKS, settled=False)
-            settled = [one for one in open_ones if any(words in one.words for words in used)]
-            settled += [one for one in open_ones if one.message_id in messages and _is_unexplained(one)]
+        async with self._lock:
+            progress = await self._load_progress(persona_id)
+            used_quotes = [one.words for one in progress.remarks if one.message in messages]
+            remaining = [one for one in progress.remarks if one.message not in messages]
+            await self._save_progress(persona_id, progress.model_copy(update={"remarks": remaining}))
+            unsettled = await self._rows.feedback_of(persona_id, MOST_REMARKS, settled=False)
+            settled = [one for one in unsettled if any(quote in one.words for quote in used_quotes)]
+            settled += [one for one in unsettled if one.message_id in messages and _is_unexplained(one)]
             await self._rows.mark_concluded(settled)
         self.changed.tell(persona_id)
 
-    async def _listen(self, persona_id: str, line: _Line) -> list[Remark]:
-        found = find_remarks(line.said.text, line.said.id, line.session, line.said.time)
-        if not found or line.reply is None:
-            return found
+    async def _extract_remarks(self, persona_id: str, line: _Line) -> list[Remark]:
+        remarks = find_remarks(line.utterance.text, line.utterance.id, line.session, line.utterance.time)
+        if not remarks or line.reply is None:
+            return remarks
         reply = line.reply
         position = min(reply.shown, len(reply.alternatives) - 1)
-        before = await self._rows.get(reply.id, position)
-        words = "\n".join(dict.fromkeys([*(before.words.splitlines() if before else ()), *(one.words for one in found)]))
-        verdict = before.verdict if before is not None else ReplyRating.BAD
-        values = {"message_id": reply.id, "position": position, "persona_id": persona_id, "at": line.said.time}
-        await self._rows.save_feedback(Feedback(**values, verdict=verdict, words=words))
-        if before is not None and before.verdict is ReplyRating.BAD and not before.words:
-            return [_raised(one) for one in found]  # a thumb down and words besides: it was meant
-        return found
+        previous = await self._rows.get(reply.id, position)
+        reasons = "\n".join(
+            dict.fromkeys([*(previous.words.splitlines() if previous else ()), *(one.words for one in remarks)])
+        )
+        verdict = previous.verdict if previous is not None else ReplyRating.BAD
+        values = {"message_id": reply.id, "position": position, "persona_id": persona_id, "at": line.utterance.time}
+        await self._rows.save_feedback(Feedback(**values, verdict=verdict, words=reasons))
+        if previous is not None and previous.verdict is ReplyRating.BAD and not previous.words:
+            return [_strengthen(one) for one in remarks]  # a thumb down and words besides: it was meant
+        return remarks
 
-    async def _lines(self, persona_id: str, until: datetime | None) -> list[_Line]:
-        found: list[_Line] = []
-        for one in await self._chats.sessions(persona_id):
-            if until is None or one.last_activity > until:
-                found += await self._lines_of(one.guid, until)
-        return sorted(found, key=lambda line: line.said.time)
+    async def _new_lines(self, persona_id: str, until: datetime | None) -> list[_Line]:
+        lines: list[_Line] = []
+        for session in await self._chats.sessions(persona_id):
+            if until is None or session.last_activity > until:
+                lines += await self._new_lines_of_session(session.guid, until)
+        return sorted(lines, key=lambda line: line.utterance.time)
 
-    async def _lines_of(self, session: UUID, until: datetime | None) -> list[_Line]:
+    async def _new_lines_of_session(self, session: UUID, until: datetime | None) -> list[_Line]:
         messages = await self._chats.page(session, 0, len(await self._chats.outline(session)))
-        spoken, reply, found = {one.id: one for one in to_utterances(messages)}, None, list[_Line]()
+        utterances, reply, lines = {one.id: one for one in to_utterances(messages)}, None, list[_Line]()
         for message in messages:
-            said = spoken.get(message.id)
-            if said is not None and said.role is Role.USER and (until is None or said.time > until):
-                found.append(_Line(said, session, reply))
-            if said is not None:
-                reply = message if said.role is Role.ASSISTANT else None
-        return found
+            utterance = utterances.get(message.id)
+            if utterance is not None and utterance.role is Role.USER and (until is None or utterance.time > until):
+                lines.append(_Line(utterance, session, reply))
+            if utterance is not None:
+                reply = message if utterance.role is Role.ASSISTANT else None
+        return lines
 
-    async def _kept(self, persona_id: str) -> FeedbackProgress:
+    async def _load_progress(self, persona_id: str) -> FeedbackProgress:
         try:
             return FeedbackProgress.model_validate(await self._state.get(SCOPE, persona_id) or {})
         except ValidationError:
             return FeedbackProgress()
 
-    async def _keep(self, persona_id: str, heard: FeedbackProgress) -> None:
-        await self._state.set(SCOPE, persona_id, heard.model_dump(mode="json"))
+    async def _save_progress(self, persona_id: str, progress: FeedbackProgress) -> None:
+        await self._state.set(SCOPE, persona_id, progress.model_dump(mode="json"))
 
 
-def joined(by_rules: Sequence[Remark], told: Sequence[Remark]) -> list[Remark]:
+def merge_remarks(rule_remarks: Sequence[Remark], model_remarks: Sequence[Remark]) -> list[Remark]:
     """Merge remarks of rules and of a model: where both found one, take the strength of the rules and the model's wording."""
-    wishes = {one.message: one.wish for one in told}
-    known = {one.message for one in by_rules}
-    heard = [one.model_copy(update={"wish": wishes.get(one.message, "")}) for one in by_rules]
-    return sorted([*heard, *(one for one in told if one.message not in known)], key=lambda one: one.at)
+    wishes = {one.message: one.wish for one in model_remarks}
+    rule_messages = {one.message for one in rule_remarks}
+    merged = [one.model_copy(update={"wish": wishes.get(one.message, "")}) for one in rule_remarks]
+    return sorted([*merged, *(one for one in model_remarks if one.message not in rule_messages)], key=lambda one: one.at)
 
 
-def _is_unexplained(one: Feedback) -> bool:
-    return one.verdict is ReplyRating.BAD and not one.words
+def _is_unexplained(feedback: Feedback) -> bool:
+    return feedback.verdict is ReplyRating.BAD and not feedback.words
 
 
-def _raised(one: Remark) -> Remark:
-    return one.model_copy(update={"strength": Strength(max(one.strength - 1, Strength.STRONG))})
+def _strengthen(remark: Remark) -> Remark:
+    return remark.model_copy(update={"strength": Strength(max(remark.strength - 1, Strength.STRONG))})

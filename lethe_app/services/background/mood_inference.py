@@ -30,13 +30,13 @@ from lethe_app.services.sessions.archive_queue import Archived, Archiving
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import AppState
 
-SCOPE, WAITING = "mood readings", ""
+SCOPE, QUEUE_KEY = "mood readings", ""
 """Scope and key of the app state. The sessions to be read are stored under an empty key, which is no persona's id."""
-STILL_FELT = timedelta(days=2)
+LONGEST_SESSION_AGE = timedelta(days=2)
 """Age of a session from which on it no longer affects the mood."""
 MOST_WAITING = 20
 LOOK_AGAIN = 600.0
-NOT_NOW = (ModelMissing, EngineUnreachable)
+RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
 
 class MoodReader:
@@ -46,83 +46,86 @@ class MoodReader:
         self,
         moods: Moods,
         chats: Chats,
-        casting: ParticipantService,
-        clerk: StructuredOutput,
-        trust: Qualification,
-        quiet: BackgroundPriority,
+        participant_service: ParticipantService,
+        structured_output: StructuredOutput,
+        qualification: Qualification,
+        priority: BackgroundPriority,
         app_state: AppState,
         archiving: Archiving,
-        doings: ActivityLog,
+        activity_log: ActivityLog,
     ) -> None:
         self._moods = moods
         self._chats = chats
-        self._casting = casting
-        self._clerk = clerk
-        self._trust = trust
-        self._quiet = quiet
+        self._participant_service = participant_service
+        self._structured_output = structured_output
+        self._qualification = qualification
+        self._priority = priority
         self._app_state = app_state
         self._archiving = archiving
-        self._doings = doings
-        self._under_way: UUID | None = None
-        self._heard: list[UUID] = []
-        self._forget = archiving.changed.add(self._archived)
-        self._background = Background(self.catch_up, LOOK_AGAIN)
+        self._activity_log = activity_log
+        self._current_session: UUID | None = None
+        self._archived_sessions: list[UUID] = []
+        self._unsubscribe = archiving.changed.add(self._on_archive_progress)
+        self._background = Background(self.read_queue, LOOK_AGAIN)
 
-    def start(self, pause: float = 0.0) -> None:
-        """Process the stored queue after `pause` seconds, then every session that is archived."""
-        self._background.start(pause)
+    def start(self, delay: float = 0.0) -> None:
+        """Process the stored queue after `delay` seconds, then every session that is archived."""
+        self._background.start(delay)
 
     async def close(self) -> None:
         """Stop. Sessions in the queue are read after the next start, unless they are too old by then."""
-        self._forget()
+        self._unsubscribe()
         await self._background.close()
 
-    def _archived(self, progress: Archived) -> None:
+    def _on_archive_progress(self, progress: Archived) -> None:
         """Handle the progress of an archive job. A session is complete when the progress names another session or none."""
-        before, self._under_way = self._under_way, progress.session
-        if before is not None and before != progress.session:
-            self._heard.append(before)
+        previous, self._current_session = self._current_session, progress.session
+        if previous is not None and previous != progress.session:
+            self._archived_sessions.append(previous)
             self._background.wake()
 
-    async def catch_up(self) -> None:
+    async def read_queue(self) -> None:
         """Read the sessions in the queue while a qualified model is available."""
-        waiting = await self._waiting()
-        for one in list(waiting):
-            if not self._may_write:
+        queue = await self._load_queue()
+        for session_id in list(queue):
+            if not self._is_model_qualified:
                 break
-            await self._quiet.wait()
+            await self._priority.wait_for_turn_end()
             try:
                 with suppress(StorageError, FileError):  # the conversation or the persona is gone
-                    if not await self._is_left_for(one):
+                    if not await self._has_budget_for(session_id):
                         continue
-                    await self.read(one)
-            except NOT_NOW:
+                    await self.read_session(session_id)
+            except RETRY_LATER_ERRORS:
                 break
             except ModelError:
                 pass  # it could not say, or died of it: that will be so tomorrow
-            waiting.remove(one)
-            await self._app_state.set(SCOPE, WAITING, [str(other) for other in waiting] or None)
+            queue.remove(session_id)
+            await self._app_state.set(SCOPE, QUEUE_KEY, [str(queued_id) for queued_id in queue] or None)
 
-    async def _is_left_for(self, session_id: UUID) -> bool:
+    async def _has_budget_for(self, session_id: UUID) -> bool:
         """Return whether the session's persona has budget left today."""
-        return await self._doings.is_left((await self._chats.session(session_id)).persona_id)
+        return await self._activity_log.has_budget_left((await self._chats.session(session_id)).persona_id)
 
-    async def read(self, session_id: UUID) -> None:
+    async def read_session(self, session_id: UUID) -> None:
         """Read how a session changed the mood, if it is eligible. Raise ModelError."""
         session = await self._chats.session(session_id)
-        if not await self._is_worth_it(session):
+        if not await self._is_eligible(session):
             return
-        cast = await self._casting.of_session(session)
-        if self._moods.is_on(cast.persona) and not self._moods.is_steady:
-            whose = (session.persona_id, cast.persona.name)
-            await self._doings.carry_out(MOODS, whose, partial(self._read, session, cast))
+        participants = await self._participant_service.of_session(session)
+        if self._moods.is_on(participants.persona) and not self._moods.is_steady:
+            owner = (session.persona_id, participants.persona.name)
+            await self._activity_log.run_action(MOODS, owner, partial(self._read_mood, session, participants))
 
-    async def _read(self, session: ChatSession, cast: Participants, doing: Doing) -> Result:
-        doing.progress(
+    async def _read_mood(self, session: ChatSession, participants: Participants, doing: Doing) -> Result:
+        doing.report_progress(
             f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
         )
-        model = self._clerk.model
-        steps = {one.id: await self._step(one, cast.persona.name, session.content) for one in self._moods.moodlets}
+        model = self._structured_output.model
+        steps = {
+            moodlet.id: await self._ask_step(moodlet, participants.persona.name, session.content)
+            for moodlet in self._moods.moodlets
+        }
         await self._moods.read(
             session.persona_id,
             MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
@@ -131,29 +134,29 @@ class MoodReader:
             f"Reviewed the mood of “{session.name}”." if session.name else "Reviewed the mood of the last conversation."
         )
 
-    async def _step(self, moodlet: Moodlet, name: str, summary: str) -> float:
-        material = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
-        return STEPS[(await self._clerk.ask(TaskKind.MOOD, MoodChange, **material)).step + 2]
+    async def _ask_step(self, moodlet: Moodlet, name: str, summary: str) -> float:
+        placeholders = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
+        return STEPS[(await self._structured_output.ask(TaskKind.MOOD, MoodChange, **placeholders)).step + 2]
 
-    async def _is_worth_it(self, session: ChatSession) -> bool:
+    async def _is_eligible(self, session: ChatSession) -> bool:
         """Return whether the session is archived, recent and summarised, and was not read before."""
         if not session.archived or not session.content.strip():
             return False
-        if any(one.session == session.guid for one in await self._moods.readings(session.persona_id)):
+        if any(reading.session == session.guid for reading in await self._moods.readings(session.persona_id)):
             return False
-        last = await self._chats.tail(session.guid, 1)
-        return bool(last) and elapsed(last[0].time, now()) <= STILL_FELT
+        newest_messages = await self._chats.tail(session.guid, 1)
+        return bool(newest_messages) and elapsed(newest_messages[0].time, now()) <= LONGEST_SESSION_AGE
 
     @property
-    def _may_write(self) -> bool:
-        return self._trust.verdict is not None and self._trust.verdict.may_write_summaries
+    def _is_model_qualified(self) -> bool:
+        return self._qualification.verdict is not None and self._qualification.verdict.may_write_summaries
 
-    async def _waiting(self) -> list[UUID]:
+    async def _load_queue(self) -> list[UUID]:
         """Return the queue: sessions stored before the last end of the program, and those archived since."""
-        stored = await self._app_state.get(SCOPE, WAITING)
-        known = [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
-        heard, self._heard = self._heard, []
-        waiting = list(dict.fromkeys((*known, *heard)))[-MOST_WAITING:]
-        if heard:
-            await self._app_state.set(SCOPE, WAITING, [str(one) for one in waiting])
-        return waiting
+        stored = await self._app_state.get(SCOPE, QUEUE_KEY)
+        stored_ids = [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
+        new_ids, self._archived_sessions = self._archived_sessions, []
+        queue = list(dict.fromkeys((*stored_ids, *new_ids)))[-MOST_WAITING:]
+        if new_ids:
+            await self._app_state.set(SCOPE, QUEUE_KEY, [str(one) for one in queue])
+        return queue

@@ -10,9 +10,9 @@ from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
-SCOPE, TROUBLES = "task failures", "task troubles"
+SCOPE, FAILURE_REASONS = "task failures", "task troubles"
 """Scopes of the app state: failures in a row by task, and the reason by disabled task."""
-TOO_OFTEN = 3
+MOST_FAILURES = 3
 
 
 @dataclass(frozen=True)
@@ -34,37 +34,37 @@ class Failing:
         self._state = state
         self._preferences = preferences
 
-    async def note(self, known: RegisteredTask, run: TaskRun) -> str:
+    async def record_outcome(self, registered: RegisteredTask, run: TaskRun) -> str:
         """Count the outcome of a run. Return the sentence to show if its task is switched off now, else an empty text."""
-        if not known.plugin:
+        if not registered.plugin:
             return ""
         if run.outcome is not RunOutcome.FAILED:
             if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}:
-                await self._state.set(SCOPE, known.name, None)
+                await self._state.set(SCOPE, registered.name, None)
             return ""
-        before = await self._state.get(SCOPE, known.name)
-        failures = (before if isinstance(before, int) else 0) + 1
-        if failures < TOO_OFTEN:
-            await self._state.set(SCOPE, known.name, failures)
+        stored = await self._state.get(SCOPE, registered.name)
+        failures = (stored if isinstance(stored, int) else 0) + 1
+        if failures < MOST_FAILURES:
+            await self._state.set(SCOPE, registered.name, failures)
             return ""
-        await self._state.set(SCOPE, known.name, None)  # who switches it on again gives it another chance
-        await self._state.set(TROUBLES, known.name, run.trouble)
-        off = self._preferences.current.tasks_off
-        if known.name not in off:
-            await self._preferences.set(tasks_off=[*off, known.name])
-        return f"“{known.task.title}” failed {TOO_OFTEN} times in a row and was switched off. {run.trouble}".strip()
+        await self._state.set(SCOPE, registered.name, None)  # who switches it on again gives it another chance
+        await self._state.set(FAILURE_REASONS, registered.name, run.trouble)
+        disabled_names = self._preferences.current.tasks_off
+        if registered.name not in disabled_names:
+            await self._preferences.set(tasks_off=[*disabled_names, registered.name])
+        return f"“{registered.task.title}” failed {MOST_FAILURES} times in a row and was switched off. {run.trouble}".strip()
 
-    async def disabled(self, known: Iterable[RegisteredTask]) -> list[Disabled]:
+    async def list_disabled(self, registered_tasks: Iterable[RegisteredTask]) -> list[Disabled]:
         """Return the tasks that are off because they failed, without those the user switched off or on again."""
-        troubles, off = await self._state.all(TROUBLES), self._preferences.current.tasks_off
+        reasons, off = await self._state.all(FAILURE_REASONS), self._preferences.current.tasks_off
         return [
-            Disabled(one.name, one.task.title, one.plugin, str(troubles[one.name]))
-            for one in known
-            if one.name in off and one.name in troubles
+            Disabled(registered.name, registered.task.title, registered.plugin, str(reasons[registered.name]))
+            for registered in registered_tasks
+            if registered.name in off and registered.name in reasons
         ]
 
-    async def allow(self, task: str) -> None:
+    async def enable_task(self, task: str) -> None:
         """Switch a task on again."""
-        await self._state.set(TROUBLES, task, None)
-        off = [name for name in self._preferences.current.tasks_off if name != task]
-        await self._preferences.set(tasks_off=off)
+        await self._state.set(FAILURE_REASONS, task, None)
+        disabled_names = [name for name in self._preferences.current.tasks_off if name != task]
+        await self._preferences.set(tasks_off=disabled_names)

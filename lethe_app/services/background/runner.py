@@ -11,13 +11,13 @@ from uuid import UUID
 from lethe_app.agents.budget import Budget, Spent
 from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.runtime import LONGEST, Due, Hindrance, Runtime, attempt, hindrance, sees_something
+from lethe_app.agents.runtime import MAX_RUN_SECONDS, Due, Hindrance, Runtime, execute_run, find_hindrance, has_work
 from lethe_app.agents.task import Need
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import WORKS, ActivityLog, Underway
+from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityLog, Underway
 from lethe_app.services.background.plugin_failures import Disabled, Failing
 from lethe_app.services.background.task_api import Eyes, TaskApi, Tools
 from lethe_app.services.background.undo import ChangeUndo
@@ -33,8 +33,8 @@ LOOK_AGAIN = 5.0
 """Seconds between two checks for due tasks."""
 GRACE = 2.0
 """Seconds to wait for a task after its cancellation. Its context is then disabled, and the task is no longer waited for."""
-NOTHING_TO_DO, WOULD_NOT_END = "There was nothing to do.", "The task did not stop when it was asked to."
-WANTED = {
+NOTHING_TO_DO, DID_NOT_STOP = "There was nothing to do.", "The task did not stop when it was asked to."
+UNMET_NEED_MESSAGES = {
     Need.MODEL: "The task needs a model that has passed the self-test.",
     Need.FACTS: "The task needs a model that is qualified for facts.",
     Need.WEB: "The task needs internet search, which can be allowed in the settings.",
@@ -42,52 +42,57 @@ WANTED = {
 
 
 class Away:
-    """Runner of background tasks. `changed` is emitted for every visible change; `told` with a sentence that the user should
+    """Runner of background tasks. `changed` is emitted for every visible change; `notices` with a sentence that the user should
     read.
     """
 
     def __init__(
         self,
         runtime: Runtime,
-        tools: Tools,
-        casting: ParticipantService,
+        services: Tools,
+        participant_service: ParticipantService,
         runs: TaskRuns,
         idleness: Idleness,
         timeout: SessionTimeout,
-        failing: Failing,
-        taking_back: ChangeUndo,
-        doings: ActivityLog,
+        plugin_failures: Failing,
+        change_undo: ChangeUndo,
+        activity_log: ActivityLog,
         on_battery: Callable[[], bool],
     ) -> None:
-        """Create the runner; `doings` is the log of other background work, which is shown in the same list."""
+        """Create the runner; `activity_log` is the log of other background work, which is shown in the same list."""
         self.changed: Listeners[None] = Listeners()
-        self.told: Listeners[str] = Listeners()
+        self.notices: Listeners[str] = Listeners()
         self.underway: Underway | None = None
         """The task that is running; None if there is none."""
-        self._runtime, self._tools, self._casting, self._runs = runtime, tools, casting, runs
-        self._idleness, self._failing, self._taking_back, self._on_battery = idleness, failing, taking_back, on_battery
-        self._doings, self._timeout = doings, timeout
-        self._asked: list[tuple[str, str]] = []
+        self._runtime, self._services, self._participant_service, self._runs = runtime, services, participant_service, runs
+        self._idleness, self._plugin_failures, self._change_undo, self._on_battery = (
+            idleness,
+            plugin_failures,
+            change_undo,
+            on_battery,
+        )
+        self._activity_log, self._timeout = activity_log, timeout
+        self._requested_tasks: list[tuple[str, str]] = []
         self._task: asyncio.Task[None] | None = None
-        self._cut_off = RunOutcome.GAVE_WAY
+        self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
-        self._has_begun = False
-        self._background = Background(self.look, LOOK_AGAIN)
-        self._forget = [
-            idleness.touched.add(lambda _none: self._user_is_here()),
-            tools.preferences.changed.add(lambda _settings: self._look_anew()),
-            tools.library.changed.add(lambda _none: self._look_anew()),
-            tools.library.deleted.add(self._leave),
-            doings.changed.add(self.changed.tell),
+        self._is_initialized = False
+        self._background = Background(self.run_next_task, LOOK_AGAIN)
+        self._unsubscribe = [
+            idleness.user_active.add(lambda _none: self._on_user_active()),
+            services.preferences.changed.add(lambda _settings: self._reset_due_times()),
+            services.library.changed.add(lambda _none: self._reset_due_times()),
+            services.library.deleted.add(self._on_persona_deleted),
+            activity_log.changed.add(self.changed.tell),
         ]
 
-    def start(self, pause: float = 0.0) -> None:
+    def start(self, delay: float = 0.0) -> None:
         """Begin to check every few seconds whether a task is due."""
-        self._background.start(pause)
+        self._background.start(delay)
 
     async def close(self) -> None:
         """Stop. A running task ends as if the user had come back."""
-        for forget in self._forget:
+        for forget in self._unsubscribe:
             forget()
         await self._background.close()
 
@@ -100,153 +105,160 @@ class Away:
     @property
     def everything_underway(self) -> list[Underway]:
         """Return the running task and other running background work."""
-        return [*([self.underway] if self.underway is not None else []), *self._doings.underway]
+        return [*([self.underway] if self.underway is not None else []), *self._activity_log.underway]
 
     def title_of(self, task: str) -> str:
         """Return the display title of a task, or its name if it is not installed any more."""
-        if task in WORKS:
-            return WORKS[task].title
-        known = self._runtime.registry.get(task)
-        return known.task.title if known is not None else task
+        if task in WORK_BY_NAME:
+            return WORK_BY_NAME[task].title
+        registered = self._runtime.registry.get(task)
+        return registered.task.title if registered is not None else task
 
-    async def disabled(self) -> list[Disabled]:
+    async def list_disabled(self) -> list[Disabled]:
         """Return the plug-in tasks that are off because they failed repeatedly."""
-        return await self._failing.disabled(self.registry.all())
+        return await self._plugin_failures.list_disabled(self.registry.list_tasks())
 
-    async def allow(self, task: str) -> None:
+    async def enable_task(self, task: str) -> None:
         """Switch one of them on again."""
-        await self._failing.allow(task)
+        await self._plugin_failures.enable_task(task)
         self.changed.tell(None)
 
     @property
     def hindrance(self) -> Hindrance | None:
         """Return why no task is started at present; None if one may be."""
-        settings, idle = self._tools.preferences.current, self._idleness.idle
-        return hindrance(settings, now(), idle, self._on_battery)
+        settings, idle = self._services.preferences.current, self._idleness.idle_time
+        return find_hindrance(settings, now(), idle, self._on_battery)
 
     @property
     def budget(self) -> Budget:
         return self._runtime.budget.limit
 
-    async def spent_today(self, persona_id: str) -> Spent:
+    async def usage_today(self, persona_id: str) -> Spent:
         """Return what one persona has used today."""
-        return await self._runtime.budget.spent_today(persona_id, now())
+        return await self._runtime.budget.usage_today(persona_id, now())
 
-    async def runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
+    async def list_runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Return the runs, newest first."""
-        await self._begin()
+        await self._close_lost_runs()
         return await self._runs.newest(most, before)
 
-    def ask(self, persona_id: str, task: str) -> None:
+    def request_run(self, persona_id: str, task: str) -> None:
         """Run a task now, whether the user is away or not. Raise LetheError if it is unknown or a requirement is not met."""
-        known = self._runtime.registry.get(task)
-        if known is None:
+        registered = self._runtime.registry.get(task)
+        if registered is None:
             raise LetheError(f"There is no task “{task}”.")
-        if (lack := self._runtime.lacks(known)) is not None:
-            raise LetheError(f"“{known.task.title}” cannot run now.", WANTED[lack])
-        if (persona_id, task) not in self._asked:
-            self._asked.append((persona_id, task))
+        if (missing_need := self._runtime.missing_need(registered)) is not None:
+            raise LetheError(f"“{registered.task.title}” cannot run now.", UNMET_NEED_MESSAGES[missing_need])
+        if (persona_id, task) not in self._requested_tasks:
+            self._requested_tasks.append((persona_id, task))
         self._background.wake()
 
     def stop(self, run_id: UUID | None = None) -> None:
         """Cancel one run, or all of them, at the user's request."""
-        for one in self.everything_underway:
-            if run_id in {None, one.run.id}:
-                self._doings.stop(one.run.id)
+        for underway in self.everything_underway:
+            if run_id in {None, underway.run.id}:
+                self._activity_log.stop(underway.run.id)
         if self.underway is not None and run_id in {None, self.underway.run.id}:
-            self._end(RunOutcome.STOPPED)
+            self._cancel_run(RunOutcome.STOPPED)
 
     async def undo(self, run_id: UUID) -> None:
         """Undo a run. Raise StorageError or FileError."""
         run = await self._runs.get(run_id)
         if run is not None and not run.undone and run.outcome is not None:
-            await self._taking_back.undo(run)
+            await self._change_undo.undo(run)
             self.changed.tell(None)
 
     # Loop
 
-    async def look(self) -> None:
+    async def run_next_task(self) -> None:
         """Run one task, if one was requested or is due. The rest follows at the next call."""
-        await self._begin()
-        if self._asked:
-            await self._do_asked(*self._asked.pop(0))
+        await self._close_lost_runs()
+        if self._requested_tasks:
+            await self._run_requested(*self._requested_tasks.pop(0))
             self._background.wake()
         elif self.hindrance is None:
             await self._timeout.archive_timed_out()
-            for one in await self._runtime.due(await self._all_personas(), now()):
-                if await self._timeout.is_settled(one.persona.unique_name) and await self._do_due(one):
+            for due_task in await self._runtime.list_due(await self._all_personas(), now()):
+                if await self._timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
                     return
 
-    async def _begin(self) -> None:
+    async def _close_lost_runs(self) -> None:
         """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
-        if not self._has_begun:
-            self._has_begun = True
-            await self._runs.close_lost(self._doings.open)
+        if not self._is_initialized:
+            self._is_initialized = True
+            await self._runs.close_lost(self._activity_log.running_ids)
 
-    async def _do_asked(self, persona_id: str, task: str) -> None:
-        known = self._runtime.registry.get(task)
-        if known is None:
+    async def _run_requested(self, persona_id: str, task: str) -> None:
+        registered = self._runtime.registry.get(task)
+        if registered is None:
             return
-        one = Due((await self._casting.of_persona(persona_id)).persona, known)
-        if await self._sees_something(one, is_asked=True):
-            await self._do(one, is_asked=True)
+        due_task = Due((await self._participant_service.of_persona(persona_id)).persona, registered)
+        if await self._has_work(due_task, is_requested=True):
+            await self._execute_task(due_task, is_requested=True)
 
-    async def _do_due(self, one: Due) -> bool:
+    async def _run_due(self, due_task: Due) -> bool:
         """Run the task if it finds something to do; return whether it did."""
-        if not await self._sees_something(one, is_asked=False):
+        if not await self._has_work(due_task, is_requested=False):
             return False
-        await self._do(one, is_asked=False)
+        await self._execute_task(due_task, is_requested=False)
         self._background.wake()
         return True
 
-    async def _sees_something(self, one: Due, *, is_asked: bool) -> bool:
+    async def _has_work(self, due_task: Due, *, is_requested: bool) -> bool:
         """Return whether the task finds something to do. If not, and the user requested it, that is recorded; an error of
         `observe` is recorded as a failed run.
         """
         try:
-            if await self._observe(one):
+            if await self._observe_task(due_task):
                 return True
-            self._runtime.saw_nothing(one, now())
-            if is_asked:
-                await self._note(one, RunOutcome.NOTHING, summary=NOTHING_TO_DO)
+            self._runtime.postpone(due_task, now())
+            if is_requested:
+                await self._record_skipped_run(due_task, RunOutcome.NOTHING, summary=NOTHING_TO_DO)
         except LetheError as error:
-            await self._note(one, RunOutcome.FAILED, trouble=error.message)
+            await self._record_skipped_run(due_task, RunOutcome.FAILED, trouble=error.message)
         return False
 
-    async def _observe(self, one: Due) -> bool:
-        cast = await self._casting.of_persona(one.persona.unique_name)
-        return await sees_something(one.known.task, Eyes(self._tools, one.known.name, cast, await self._last_run(one)))
+    async def _observe_task(self, due_task: Due) -> bool:
+        participants = await self._participant_service.of_persona(due_task.persona.unique_name)
+        return await has_work(
+            due_task.registered.task,
+            Eyes(self._services, due_task.registered.name, participants, await self._last_run(due_task)),
+        )
 
-    async def _last_run(self, one: Due) -> TaskRun | None:
-        return await self._runtime.last_run(one, now())
+    async def _last_run(self, due_task: Due) -> TaskRun | None:
+        return await self._runtime.last_run(due_task, now())
 
-    async def _note(self, one: Due, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
+    async def _record_skipped_run(self, due_task: Due, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
         """Record a run that ended before it began."""
-        ledger = await self._runtime.ledger(one, now(), is_asked=True)
-        await self._conclude(one.known, await ledger.close(outcome, summary, trouble))
+        recorder = await self._runtime.create_recorder(due_task, now(), is_requested=True)
+        await self._finish_run(due_task.registered, await recorder.close(outcome, summary, trouble))
 
-    async def _do(self, one: Due, *, is_asked: bool) -> None:
+    async def _execute_task(self, due_task: Due, *, is_requested: bool) -> None:
         moment = now()
-        cast = await self._casting.of_persona(one.persona.unique_name)
-        ledger = await self._runtime.ledger(one, moment, is_asked=is_asked)
-        hands = TaskApi(self._tools, one.known.name, cast, await self._last_run(one), ledger, self._progress)
-        seconds = LONGEST if is_asked else await self._runtime.time_left(one, moment)
-        if not is_asked and self.hindrance is not None:
+        participants = await self._participant_service.of_persona(due_task.persona.unique_name)
+        recorder = await self._runtime.create_recorder(due_task, moment, is_requested=is_requested)
+        context = TaskApi(
+            self._services, due_task.registered.name, participants, await self._last_run(due_task), recorder, self._on_progress
+        )
+        seconds = MAX_RUN_SECONDS if is_requested else await self._runtime.time_left(due_task, moment)
+        if not is_requested and self.hindrance is not None:
             return  # the user came back while all this was looked up; from here on they are noticed
-        self._cut_off = RunOutcome.GAVE_WAY
-        self._show(Underway(ledger.run, one.known.task.title, cast.persona.name, is_asked=is_asked))
+        self._outcome_if_cancelled = RunOutcome.GAVE_WAY
+        self._set_underway(
+            Underway(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
+        )
         # A task of its own, so that a run can be cancelled without ending the loop.
-        self._task = asyncio.get_running_loop().create_task(self._run(one, hands, ledger, seconds))
+        self._task = asyncio.get_running_loop().create_task(self._run_metered(due_task, context, recorder, seconds))
         try:
-            await self._wait_for(self._task)
+            await self._wait_for_task(self._task)
         finally:
-            hands.let_go()
-            self._runtime.has_ended(ledger.run)
+            context.disable()
+            self._runtime.reset_due_time(recorder.run)
             self._task = None
-            self._show(None)
-        await self._conclude(one.known, await ledger.close(self._cut_off, trouble=WOULD_NOT_END))
+            self._set_underway(None)
+        await self._finish_run(due_task.registered, await recorder.close(self._outcome_if_cancelled, trouble=DID_NOT_STOP))
 
-    async def _wait_for(self, task: asyncio.Task[None]) -> None:
+    async def _wait_for_task(self, task: asyncio.Task[None]) -> None:
         """Wait until the task ends, or for `GRACE` seconds once it was cancelled. Raise what it raises."""
         try:
             # The timeout lets the loop notice a cancellation that the task ignores; `asyncio.wait` itself would not return.
@@ -260,46 +272,46 @@ class Away:
         if task.done() and not task.cancelled():
             task.result()
 
-    async def _run(self, one: Due, hands: TaskApi, ledger: RunRecorder, seconds: float) -> None:
-        with metered(ledger.spend):
-            await attempt(one.known.task, hands, ledger, seconds, lambda: self._cut_off)
+    async def _run_metered(self, due_task: Due, context: TaskApi, recorder: RunRecorder, seconds: float) -> None:
+        with metered(recorder.add_tokens):
+            await execute_run(due_task.registered.task, context, recorder, seconds, lambda: self._outcome_if_cancelled)
 
-    async def _conclude(self, known: RegisteredTask, run: TaskRun) -> None:
-        self._runtime.has_ended(run)
-        if words := await self._failing.note(known, run):
-            self.told.tell(words)
+    async def _finish_run(self, registered: RegisteredTask, run: TaskRun) -> None:
+        self._runtime.reset_due_time(run)
+        if notice := await self._plugin_failures.record_outcome(registered, run):
+            self.notices.tell(notice)
         self.changed.tell(None)
 
     # Events during a run
 
-    def _user_is_here(self) -> None:
-        if self.underway is not None and not self.underway.is_asked:
-            self._end(RunOutcome.GAVE_WAY)
+    def _on_user_active(self) -> None:
+        if self.underway is not None and not self.underway.is_requested:
+            self._cancel_run(RunOutcome.GAVE_WAY)
 
-    def _leave(self, persona_id: str) -> None:
+    def _on_persona_deleted(self, persona_id: str) -> None:
         """Cancel the work for a persona that was deleted."""
-        self._doings.leave(persona_id)
+        self._activity_log.cancel_persona_work(persona_id)
         if self.underway is not None and self.underway.run.persona_id == persona_id:
-            self._end(RunOutcome.STOPPED)
+            self._cancel_run(RunOutcome.STOPPED)
 
-    def _end(self, outcome: RunOutcome) -> None:
+    def _cancel_run(self, outcome: RunOutcome) -> None:
         if self._task is not None:
-            self._cut_off = outcome
+            self._outcome_if_cancelled = outcome
             self._task.cancel()
 
-    def _progress(self, words: str) -> None:
+    def _on_progress(self, step: str) -> None:
         if self.underway is not None:
-            self._show(replace(self.underway, words=words))
+            self._set_underway(replace(self.underway, step=step))
 
-    def _show(self, underway: Underway | None) -> None:
+    def _set_underway(self, underway: Underway | None) -> None:
         self.underway = underway
         self.changed.tell(None)
 
-    def _look_anew(self) -> None:
+    def _reset_due_times(self) -> None:
         self._personas = None
-        self._runtime.look_anew()
+        self._runtime.reset_due_times()
 
     async def _all_personas(self) -> Sequence[Persona]:
         if self._personas is None:
-            self._personas = await self._tools.library.personas()
+            self._personas = await self._services.library.personas()
         return self._personas

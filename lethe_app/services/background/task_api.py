@@ -38,11 +38,11 @@ from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T", bound=LlmAnswer)
-STATE = "task "
+STATE_SCOPE = "task "
 """Prefix of the app state's scope for the state of a task, followed by its name; the key is the persona id."""
-HERS = frozenset({"self_edit_field", "schedule", "schedule_prefix"})
+WRITABLE_FIELDS = frozenset({"self_edit_field", "schedule", "schedule_prefix"})
 """Fields of a persona that a task may write."""
-EDIT, FORGET, REWRITE = "edit", "forget", "rewrite"
+EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA = "edit", "forget", "rewrite"
 """Kinds of changes made through the context: a memory edited, a memory moved to the trash, the persona's file edited."""
 
 
@@ -52,34 +52,34 @@ class Tools:
 
     brain: Brain
     lookup: MemoryLookup
-    knowing: FactService
+    fact_service: FactService
     chats: Chats
-    guidance: ProactiveMemory
+    proactive: ProactiveMemory
     library: Library
-    clerk: StructuredOutput
+    structured_output: StructuredOutput
     changes: Changes
-    state: AppState
+    app_state: AppState
     preferences: Preferences
-    foreign: UntrustedMemories
+    untrusted_memories: UntrustedMemories
 
 
 class Eyes:
     """Implementation of `agents.task.Sight`."""
 
-    def __init__(self, tools: Tools, task: str, cast: Participants, last_run: TaskRun | None) -> None:
-        self._tools = tools
+    def __init__(self, services: Tools, task: str, participants: Participants, last_run: TaskRun | None) -> None:
+        self._services = services
         self._task = task
-        self._cast = cast
+        self._participants = participants
         self._last_run = last_run
-        self._id = cast.persona.unique_name
+        self._persona_id = participants.persona.unique_name
 
     @property
     def persona(self) -> Persona:
-        return self._cast.persona
+        return self._participants.persona
 
     @property
     def user(self) -> Persona:
-        return self._cast.user
+        return self._participants.user
 
     @property
     def moment(self) -> datetime:
@@ -87,34 +87,34 @@ class Eyes:
 
     @property
     def settings(self) -> Settings:
-        return self._tools.preferences.current
+        return self._services.preferences.current
 
     @property
     def last_run(self) -> TaskRun | None:
         return self._last_run
 
-    async def memories(self) -> Sequence[MemoryUnit]:
-        return await self._tools.brain.memories(self._id)
+    async def list_memories(self) -> Sequence[MemoryUnit]:
+        return await self._services.brain.memories(self._persona_id)
 
-    async def facts(self) -> list[ExtractedFact]:
-        known = await self._tools.knowing.all(self._id)
-        return [fact for fact in known if not fact.superseded and not fact.in_story]
+    async def list_facts(self) -> list[ExtractedFact]:
+        known_facts = await self._services.fact_service.all(self._persona_id)
+        return [fact for fact in known_facts if not fact.superseded and not fact.in_story]
 
-    async def sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
-        found = await self._tools.chats.sessions(self._id)
-        return [one for one in found if archived is None or one.archived == archived][:most]
+    async def list_sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
+        summaries = await self._services.chats.sessions(self._persona_id)
+        return [session for session in summaries if archived is None or session.archived == archived][:most]
 
-    async def session(self, guid: UUID) -> ChatSession:
-        return await self._tools.chats.session(guid)
+    async def load_session(self, guid: UUID) -> ChatSession:
+        return await self._services.chats.session(guid)
 
-    async def lines(self, guid: UUID, newest: int = 0) -> list[Utterance]:
+    async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         if newest:
-            return to_utterances(await self._tools.chats.tail(guid, newest))
-        return to_utterances(await self._tools.chats.page(guid, 0, len(await self._tools.chats.outline(guid))))
+            return to_utterances(await self._services.chats.tail(guid, newest))
+        return to_utterances(await self._services.chats.page(guid, 0, len(await self._services.chats.outline(guid))))
 
-    async def state(self) -> dict[str, object]:
-        kept = await self._tools.state.get(STATE + self._task, self._id)
-        return kept if isinstance(kept, dict) else {}
+    async def load_state(self) -> dict[str, object]:
+        stored = await self._services.app_state.get(STATE_SCOPE + self._task, self._persona_id)
+        return stored if isinstance(stored, dict) else {}
 
 
 class TaskApi(Eyes):
@@ -124,135 +124,141 @@ class TaskApi(Eyes):
 
     def __init__(
         self,
-        tools: Tools,
+        services: Tools,
         task: str,
-        cast: Participants,
+        participants: Participants,
         last_run: TaskRun | None,
-        ledger: RunRecorder,
-        tell: Callable[[str], None],
+        recorder: RunRecorder,
+        on_progress: Callable[[str], None],
     ) -> None:
         """Create the context; `tell` is called with the text of the current step."""
-        super().__init__(tools, task, cast, last_run)
-        self._ledger = ledger
-        self._tell = tell
+        super().__init__(services, task, participants, last_run)
+        self._recorder = recorder
+        self._on_progress = on_progress
         self._is_over = False
 
-    def let_go(self) -> None:
+    def disable(self) -> None:
         """Disable the context, because the run is over."""
         self._is_over = True
 
     @property
     def run_id(self) -> UUID:
-        return self._ledger.run.id
+        return self._recorder.run.id
 
     async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
-        self._check()
-        if not self._ledger.has_means:
+        self._check_running()
+        if not self._recorder.can_spend:
             raise BudgetSpent("The daily token limit is used up; the task continues another day.")
-        return await self._tools.clerk.ask(errand, answer, **material)
+        return await self._services.structured_output.ask(errand, answer, **material)
 
     async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
-        return await self._tools.clerk.room(errand, answer, **material)
+        return await self._services.structured_output.room(errand, answer, **material)
 
-    async def portions(
-        self, errand: str | TaskPrompt, answer: type[LlmAnswer], lines: Sequence[Utterance], **material: str
+    async def split_to_fit(
+        self, errand: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **material: str
     ) -> list[list[Utterance]]:
-        return await self._tools.clerk.portions(errand, answer, lines, 0, 0, 0, **material)
+        return await self._services.structured_output.portions(errand, answer, utterances, 0, 0, 0, **material)
 
     async def count(self, texts: list[str]) -> list[int]:
-        return await self._tools.clerk.count(texts)
+        return await self._services.structured_output.count(texts)
 
-    async def search(self, text: str, most: int = 3) -> list[Recollection]:
-        found = await self._tools.lookup.search(self._id, text, most)
-        return await self._tools.foreign.fenced(found, {one.guid: one for one in await self.memories()})
+    async def search_memories(self, text: str, most: int = 3) -> list[Recollection]:
+        recollections = await self._services.lookup.search(self._persona_id, text, most)
+        return await self._services.untrusted_memories.fenced(
+            recollections, {memory.guid: memory for memory in await self.list_memories()}
+        )
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
-        self._check()
-        before = {one.guid: one for one in await self.memories()}
-        if memory.guid in before:
-            self._refuse(before[memory.guid])
-        planned = made_of(memory)
-        await self._ledger.note(planned)  # first: what is noted and not there harms nobody, the reverse could not be undone
+        self._check_running()
+        memories_before = {known_memory.guid: known_memory for known_memory in await self.list_memories()}
+        if memory.guid in memories_before:
+            self._check_changeable(memories_before[memory.guid])
+        planned = build_memory_result(memory)
+        await self._recorder.add_result(
+            planned
+        )  # first: what is noted and not there harms nobody, the reverse could not be undone
 
-        async def tell(record: MemoryUnit) -> None:
-            if old := before.get(record.guid):
-                await self._changed(EDIT, old, record)
-            await self._ledger.amend(planned, made_of(record))
+        async def on_stored(record: MemoryUnit) -> None:
+            if old := memories_before.get(record.guid):
+                await self._save_change(EDIT_MEMORY, old, record)
+            await self._recorder.replace_result(planned, build_memory_result(record))
 
-        made = memory.model_copy(update={"made_by": memory.made_by or self._task})
-        return (await self._tools.brain.memorize(self._id, made, tell=tell)).record
+        attributed = memory.model_copy(update={"made_by": memory.made_by or self._task})
+        return (await self._services.brain.memorize(self._persona_id, attributed, tell=on_stored)).record
 
-    async def edit(self, memory: MemoryUnit) -> None:
-        self._check()
-        old = await self._mine(memory.guid)
-        await self._changed(EDIT, old, memory)
-        await self._ledger.note(made_of(memory))
-        await self._tools.brain.edit(memory, old.made_by)
+    async def edit_memory(self, memory: MemoryUnit) -> None:
+        self._check_running()
+        old = await self._load_changeable(memory.guid)
+        await self._save_change(EDIT_MEMORY, old, memory)
+        await self._recorder.add_result(build_memory_result(memory))
+        await self._services.brain.edit(memory, old.made_by)
 
     async def forget_memory(self, guid: UUID) -> None:
-        self._check()
-        old = await self._mine(guid)
-        change = await self._changed(FORGET, old, None)
-        await self._ledger.note(Made(kind=MadeKind.CHANGE, id=str(change.id), title=title_of(old)))
-        await self._tools.brain.forget_memory(guid)
+        self._check_running()
+        old = await self._load_changeable(guid)
+        change = await self._save_change(FORGET_MEMORY, old, None)
+        await self._recorder.add_result(Made(kind=MadeKind.CHANGE, id=str(change.id), title=title_of(old)))
+        await self._services.brain.forget_memory(guid)
 
     async def leave_note(self, info: str, uid: str = "") -> None:
-        self._check()
+        self._check_running()
         note = UserReturnInsert(id=uuid4(), uid=uid or self._task, info=info)
-        await self._ledger.note(Made(kind=MadeKind.NOTE, id=str(note.id), title=info))
-        await self._tools.guidance.add_note(self._id, note)
+        await self._recorder.add_result(Made(kind=MadeKind.NOTE, id=str(note.id), title=info))
+        await self._services.proactive.add_note(self._persona_id, note)
 
     async def edit_persona(self, **fields: object) -> None:
-        self._check()
-        if foreign := fields.keys() - HERS:
-            raise ChangeRefused(f"A task may not change {', '.join(sorted(foreign))} of a persona.")
-        old = await self._tools.library.persona(self._id)  # as it is now: the user may have written meanwhile
+        self._check_running()
+        if forbidden := fields.keys() - WRITABLE_FIELDS:
+            raise ChangeRefused(f"A task may not change {', '.join(sorted(forbidden))} of a persona.")
+        old = await self._services.library.persona(self._persona_id)  # as it is now: the user may have written meanwhile
         new = Persona.model_validate({**old.model_dump(), **fields})
-        was, is_now = (one.model_dump(mode="json", include=set(fields)) for one in (old, new))
-        change = self._change(REWRITE, json.dumps(was, ensure_ascii=False), json.dumps(is_now, ensure_ascii=False))
-        await self._tools.changes.save_changes(change)
-        await self._ledger.note(Made(kind=MadeKind.PERSONA, id=self._id, title=self.persona.name))
-        await self._tools.library.save_persona(new)
+        old_values, new_values = (one.model_dump(mode="json", include=set(fields)) for one in (old, new))
+        change = self._build_change(
+            EDIT_PERSONA, json.dumps(old_values, ensure_ascii=False), json.dumps(new_values, ensure_ascii=False)
+        )
+        await self._services.changes.save_changes(change)
+        await self._recorder.add_result(Made(kind=MadeKind.PERSONA, id=self._persona_id, title=self.persona.name))
+        await self._services.library.save_persona(new)
 
-    async def set_state(self, state: Mapping[str, object]) -> None:
-        self._check()
-        await self._tools.state.set(STATE + self._task, self._id, dict(state) or None)
+    async def save_state(self, state: Mapping[str, object]) -> None:
+        self._check_running()
+        await self._services.app_state.set(STATE_SCOPE + self._task, self._persona_id, dict(state) or None)
 
-    async def note_made(self, made: Made) -> None:
-        self._check()
-        await self._ledger.note(made)
+    async def record_result(self, made: Made) -> None:
+        self._check_running()
+        await self._recorder.add_result(made)
 
-    def progress(self, words: str) -> None:
+    def report_progress(self, step: str) -> None:
         if not self._is_over:
-            self._tell(words)
+            self._on_progress(step)
 
-    async def _mine(self, guid: UUID) -> MemoryUnit:
+    async def _load_changeable(self, guid: UUID) -> MemoryUnit:
         """Return a memory of this persona that a task may change. Raise ChangeRefused."""
-        found = next((one for one in await self.memories() if one.guid == guid), None)
-        if found is None:
+        memory = next((candidate for candidate in await self.list_memories() if candidate.guid == guid), None)
+        if memory is None:
             raise ChangeRefused("This memory no longer exists, or belongs to another persona.")
-        self._refuse(found)
-        return found
+        self._check_changeable(memory)
+        return memory
 
-    def _refuse(self, memory: MemoryUnit) -> None:
+    def _check_changeable(self, memory: MemoryUnit) -> None:
         if not may_change(memory):
             raise ChangeRefused(f"“{title_of(memory)}” belongs to the user, so tasks may not change it.")
 
-    async def _changed(self, what: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
-        change = self._change(what, old.model_dump_json(), new.model_dump_json() if new is not None else "")
-        await self._tools.changes.save_changes(change)
+    async def _save_change(self, kind: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
+        change = self._build_change(kind, old.model_dump_json(), new.model_dump_json() if new is not None else "")
+        await self._services.changes.save_changes(change)
         return change
 
-    def _change(self, what: str, before: str, after: str) -> RecordedChange:
-        values: dict[str, Any] = {"what": what, "reason": self._task, "before": before, "after": after}
-        return RecordedChange(run_id=self.run_id, persona_id=self._id, at=now(), state=ChangeState.APPLIED, **values)
+    def _build_change(self, kind: str, before: str, after: str) -> RecordedChange:
+        values: dict[str, Any] = {"what": kind, "reason": self._task, "before": before, "after": after}
+        return RecordedChange(run_id=self.run_id, persona_id=self._persona_id, at=now(), state=ChangeState.APPLIED, **values)
 
-    def _check(self) -> None:
+    def _check_running(self) -> None:
         if self._is_over:
             raise ChangeRefused("This run has already ended.")
 
 
-def made_of(memory: MemoryUnit) -> Made:
+def build_memory_result(memory: MemoryUnit) -> Made:
     """Return the result record of a memory."""
     return Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=title_of(memory))
 

@@ -11,84 +11,88 @@ from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedCha
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, StorageError
-from lethe_app.services.background.task_api import EDIT, FORGET, REWRITE, Tools
+from lethe_app.services.background.task_api import EDIT_MEMORY, EDIT_PERSONA, FORGET_MEMORY, Tools
 from lethe_app.storage.agents.task_runs import TaskRuns
 
-Taker = Callable[[TaskRun, Made], Awaitable[None]]
+ResultUndo = Callable[[TaskRun, Made], Awaitable[None]]
 """Function that undoes one result of a kind that was not made through the task context."""
-LIVES_ON = frozenset({"last_trigger", "trigger_count"})
+USAGE_FIELDS = frozenset({"last_trigger", "trigger_count"})
 """Usage fields of a memory, which change whenever it is recalled."""
 
 
 class ChangeUndo:
     """Undo of runs. Whatever the user has edited or deleted since then is left as it is."""
 
-    def __init__(self, tools: Tools, runs: TaskRuns, takers: dict[MadeKind, Taker]) -> None:
-        """Create the service; `takers` by kind of result."""
-        self._tools = tools
+    def __init__(self, services: Tools, runs: TaskRuns, result_undoers: dict[MadeKind, ResultUndo]) -> None:
+        """Create the service; `result_undoers` by kind of result."""
+        self._services = services
         self._runs = runs
-        self._takers = takers
+        self._result_undoers = result_undoers
 
     async def undo(self, run: TaskRun) -> TaskRun:
         """Undo a run and return its new record. A repeated call has no further effect."""
-        edited = [change for change in await self._tools.changes.of_run(run.id) if change.state is ChangeState.APPLIED]
+        applied_changes = [
+            change for change in await self._services.changes.of_run(run.id) if change.state is ChangeState.APPLIED
+        ]
         # Other changes, such as those of dreams, are undone by the function for their kind of result.
-        ours = [change for change in edited if change.what in {EDIT, FORGET, REWRITE}]
-        for change in reversed(ours):
-            await self._put_back(change)
-        before = {_guid(change) for change in ours if change.what == EDIT}
+        context_changes = [change for change in applied_changes if change.what in {EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA}]
+        for change in reversed(context_changes):
+            await self._revert_change(change)
+        edited_guids = {_memory_guid(change) for change in context_changes if change.what == EDIT_MEMORY}
         for made in reversed(run.made):
-            if made.kind is MadeKind.MEMORY and made.id not in before:
-                await self._forget(run.persona_id, UUID(made.id))
+            if made.kind is MadeKind.MEMORY and made.id not in edited_guids:
+                await self._forget_memory(run.persona_id, UUID(made.id))
             elif made.kind is MadeKind.NOTE:
-                await self._tools.guidance.drop_note(run.persona_id, UUID(made.id))
-            elif made.kind in self._takers and made.id not in {str(change.id) for change in ours}:
-                await self._takers[made.kind](run, made)
+                await self._services.proactive.drop_note(run.persona_id, UUID(made.id))
+            elif made.kind in self._result_undoers and made.id not in {str(change.id) for change in context_changes}:
+                await self._result_undoers[made.kind](run, made)
         undone = run.model_copy(update={"undone": True})
         await self._runs.save_run(undone)
         return undone
 
-    async def _put_back(self, change: RecordedChange) -> None:
-        if change.what == REWRITE:
-            await self._unwrite(change)
-        elif change.what == FORGET:
-            await self._bring_back(UUID(_guid(change)))
+    async def _revert_change(self, change: RecordedChange) -> None:
+        if change.what == EDIT_PERSONA:
+            await self._revert_persona(change)
+        elif change.what == FORGET_MEMORY:
+            await self._restore_memory(UUID(_memory_guid(change)))
         else:
-            await self._unedit(change)
-        await self._tools.changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
+            await self._revert_edit(change)
+        await self._services.changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
 
-    async def _unedit(self, change: RecordedChange) -> None:
+    async def _revert_edit(self, change: RecordedChange) -> None:
         old, new = (MemoryUnit.model_validate_json(text) for text in (change.before, change.after))
-        held = {one.guid: one for one in await self._tools.brain.memories(change.persona_id)}
-        if old.guid in held and _same(held[old.guid], new):
-            await self._tools.brain.edit(old, old.made_by)
+        memories = {memory.guid: memory for memory in await self._services.brain.memories(change.persona_id)}
+        if old.guid in memories and _is_unchanged(memories[old.guid], new):
+            await self._services.brain.edit(old, old.made_by)
 
-    async def _unwrite(self, change: RecordedChange) -> None:
+    async def _revert_persona(self, change: RecordedChange) -> None:
         before, after = json.loads(change.before), json.loads(change.after)
         try:
-            persona = await self._tools.library.persona(change.persona_id)
+            persona = await self._services.library.persona(change.persona_id)
         except FileError:
             return  # she is gone, and her thoughts with her
         if persona.model_dump(mode="json", include=set(after)) == after:
-            await self._tools.library.save_persona(Persona.model_validate({**persona.model_dump(), **before}))
+            await self._services.library.save_persona(Persona.model_validate({**persona.model_dump(), **before}))
 
-    async def _bring_back(self, guid: UUID) -> None:
+    async def _restore_memory(self, guid: UUID) -> None:
         try:
-            await self._tools.brain.restore(guid)
+            await self._services.brain.restore(guid)
         except StorageError:
             return  # it is there already, or gone for good
 
-    async def _forget(self, persona_id: str, guid: UUID) -> None:
-        held = next((one for one in await self._tools.brain.memories(persona_id) if one.guid == guid), None)
-        if held is None or not held.made_by:
+    async def _forget_memory(self, persona_id: str, guid: UUID) -> None:
+        memory = next(
+            (candidate for candidate in await self._services.brain.memories(persona_id) if candidate.guid == guid), None
+        )
+        if memory is None or not memory.made_by:
             return  # the user was quicker, or has made it their own
         with suppress(StorageError):
-            await self._tools.brain.forget_memory(guid)
+            await self._services.brain.forget_memory(guid)
 
 
-def _guid(change: RecordedChange) -> str:
+def _memory_guid(change: RecordedChange) -> str:
     return str(json.loads(change.before).get("guid", ""))
 
 
-def _same(one: MemoryUnit, other: MemoryUnit) -> bool:
-    return one.model_dump(exclude=set(LIVES_ON)) == other.model_dump(exclude=set(LIVES_ON))
+def _is_unchanged(present: MemoryUnit, recorded: MemoryUnit) -> bool:
+    return present.model_dump(exclude=set(USAGE_FIELDS)) == recorded.model_dump(exclude=set(USAGE_FIELDS))

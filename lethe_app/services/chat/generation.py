@@ -21,7 +21,7 @@ from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import stored_prefix
 from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
-from lethe_app.services.scheduling.offload import whole
+from lethe_app.services.scheduling.offload import run_to_completion
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.registry import Tooling
 from lethe_app.services.tools.turn import ToolTurn
@@ -56,7 +56,7 @@ class ReplyGenerator:
 
     def give_way(self) -> None:
         """Stop waiting for the user's answer to a permission question about a tool call, because another reply is requested."""
-        self._tooling.give_way()
+        self._tooling.decline_pending_question()
 
     async def with_prefix(self, turn: TurnContext, model: LoadedModel, before: Message | None = None) -> TurnContext:
         """Return the turn with the stable prefix of its prompt; `before` is the reply that is regenerated.
@@ -81,9 +81,9 @@ class ReplyGenerator:
 
         `so_far` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
         """
-        tools = await self._tooling.turn(turn, model, so_far, writing)
-        while tools.goes_on:
-            async with aclosing(tools.work()) as work:
+        tools = await self._tooling.start_turn(turn, model, so_far, writing)
+        while tools.needs_generation:
+            async with aclosing(tools.execute_pending_calls()) as work:
                 async for done in work:
                     yield done
             if tools.has_stored:  # calls and results are part of the history now
@@ -98,19 +98,19 @@ class ReplyGenerator:
         self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writing: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
-        recalled, lead = tools.remembered(memory) or TurnMemory(), tools.lead or Alternative(model=model.file.name)
+        recalled, lead = tools.add_inventory(memory) or TurnMemory(), tools.lead or Alternative(model=model.file.name)
         tool_prompt = await self._tooling.prompt_of(turn.participants.persona, model)
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
-            prompt = await self._prompting.build(turn, model, background, tools.so_far, tool_prompt)
+            prompt = await self._prompting.build(turn, model, background, tools.reply_start, tool_prompt)
             yield Prompted(prompt.receipt)
             if background is recalled and not tools.rounds:
                 yield Began(writing.message)
-            reply = Reply(prompt, turn.participants.speaker.name, lead, tools.listen())
+            reply = Reply(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
             async with aclosing(self._attempt(turn, model, prompt, reply, writing, tools)) as events:
                 async for event in events:
                     yield event
-            if not reply.is_only_echo or tools.is_wanted:
+            if not reply.is_only_echo or tools.has_pending_calls:
                 return
 
     async def _attempt(
@@ -128,7 +128,7 @@ class ReplyGenerator:
         )
         ended = False
         try:
-            async with aclosing(tools.attend(reports)) as stream:
+            async with aclosing(tools.forward_until_call(reports)) as stream:
                 async for report in stream:
                     for event in reply.read_report(report):
                         yield event
@@ -142,8 +142,10 @@ class ReplyGenerator:
             # Closing the event stream cancels this generator; `whole` completes the storing first, so that the partial reply
             # is kept.
             complete = ended and usage.reason is not StopReason.STOPPED
-            await whole(self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete))
-        if tools.is_wanted:
+            await run_to_completion(
+                self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete)
+            )
+        if tools.has_pending_calls:
             tools.keep_text(reply.wording(complete=False))
             return
         if reply.is_only_echo:

@@ -13,7 +13,7 @@ from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelError
-from lethe_app.prompt.group import in_a_row
+from lethe_app.prompt.group import join_names
 from lethe_app.services.chat.turn_order import SingleTurn, TurnOrder
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
@@ -106,7 +106,7 @@ class GroupService:
         # Structured output is restricted to these names. Of several participants with one name, the first is meant.
         kind: Any = Literal[tuple(candidates)]
         material = {
-            "names": in_a_row(cast.names),
+            "names": join_names(cast.names),
             "user": cast.user.name,
             "candidates": "\n".join(f"- {name}" for name in candidates),
             "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, LONGEST_LINE)}" for one in said),

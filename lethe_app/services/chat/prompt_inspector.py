@@ -16,7 +16,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Cost, Note, PromptSpan, PromptTurn, Receipt
 from lethe_app.errors import FileError, StorageError, TemplateUnusable
-from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.macros import MacroContext, expand, unknown_macros
 from lethe_app.prompt.sections import Extras, compile_system
@@ -205,14 +205,14 @@ class Inspecting:
             persona=sample.persona,
             user=sample.user,
             system=system,
-            scene=Participants(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
+            macro_context=Participants(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
             history=sample.turns if isinstance(preset, InstructPreset) else (),
             context=AMPLE,
             reply_reserve=0,
             extras=sample.extras,
             volatile=sample.notes,
         )
-        prompt = await build(request, self._counting.count)
+        prompt = await build_prompt(request, self._counting.count)
         return Preview(prompt.spans, prompt.receipt.prompt_tokens)
 
     async def _fields(self, draft: Persona, scene: MacroContext) -> dict[str, EditedField]:

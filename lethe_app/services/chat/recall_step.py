@@ -12,7 +12,7 @@ from lethe_app.services.events import NoteAdded, Recalled, Searching, Withdrawn
 from lethe_app.services.memory.recall import RecallService, known_still
 from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.turn_context import TurnContext
-from lethe_app.services.web.chat_lookup import looked_up
+from lethe_app.services.web.chat_lookup import parse_note
 from lethe_app.storage.chats.sessions import Chats
 
 LookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[Searching | NoteAdded]]
@@ -60,6 +60,6 @@ def _looked_up_above(turn: TurnContext, question: Message) -> tuple[UUID, ...]:
     for line in reversed(above):
         if not line.hidden:
             break
-        if looked_up(line) is not None:
+        if parse_note(line) is not None:
             found.append(line.id)
     return tuple(found)

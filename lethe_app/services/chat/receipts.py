@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import CacheMiss, Cost, Prompt, PromptSpan, ReceiptEntry
 from lethe_app.errors import LetheError
-from lethe_app.prompt.cache_cost import new_in, work_out
+from lethe_app.prompt.cache_cost import compute_cost, find_new_spans
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.receipts import Receipts
@@ -72,9 +72,9 @@ class ReceiptService:
         before = self._read.get(session_id)
         if before is None or before.model is not model:
             return Cost(usage.evaluated_tokens, usage.reused_tokens, usage.drift, compared=False)
-        fresh = new_in(before.spans, before.said, prompt.spans)
+        fresh = find_new_spans(before.spans, before.said, prompt.spans)
         tokens = sum(await self._counting.count([span.text for span in fresh]))
-        cost = work_out(
+        cost = compute_cost(
             before.spans,
             prompt.spans,
             tokens,

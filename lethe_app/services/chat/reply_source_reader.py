@@ -12,7 +12,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import RecallLead, RecallWay, Recollection
 from lethe_app.errors import StorageError
-from lethe_app.prompt.untrusted_text import unquoted
+from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.chat.reply_sources import AlwaysThere, ReplySources, SourceKind, Surfaced, Trace, Whence
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.prompting.prefixes import StablePrefixes
@@ -117,7 +117,7 @@ class ReplySourceReader:
             return Surfaced(one, SourceKind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
         memory = await self._memory(one.memory)
         if memory is None:
-            return Surfaced(one, SourceKind.MEMORY, one.memory, unquoted(one.text), traces, is_kept=False)
+            return Surfaced(one, SourceKind.MEMORY, one.memory, strip_quotes(one.text), traces, is_kept=False)
         return Surfaced(one, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
 
     async def _fact(self, one: Recollection) -> ExtractedFact | None:

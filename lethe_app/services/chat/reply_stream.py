@@ -48,7 +48,7 @@ class Reply:
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
         split = self._splitter.feed(piece)
-        said = self._named(self._ears.feed(split.said) if self._ears else split.said)
+        said = self._named(self._ears.feed(split.answer) if self._ears else split.answer)
         return self._note(split.thought, self._echo.feed(said))
 
     def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
@@ -56,7 +56,7 @@ class Reply:
         thinking.
         """
         split = self._splitter.finish()
-        heard = self._ears.feed(split.said) + self._ears.finish() if self._ears else split.said
+        heard = self._ears.feed(split.answer) + self._ears.finish() if self._ears else split.answer
         said = self._echo.feed(self._named(heard) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
         self._opening = None
         events = self._note(split.thought, said)

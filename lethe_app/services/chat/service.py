@@ -126,7 +126,7 @@ class Chat:
         await self._sessions.ended(turn.session.persona_id)
         async with self._one_reply_at_a_time:
             with self._quiet.hold_off():
-                model = await self._models.ready()
+                model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
                     turn = await self._loader.load(turn.session.guid, model, before, speaker)

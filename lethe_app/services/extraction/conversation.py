@@ -21,7 +21,7 @@ from lethe_app.brain.llm_schemas.archive import (
 from lethe_app.brain.llm_schemas.chunking import format_lines, pack_slices
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.prompt.task_prompts import LONG, SHORT, TaskKind
+from lethe_app.prompt.task_prompts import LONG_LENGTH, SHORT_LENGTH, TaskKind
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
 from lethe_app.services.extraction.structured_output import StructuredOutput
 
@@ -40,11 +40,11 @@ class ConversationExtraction:
 
     async def summary(self, lines: Sequence[Utterance]) -> str:
         """Return a summary of one or two paragraphs, above `LONG_SESSION` messages two to four; `lines` must not be empty."""
-        kind, length = (LongSummary, LONG) if len(lines) > LONG_SESSION else (Summary, SHORT)
+        kind, length = (LongSummary, LONG_LENGTH) if len(lines) > LONG_SESSION else (Summary, SHORT_LENGTH)
         portions = await self._clerk.portions(TaskKind.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
             return await self._sum_up(lines, kind, length)
-        return await self._merge([await self._sum_up(part, Summary, SHORT) for part in portions], kind, length)
+        return await self._merge([await self._sum_up(part, Summary, SHORT_LENGTH) for part in portions], kind, length)
 
     async def _sum_up(self, lines: Sequence[Utterance], kind: type[Summary], length: str) -> str:
         text = format_lines(lines, dated=True)
@@ -58,7 +58,7 @@ class ConversationExtraction:
             if len(groups) == len(parts):  # no two fit together: side by side is the best there is
                 return "\n\n".join(parts)
             last = len(groups) == 1
-            shape, words = (kind, length) if last else (Summary, SHORT)
+            shape, words = (kind, length) if last else (Summary, SHORT_LENGTH)
             parts = [await self._merged(parts[group], shape, words) for group in groups]
         return parts[0]
 
@@ -107,8 +107,8 @@ class ConversationExtraction:
         """Return the rolling summary, extended by lines that leave the context window."""
         (told,) = await self._clerk.count([so_far])
         spare = max(told, Summary.max_tokens)
-        for part in await self._clerk.portions(TaskKind.RECAP, Summary, lines, spare=spare, length=SHORT):
-            material = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT}
+        for part in await self._clerk.portions(TaskKind.RECAP, Summary, lines, spare=spare, length=SHORT_LENGTH):
+            material = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
             so_far = (await self._clerk.ask(TaskKind.RECAP, Summary, **material)).text
         return so_far
 

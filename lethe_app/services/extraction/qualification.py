@@ -194,7 +194,7 @@ class Qualification:
     async def _record(self, model: LoadedModel, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]) -> Record:
         """Return the stored record of this model if test texts and task prompts are unchanged, else a new one."""
         tasks = (TaskKind.FACTS, TaskKind.CONFIRM, TaskKind.SUMMARY)
-        words = repr((snippets, dialogues, [self._errands.prompt_of(task) for task in tasks]))
+        words = repr((snippets, dialogues, [self._errands.load_prompt(task) for task in tasks]))
         edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
         try:
             record = Record.model_validate(await self._state.get(SCOPE, key_of(model)))

@@ -123,7 +123,7 @@ class StructuredOutput:
     async def room(self, task: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
         """Return the number of tokens that the placeholders not given in `material` may take together. Raise ModelError."""
         model = self._loaded()
-        gaps = dict.fromkeys(self._errand(task).gaps, "")
+        gaps = dict.fromkeys(self._errand(task).placeholders, "")
         (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
         return min(model.options.quiet_context, model.context) - fixed - answer.max_tokens - MARGIN
 
@@ -185,14 +185,14 @@ class StructuredOutput:
 
     async def _give_back(self) -> None:
         with suppress(ModelError):  # it ended meanwhile, and holds nothing any more
-            await self._client.rest()
+            await self._client.free_background_context()
 
     async def _wait(self) -> None:
         while self._busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
             await asyncio.sleep(WAIT)
 
     def _errand(self, task: str | TaskPrompt) -> TaskPrompt:
-        return task if isinstance(task, TaskPrompt) else self._errands.prompt_of(task)
+        return task if isinstance(task, TaskPrompt) else self._errands.load_prompt(task)
 
     def _loaded(self) -> LoadedModel:
         model = self._ready()
@@ -204,7 +204,7 @@ class StructuredOutput:
         if self._disarm[0] is not model:
             self._disarm = (model, Disarmer(model.control_tokens))  # takes a while with thousands of control tokens
         disarm = self._disarm[1]
-        turns = self._errand(task).turns({gap: disarm(text) for gap, text in material.items()})
+        turns = self._errand(task).build_turns({gap: disarm(text) for gap, text in material.items()})
         return (await self._form(model)).renderer.render(turns, thinking=False)
 
     async def _hear(

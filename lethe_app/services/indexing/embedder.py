@@ -13,7 +13,7 @@ from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import Paths
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.retrieval.query_prefixes import Prefixes, prefixes_of
@@ -42,7 +42,7 @@ class Embedding:
         self.state = Embedder()
         self.changed: Listeners[Embedder] = Listeners()
         self._client = client
-        self._client.on_death = self._died
+        self._client.on_crash = self._died
         self._recall = recall
         self._prefixes = Prefixes()
         self._preferences = preferences
@@ -88,29 +88,29 @@ class Embedding:
         file = await asyncio.to_thread(self._file, chosen)
         model = await self._client.load(file, LoadOptions(), lambda _part: None)
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
-        self._recall.use(self.embed, known_as(file), self.ask)
+        self._recall.set_embedder(self.embed, known_as(file), self.ask)
         self._become(Embedder(model.file.name, known_as(file)))
 
     def _file(self, chosen: str) -> ModelFile:
-        path = Path(chosen) if chosen else bundled.embedder(self._paths.starter_models)
+        path = Path(chosen) if chosen else bundled.ensure_embedder(self._paths.starter_models)
         if not path.is_file():
             raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
-        return describe(path)
+        return describe_model(path)
 
     async def _unload(self) -> None:
-        self._recall.use(None, "")
+        self._recall.set_embedder(None, "")
         await self._client.close()
         self._become(Embedder())
 
     async def _fail(self, error: LetheError) -> None:
         self._failed_at = time.monotonic()
-        self._recall.use(None, "")
+        self._recall.set_embedder(None, "")
         await self._client.close()
         self._become(Embedder(trouble=error))
 
     def _died(self, error: ModelCrashed) -> None:
         self._failed_at = time.monotonic()
-        self._recall.use(None, "")
+        self._recall.set_embedder(None, "")
         self._become(Embedder(trouble=error))
 
     def _become(self, state: Embedder) -> None:

@@ -17,7 +17,7 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.assertions import states
+from lethe_app.retrieval.assertions import is_statement
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
@@ -134,14 +134,14 @@ class Indexing:
         ready = await self._embedding.ready()
         if ready and limits:
             with suppress(LetheError):  # the embedder died, or there is nothing to measure it by
-                await self._calibration.measure(self._quiet.wait)
+                await self._calibration.measure(self._quiet.wait_for_turn_end)
         while await self.index_pending():
             await self._report()
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
         await self.sync_worlds()
         while await self._give_meaning():
             await self._report()
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
         await self._report()
 
     async def sync_worlds(self) -> None:
@@ -161,18 +161,18 @@ class Indexing:
         await self._report()
         while await self.index_pending():
             await self._report()
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
         await self.sync_worlds()
         self.wake()
 
     async def _give_meaning(self) -> int:
         try:
-            return await self._recall.catch_up(EMBEDDED_AT_ONCE)
+            return await self._recall.embed_pending(EMBEDDED_AT_ONCE)
         except LetheError:
             return 0  # the embedder died; what has no meaning yet is found by its words
 
     async def _report(self) -> None:
-        progress = Progress(await self._debts.count(), await self._recall.waiting())
+        progress = Progress(await self._debts.count(), await self._recall.count_pending())
         if progress != self.progress:
             self.progress = progress
             self.changed.tell(progress)
@@ -188,7 +188,7 @@ class Indexing:
             passage
             for one in spoken
             if not one.is_opening
-            for passage in passage_builder.message(
+            for passage in passage_builder.message_passages(
                 one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, local(one.time)
             )
         ]
@@ -236,8 +236,8 @@ def of_session(session: ChatSession) -> list[Passage]:
     """
     summary = [line for line in session.content.splitlines() if line.strip()]
     told = [line for line in summary if not is_reported_question(line)]
-    title = session.name if told or (not summary and states(session.name)) else ""
-    return passage_builder.summary(
+    title = session.name if told or (not summary and is_statement(session.name)) else ""
+    return passage_builder.summary_passages(
         session.persona_id, session.guid, "\n".join(filter(None, [title, *told])), local(session.added)
     )
 
@@ -249,8 +249,8 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
     if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
         return []
     whose = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
-    filed, text = passage_builder.filed_words(memory.filed_under, memory.tags), (memory.name, memory.content)
-    return passage_builder.memory(PassageKind.MEMORY, whose, memory.guid, *text, local(memory.added), filed)
+    filed, text = passage_builder.category_words(memory.filed_under, memory.tags), (memory.name, memory.content)
+    return passage_builder.memory_passages(PassageKind.MEMORY, whose, memory.guid, *text, local(memory.added), filed)
 
 
 def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:
@@ -263,11 +263,11 @@ def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) ->
         return []
     newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
     if not newest:
-        return passage_builder.fact(owner, fact.guid, fact.guid, fact.fact, local(fact.last_seen))
+        return passage_builder.fact_passages(owner, fact.guid, fact.guid, fact.fact, local(fact.last_seen))
     return [
         passage
         for session in newest
-        for passage in passage_builder.fact(owner, session.guid, fact.guid, fact.fact, local(session.added))
+        for passage in passage_builder.fact_passages(owner, session.guid, fact.guid, fact.fact, local(session.added))
     ]
 
 

@@ -101,7 +101,7 @@ class WorldPassages:
         for start in range(0, len(every), AT_ONCE):
             some = every[start : start + AT_ONCE]
             passages = await asyncio.to_thread(_of_entries, [pair for guid in some for pair in owned.get(guid, ())])
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
             await self._recall.replace(some, passages)
 
     async def _set(self, name: str, value: TakenOver | None) -> None:
@@ -141,7 +141,9 @@ def by_guid(worlds: Mapping[str, World], wanted: Mapping[UUID, None]) -> dict[UU
 
 def of_entry(name: str, entry: WorldEntry) -> list[Passage]:
     """Return the passages of an entry in the world of that file name."""
-    return passage_builder.memory(PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added)
+    return passage_builder.memory_passages(
+        PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added
+    )
 
 
 def _of_entries(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:

@@ -10,7 +10,7 @@ from lethe_app.domain.model import EngineCheck, LoadOptions
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import Paths
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import known_as
@@ -32,37 +32,37 @@ class Doctor:
         models: Models,
         embedder: ModelClient,
         calibration: Calibration,
-        window: Callable[[], EngineCheck],
+        check_window: Callable[[], EngineCheck],
     ) -> None:
         self._paths = paths
         self._library = library
         self._models = models
         self._embedder = embedder
         self._calibration = calibration
-        self._window = window
+        self._check_window = check_window
 
-    async def check(self) -> list[EngineCheck]:
+    async def run_checks(self) -> list[EngineCheck]:
         """Return the results of all checks, in the order in which problems should be repaired."""
         return [
-            self._python(),
-            await asyncio.to_thread(self._window),
+            self._check_python(),
+            await asyncio.to_thread(self._check_window),
             EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
-            await asyncio.to_thread(self._shipped),
-            await self._problems(),
-            await asyncio.to_thread(self._starter),
-            await run_check("Models", self._found),
-            await run_check("Engine", self._engine),
-            await run_check("Embedding model", self._meaning),
+            await asyncio.to_thread(self._check_shipped_files),
+            await self._check_user_files(),
+            await asyncio.to_thread(self._check_starter_models),
+            await run_check("Models", self._check_models),
+            await run_check("Engine", self._check_engine),
+            await run_check("Embedding model", self._check_embedding_model),
         ]
 
-    def _python(self) -> EngineCheck:
+    def _check_python(self) -> EngineCheck:
         return EngineCheck(
             "Python", passed=sys.version_info >= (3, 11), detail=sys.version.split()[0], remedy="Use Python 3.11."
         )
 
-    def _shipped(self) -> EngineCheck:
+    def _check_shipped_files(self) -> EngineCheck:
         """Check that the shipped files exist, wherever the program is installed; whether they can be read is checked by
-        `_problems`.
+        `_check_user_files`.
         """
         paths = self._paths
         places = {
@@ -73,13 +73,13 @@ class Doctor:
             "system prompts": paths.shipped_presets / "system",
             "icons": paths.icons,
         }
-        counts = {what: len(list(place.glob("*.svg" if what == "icons" else "*.json"))) for what, place in places.items()}
+        counts = {what: len(list(folder.glob("*.svg" if what == "icons" else "*.json"))) for what, folder in places.items()}
         detail = ", ".join(f"{count} {what}" for what, count in counts.items())
         missing = [what for what, count in counts.items() if not count]
         remedy = f"No {', '.join(missing)} found in {self._paths.shipped}: reinstall Lethe."
         return EngineCheck("Bundled files", passed=not missing, detail=detail, remedy=remedy)
 
-    async def _problems(self) -> EngineCheck:
+    async def _check_user_files(self) -> EngineCheck:
         problems = await self._library.problems()
         detail = "; ".join(problem.message for problem in problems) or "all readable"
         return EngineCheck(
@@ -89,38 +89,38 @@ class Doctor:
             remedy="Correct the field named, or move the file to another folder.",
         )
 
-    def _starter(self) -> EngineCheck:
+    def _check_starter_models(self) -> EngineCheck:
         """Check that the starter models exist and that the chat model has the published SHA-256."""
         chat, embedder = bundled.chat_model(), bundled.embedder_source()
-        whole = chat is not None and bundled.sha256(chat) == bundled.CHAT_SHA256
-        spoken = "whole" if whole else "damaged" if chat else "missing"
-        detail = f"chat model {spoken}, embedding model {'found' if embedder else 'missing'}"
-        return EngineCheck("Starter models", passed=whole and embedder is not None, detail=detail, remedy=MODELS_PACKAGES)
+        is_intact = chat is not None and bundled.hash_file(chat) == bundled.CHAT_SHA256
+        chat_state = "whole" if is_intact else "damaged" if chat else "missing"
+        detail = f"chat model {chat_state}, embedding model {'found' if embedder else 'missing'}"
+        return EngineCheck("Starter models", passed=is_intact and embedder is not None, detail=detail, remedy=MODELS_PACKAGES)
 
-    async def _found(self) -> EngineCheck:
-        models = await self._models.found()
+    async def _check_models(self) -> EngineCheck:
+        models = await self._models.list_chat_models()
         detail = ", ".join(f"{model.name} ({model.source})" for model in models[:8]) or "none"
         return EngineCheck("Models", passed=bool(models), detail=detail, remedy=f"Put a GGUF file into {self._paths.models}.")
 
-    async def _engine(self) -> EngineCheck:
+    async def _check_engine(self) -> EngineCheck:
         """Load the model that would write replies and report its context size and threads."""
-        model = await self._models.ready()
+        model = await self._models.ensure_loaded()
         detail = f"{model.file.name} loaded: {model.context} tokens of context, {model.threads} threads"
         return EngineCheck("Engine", passed=True, detail=detail)
 
-    async def _meaning(self) -> EngineCheck:
+    async def _check_embedding_model(self) -> EngineCheck:
         """Prepare and load the starter embedder and compare its vectors with the published reference vectors."""
-        path = await asyncio.to_thread(bundled.embedder, self._paths.starter_models)
-        file = describe(path)
+        path = await asyncio.to_thread(bundled.ensure_embedder, self._paths.starter_models)
+        file = describe_model(path)
         await self._embedder.load(file, LoadOptions(), lambda _fraction: None)
         reference = self._paths.resources / "starter_reference.json"
         vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
         await self._embedder.close()
-        verdict = bundled.self_test(vectors, reference)
+        verdict = bundled.run_self_test(vectors, reference)
         remedy = f"Delete {path}; it will be recreated from the installed model."
         limits = await self._calibration.limits_of(known_as(file))
-        near = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
-        detail = f"{path.name}: {verdict.detail}; {near}"
+        thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
+        detail = f"{path.name}: {verdict.detail}; {thresholds}"
         return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=remedy)
 
 

@@ -16,7 +16,7 @@ from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.error_translation import translated
 from lethe_app.storage.lock import HomeLock
 
-STALE = 600.0
+STALE_SECONDS = 600.0
 """Seconds after which a file request is ignored, because the process that wrote it no longer waits for an answer."""
 
 
@@ -31,58 +31,58 @@ def is_open(paths: Paths) -> bool:
     return False
 
 
-def hand_over(paths: Paths, file: Path) -> Path:
+def request_open_file(paths: Paths, file: Path) -> Path:
     """Write a request to open `file` and return its path; the window deletes the request when it takes it. Raise
     StorageError.
     """
-    note = paths.inbox / f"{secrets.token_hex(8)}.json"
-    write_atomically(note, json.dumps({"file": str(file.expanduser().absolute())}).encode())
-    return note
+    request_file = paths.inbox / f"{secrets.token_hex(8)}.json"
+    write_atomically(request_file, json.dumps({"file": str(file.expanduser().absolute())}).encode())
+    return request_file
 
 
-def was_taken(note: Path, patience: float) -> bool:
-    """Wait up to `patience` seconds until a window has taken the request and return whether it did; otherwise delete the
+def wait_until_taken(request_file: Path, timeout: float) -> bool:
+    """Wait up to `timeout` seconds until a window has taken the request and return whether it did; otherwise delete the
     request.
     """
-    end = time.monotonic() + patience
-    while note.exists() and time.monotonic() < end:
+    deadline = time.monotonic() + timeout
+    while request_file.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    if not note.exists():
+    if not request_file.exists():
         return True
-    note.unlink(missing_ok=True)
+    request_file.unlink(missing_ok=True)
     return False
 
 
-def call(paths: Paths, patience: float) -> bool:
-    """Request that the open window comes to the front, and return whether it did within `patience` seconds. Raise
+def request_window(paths: Paths, timeout: float) -> bool:
+    """Request that the open window comes to the front, and return whether it did within `timeout` seconds. Raise
     StorageError.
     """
-    note = paths.inbox / f"{secrets.token_hex(8)}.call"
-    write_atomically(note, b"")
-    return was_taken(note, patience)
+    request_file = paths.inbox / f"{secrets.token_hex(8)}.call"
+    write_atomically(request_file, b"")
+    return wait_until_taken(request_file, timeout)
 
 
-def was_called(paths: Paths) -> bool:
+def take_window_requests(paths: Paths) -> bool:
     """Return whether another instance has requested the window since the last call, and delete its requests."""
-    notes = list(paths.inbox.glob("*.call")) if paths.inbox.is_dir() else []
-    for note in notes:
+    request_files = list(paths.inbox.glob("*.call")) if paths.inbox.is_dir() else []
+    for note in request_files:
         note.unlink(missing_ok=True)
-    return bool(notes)
+    return bool(request_files)
 
 
-def take(paths: Paths) -> list[Path]:
+def take_requested_files(paths: Paths) -> list[Path]:
     """Return the files of all pending requests, oldest first, and delete the requests. Stale and unreadable ones are
     dropped.
     """
-    notes = sorted(paths.inbox.glob("*.json"), key=lambda note: note.stat().st_mtime) if paths.inbox.is_dir() else []
+    request_files = sorted(paths.inbox.glob("*.json"), key=lambda note: note.stat().st_mtime) if paths.inbox.is_dir() else []
     files = []
-    for note in notes:
-        is_fresh = time.time() - note.stat().st_mtime < STALE
+    for note in request_files:
+        is_fresh = time.time() - note.stat().st_mtime < STALE_SECONDS
         try:
-            told = json.loads(note.read_text(encoding="utf-8"))
+            request = json.loads(note.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            told = None
+            request = None
         note.unlink(missing_ok=True)
-        if is_fresh and isinstance(told, dict) and isinstance(told.get("file"), str):
-            files.append(Path(told["file"]))
+        if is_fresh and isinstance(request, dict) and isinstance(request.get("file"), str):
+            files.append(Path(request["file"]))
     return files

@@ -14,7 +14,7 @@ from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 from lethe_app.services import mood
 from lethe_app.services.background import feedback
-from lethe_app.services.background.task_api import STATE
+from lethe_app.services.background.task_api import STATE_SCOPE
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
@@ -51,9 +51,9 @@ class Trash:
         library: Library,
         presets: Presets,
         sessions: Sessions,
-        chronicle: SessionEditing,
+        session_editing: SessionEditing,
         brain: Brain,
-        knowing: FactService,
+        fact_service: FactService,
         indexing: Indexing,
         preferences: Preferences,
         notebooks: Notebooks,
@@ -61,34 +61,39 @@ class Trash:
         self.changed: Listeners[None] = Listeners()
         self._folder, self._database, self._listing = paths.trash, database, TrashListing(database)
         self._chats, self._library, self._presets = chats, library, presets
-        self._sessions, self._chronicle, self._brain, self._knowing = sessions, chronicle, brain, knowing
+        self._sessions, self._session_editing, self._brain, self._fact_service = sessions, session_editing, brain, fact_service
         self._indexing, self._preferences, self._notebooks = indexing, preferences, notebooks
         self._background = Background(self._purge, LOOK_AGAIN)
 
-    def start(self, pause: float = 0.0) -> None:
-        """Begin to purge expired items in the background, after `pause` seconds."""
-        self._background.start(pause)
+    def start(self, delay: float = 0.0) -> None:
+        """Begin to purge expired items in the background, after `delay` seconds."""
+        self._background.start(delay)
 
     async def close(self) -> None:
         await self._background.close()
 
     @property
-    def days(self) -> int:
+    def retention_days(self) -> int:
         """Return the number of days after which items are purged; 0 for never."""
         return self._preferences.current.trash_days
 
-    async def all(self) -> list[Trashed]:
+    async def list_items(self) -> list[Trashed]:
         """Return all items, last deleted first."""
         files = await self._database.aside(lambda: trashed_files.files(self._folder))
-        alive = {persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]}
+        living_ids = {
+            persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]
+        }
         # A deleted persona's sessions are counted only if no living persona has the same file name: erasing the item would
         # not touch them.
-        talks = await self._listing.conversations()
-        named = [
-            Trashed(**{**vars(one), "count": talks.get(one.stem, 0)}) if one.kind is TrashKind.PERSONA else one for one in files
+        session_counts = await self._listing.conversations()
+        counted = [
+            Trashed(**{**vars(one), "count": session_counts.get(one.stem, 0)}) if one.kind is TrashKind.PERSONA else one
+            for one in files
         ]
-        kept = [one if one.stem not in alive or not one.count else Trashed(**{**vars(one), "count": 0}) for one in named]
-        return sorted([*await self._listing.all(), *kept], key=lambda one: one.when, reverse=True)
+        shown_files = [
+            one if one.stem not in living_ids or not one.count else Trashed(**{**vars(one), "count": 0}) for one in counted
+        ]
+        return sorted([*await self._listing.all(), *shown_files], key=lambda one: one.when, reverse=True)
 
     async def restore(self, item: Trashed) -> None:
         """Restore an item to its former place. Raise LetheError if that is no longer possible."""
@@ -103,7 +108,7 @@ class Trash:
         more.
         """
         await self._chats.restore_message(*map(UUID, await self._listing.with_notes(str(guid))))
-        await self._chronicle.retold([(await self._chats.message(guid)).session_id])
+        await self._session_editing.retold([(await self._chats.message(guid)).session_id])
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs and notebooks are
@@ -113,20 +118,20 @@ class Trash:
         await self._listing.erase([item for item in items if item.kind not in FILES])
         await self._database.aside(lambda: trashed_files.erase([Path(item.id) for item in files]))
         for stem in {item.stem for item in files if item.kind is TrashKind.PERSONA}:
-            if await self._is_gone(stem):
-                await self._listing.erase_persona(stem, kept_of(stem))
+            if await self._is_persona_gone(stem):
+                await self._listing.erase_persona(stem, app_state_keys(stem))
                 await self._notebooks.erase_all(stem)
         for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
-            await self._knowing.renew(persona_id)  # what was learnt there had taken the place of what holds again now
+            await self._fact_service.renew(persona_id)  # what was learnt there had taken the place of what holds again now
         await self._indexing.follow()
         self.changed.tell(None)
 
-    async def _is_gone(self, stem: str) -> bool:
+    async def _is_persona_gone(self, stem: str) -> bool:
         """Return whether no file of this persona is left, neither in use (readable or not) nor in the trash."""
-        alive = [*await self._library.personas(), *await self._library.user_personas()]
+        personas = [*await self._library.personas(), *await self._library.user_personas()]
         files = await self._database.aside(lambda: trashed_files.files(self._folder))
         broken = {problem.path.stem for problem in await self._library.problems()}
-        return stem not in {persona.unique_name for persona in alive} | {one.stem for one in files} | broken
+        return stem not in {persona.unique_name for persona in personas} | {trashed.stem for trashed in files} | broken
 
     async def _restore_row(self, item: Trashed) -> None:
         guid = UUID(item.id)
@@ -136,7 +141,7 @@ class Trash:
             case TrashKind.MEMORY:
                 await self._brain.restore(guid)
             case TrashKind.FACT:
-                await self._knowing.restore(guid)
+                await self._fact_service.restore(guid)
             case _:
                 await self.restore_message(guid)
 
@@ -166,23 +171,23 @@ class Trash:
 
     async def _purge(self) -> None:
         """Delete items permanently that have been in the trash for longer than `days`."""
-        if not self.days:
+        if not self.retention_days:
             return
-        before = now() - timedelta(days=self.days)
-        old = [item for item in await self.all() if item.when < before]
+        limit = now() - timedelta(days=self.retention_days)
+        old = [item for item in await self.list_items() if item.when < limit]
         if old:
-            await self._listing.purge(utc(before))
+            await self._listing.purge(utc(limit))
             await self.erase([item for item in old if item.kind in FILES])
 
 
-def kept_of(persona_id: str) -> KeptOf:
+def app_state_keys(persona_id: str) -> KeptOf:
     """Return where a persona's data is stored in the app state, for deletion with the persona."""
     return KeptOf(
         by_persona=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
             *(proactive.NOTES, feedback.SCOPE, writer.SCOPE, goals.SCOPE, draft_chat.SCOPE),
         ),
-        by_beginning=(STATE,),
+        by_beginning=(STATE_SCOPE,),
         whole=(objections.scope_of(persona_id),),
         by_value=(research.SCOPE,),
     )

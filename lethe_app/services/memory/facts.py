@@ -91,7 +91,7 @@ class FactService:
         """
         async with self._learning:
             book = Book()
-            await self._recall.prepare([fact.fact for fact in new])
+            await self._recall.prepare_texts([fact.fact for fact in new])
             changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
             if any(changes):
                 await self._indexing.follow(sum(changes))
@@ -267,7 +267,7 @@ class FactService:
         """Return the records that change because of this fact."""
         gist = fingerprint_digest(fact.fact)
         near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
-        for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
+        for guid, distance in await self._recall.nearest_origins(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
             if guid in known and guid not in {other.guid for other, _distance in near}:
                 near.append((known[guid], distance))
         limits = await self._calibration.thresholds()
@@ -279,7 +279,7 @@ class FactService:
         relation = None
         if found is not None and 0 < found[1] <= limits.update and not is_name_in_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
-            relation = relation or AS_JUDGED[wording.relation(found[0].fact, fact.fact, found[1], limits)]
+            relation = relation or AS_JUDGED[wording.classify_relation(found[0].fact, fact.fact, found[1], limits)]
         return facts_merge.merge_fact(fact, near, relation, Nearness(limits.duplicate, limits.update))
 
     @asynccontextmanager

@@ -14,7 +14,7 @@ from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.memory.proactive import Initiative, ProactiveMemory, rules_of, was_announced
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.offload import apart
+from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.storage.chats.messages import MessageStanding
 
 
@@ -50,9 +50,9 @@ class InitiativeService:
 
     async def _eureka(self, context: RecallContext, rules: ProactiveRules) -> Initiative:
         held, embedding = context.memories.waiting, context.embedding
-        due = await apart(len(held), partial(find_waiting, held, context.moment, rules))
+        due = await offload_if_large(len(held), partial(find_waiting, held, context.moment, rules))
         scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
-        keywords = await apart(len(due), scan) if due else {}
+        keywords = await offload_if_large(len(due), scan) if due else {}
         compared = [memory.guid for memory in due if memory.category not in rules.silent]
         distances = await self._recall.distances(embedding, compared) if compared and embedding is not None else {}
         evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}

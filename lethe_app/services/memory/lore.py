@@ -19,7 +19,7 @@ from lethe_app.services.bound_worlds import BOUND, Bound, bound_names, bound_of
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.offload import apart
+from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.storage.key_value import SessionState
 
 SHARE = 0.2
@@ -62,11 +62,13 @@ class LoreKeeping:
         settings = self._preferences.current
         limits = LoreLimits(token_budget=settings.world_tokens or int(context * SHARE), max_rounds=settings.world_rounds)
         listen = partial(evaluate, lore, window, lore_state(state), turn, limits)
-        return await apart(sum(len(world.entries) for world in bound.worlds.values()), listen)
+        return await offload_if_large(sum(len(world.entries) for world in bound.worlds.values()), listen)
 
     async def _lore(self, bound: Bound, turn: EvaluationTurn) -> Lore:
         worlds = list(bound.worlds.values())
-        return await apart(sum(len(world.entries) for world in worlds), partial(self._open.get_compiled, worlds, turn.expand))
+        return await offload_if_large(
+            sum(len(world.entries) for world in worlds), partial(self._open.get_compiled, worlds, turn.expand)
+        )
 
 
 def lore_state(stored: object) -> LoreState:

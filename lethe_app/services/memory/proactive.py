@@ -21,10 +21,10 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
 from lethe_app.domain.recall import Reason, RecallWay, Recollection
-from lethe_app.retrieval.query_terms import unaddressed
+from lethe_app.retrieval.query_terms import strip_addressing
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.mood import Felt, Moods
-from lethe_app.services.scheduling.offload import apart
+from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.truncation import short_line, short_memory, short_note
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.messages import MessageStanding
@@ -172,8 +172,10 @@ class ProactiveMemory:
     ) -> Initiative:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, cast, moment = context.session, context.participants, context.moment
-        text, pace = unaddressed(context.text, context.present), pace_in(context.states.get(PACE), moment).count_message()
-        chosen = await apart(len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment))
+        text, pace = strip_addressing(context.text, context.present), pace_in(context.states.get(PACE), moment).count_message()
+        chosen = await offload_if_large(
+            len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment)
+        )
         if chosen is None:
             return Initiative(pace=pace)
         memory = chosen.memory
@@ -199,7 +201,7 @@ class ProactiveMemory:
             if memories.differs_only_in_recalls(before) and by == rules and abs(moment - at) < LOOK_THROUGH:
                 return ()
         look = partial(to_forget, memories, moment, rules)
-        found = await apart(len(memories), look)
+        found = await offload_if_large(len(memories), look)
         self._looked_through[persona_id] = (memories, moment, rules)
         return found
 

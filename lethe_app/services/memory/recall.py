@@ -23,7 +23,7 @@ from lethe_app.services.memory.search import without
 from lethe_app.services.memory.selection import MemorySelection, RecallResult
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
-from lethe_app.services.scheduling.offload import whole
+from lethe_app.services.scheduling.offload import run_to_completion
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
 
@@ -91,7 +91,7 @@ class RecallService:
         if initiative.faded:
             context = replace(context, memories=context.memories.exclude(initiative.faded))
         result = await self._selected(context)
-        return await whole(self._stored(context, question, initiative, result))
+        return await run_to_completion(self._stored(context, question, initiative, result))
 
     async def _selected(self, context: RecallContext) -> RecallResult:
         """Return the recalled memories, with text from the internet quoted as untrusted."""

@@ -169,7 +169,7 @@ class RecallContexts:
     async def _embedded(self, context: RecallContext) -> RecallContext:
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
-        embedding = await self._recall.understand(context.text[:LONGEST_QUESTION], context.present)
+        embedding = await self._recall.embed_query(context.text[:LONGEST_QUESTION], context.present)
         return replace(context, embedding=embedding)
 
 

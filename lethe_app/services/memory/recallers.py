@@ -25,7 +25,7 @@ from lethe_app.services.memory.recall_context import LONGEST_QUESTION, RecallCon
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, is_open, session_text
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.offload import apart
+from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.truncation import LONGEST_MEMORY, shortened
 
 LORE, POOL, STAYING = "lore", "pool", "staying"
@@ -106,7 +106,7 @@ class KeywordRecaller:
             return self._pool.find_mentioned(triggers, sessions, context.window, state, context.turn, max_recalled=most)
 
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
-            found = await apart(len(context.memories) + len(sessions), scan)
+            found = await offload_if_large(len(context.memories) + len(sessions), scan)
         recalled = [short(build_recollection(one, dates=context.dates, session_depth=DEPTH)) for one in found.mentioned]
         return RecallCandidates(recalled, found.blocked, {POOL: found.state.model_dump(mode="json")})
 
@@ -185,7 +185,7 @@ async def opening(context: RecallContext, recalled: Collection[UUID], preference
         return []
     settings = preferences.current
     choose = partial(_most_important, context, recalled, settings.recall_without_match, kinds_named(settings.silent_types))
-    best = await apart(len(context.memories), choose)
+    best = await offload_if_large(len(context.memories), choose)
     why = [Reason(kind=ReasonKind.OPENING)]
     return [shown(memory, RecallWay.OPENING, why) for memory in best]
 

@@ -92,9 +92,9 @@ class MemorySearch:
             asking.text,
             limit=count + SPARE,
             at=asking.moment,
-            without=asking.in_view,
-            meaning=asking.meaning,
-            present=asking.present,
+            excluded=asking.in_view,
+            embedding=asking.meaning,
+            participants=asking.present,
             personas=asking.personas,
         )
         asked = find_requested_topic(asking.text, asking.present)

@@ -141,7 +141,7 @@ class Brain:
         found: list[tuple[float, MemoryUnit]] = []
         # Waiting memories are indexed under another owner, so that ordinary searches do not find them.
         for owner in (persona_id, owner_of_waiting(persona_id)):
-            for guid, distance in await self._recall.nearest(owner, text, PassageKind.MEMORY, NEAREST):
+            for guid, distance in await self._recall.nearest_origins(owner, text, PassageKind.MEMORY, NEAREST):
                 if guid in rivals:
                     found.append((distance, rivals[guid]))
                     break
@@ -150,7 +150,7 @@ class Brain:
 
 def says_another_thing(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
     """Return whether two near memories are neither the same nor an update of each other, so that both are kept."""
-    return wording.relation(old.content, new.content, distance, limits) is wording.SentenceRelation.NEW
+    return wording.classify_relation(old.content, new.content, distance, limits) is wording.SentenceRelation.NEW
 
 
 def words(memory: MemoryUnit) -> str:

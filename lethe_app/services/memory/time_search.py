@@ -158,9 +158,9 @@ class TimeSearch:
             asking.text,
             limit=len(guids),
             at=asking.moment,
-            only=set(guids),
-            meaning=asking.meaning,
-            present=asking.present,
+            allowed_sources=set(guids),
+            embedding=asking.meaning,
+            participants=asking.present,
         )
         texts = await self._passages.read([lead.passage for hit in found.hits for lead in hit.leads])
         leads = {hit.source: leads_of(hit, texts) for hit in found.hits}

@@ -16,7 +16,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 
 _LIST = TypeAdapter(list[RemoteModel])
-TELL_EVERY = 0.2
+REPORT_INTERVAL = 0.2
 """Minimum seconds between two progress reports of a download within one stage."""
 
 
@@ -29,9 +29,9 @@ class Downloads:
         """Progress by file name, of running downloads and of those that ended since the program started."""
         self._paths, self._preferences = paths, preferences
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
-    async def recommended(self) -> list[RemoteModel]:
+    async def list_recommended(self) -> list[RemoteModel]:
         """Return the recommended models, smallest memory requirement first; read from a shipped file, without a connection."""
         text = await asyncio.to_thread((self._paths.resources / "models.json").read_text, encoding="utf-8")
         return sorted(_LIST.validate_json(text), key=lambda model: model.memory)
@@ -40,8 +40,8 @@ class Downloads:
         """Queue a download. Does nothing if the file is queued or being downloaded already."""
         if model.file in self._tasks:
             return
-        self._tell(DownloadProgress(model, DownloadStage.WAITING))
-        task = asyncio.get_running_loop().create_task(self._fetch(model))
+        self._set_progress(DownloadProgress(model, DownloadStage.WAITING))
+        task = asyncio.get_running_loop().create_task(self._download(model))
         self._tasks[model.file] = task
         task.add_done_callback(lambda _task: self._tasks.pop(model.file, None))
 
@@ -52,7 +52,7 @@ class Downloads:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             if not self.progress[file].is_over:  # it may have come to its end at this very moment
-                self._tell(DownloadProgress(self.progress[file].model, DownloadStage.STOPPED))
+                self._set_progress(DownloadProgress(self.progress[file].model, DownloadStage.STOPPED))
 
     async def discard(self, file: str) -> None:
         """Stop a download and delete its partial file."""
@@ -60,12 +60,12 @@ class Downloads:
         await asyncio.to_thread((self._paths.models / f"{file}.part").unlink, missing_ok=True)
         self.progress.pop(file, None)
 
-    def kept(self, model: RemoteModel) -> int:
+    def partial_size(self, model: RemoteModel) -> int:
         """Return the size of the partial file in bytes; 0 if there is none."""
-        part = self._paths.models / f"{model.file}.part"
-        return part.stat().st_size if part.is_file() else 0
+        partial_file = self._paths.models / f"{model.file}.part"
+        return partial_file.stat().st_size if partial_file.is_file() else 0
 
-    def has(self, model: RemoteModel) -> Path | None:
+    def find_downloaded(self, model: RemoteModel) -> Path | None:
         """Return the path of the downloaded model; None if it is not there."""
         path = self._paths.models / model.file
         return path if path.is_file() else None
@@ -76,26 +76,26 @@ class Downloads:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _fetch(self, model: RemoteModel) -> None:
-        async with self._one_at_a_time:
+    async def _download(self, model: RemoteModel) -> None:
+        async with self._lock:
             settings = self._preferences.current
             hub = Hub(settings.hub_mirror, settings.proxy)
             clock = _Clock()
 
-            def told(stage: DownloadStage, done: int, total: int) -> None:
-                speed = clock.speed(done)
-                if clock.is_time(stage):
-                    self._tell(DownloadProgress(model, stage, done, total or model.size, speed))
+            def on_progress(stage: DownloadStage, bytes_done: int, total: int) -> None:
+                speed = clock.speed(bytes_done)
+                if clock.is_report_due(stage):
+                    self._set_progress(DownloadProgress(model, stage, bytes_done, total or model.size, speed))
 
             try:
-                path = await hub.fetch(model, self._paths.models, told)
+                path = await hub.download(model, self._paths.models, on_progress)
             except LetheError as error:
-                self._tell(DownloadProgress(model, DownloadStage.FAILED, problem=str(error)))
+                self._set_progress(DownloadProgress(model, DownloadStage.FAILED, problem=str(error)))
             else:
                 size = path.stat().st_size
-                self._tell(DownloadProgress(model, DownloadStage.DONE, size, size, path=path))
+                self._set_progress(DownloadProgress(model, DownloadStage.DONE, size, size, path=path))
 
-    def _tell(self, progress: DownloadProgress) -> None:
+    def _set_progress(self, progress: DownloadProgress) -> None:
         self.progress[progress.model.file] = progress
         self.changed.tell(progress)
 
@@ -104,20 +104,20 @@ class _Clock:
     """Measure the speed of a download over the last 5 seconds and limit the rate of progress reports."""
 
     def __init__(self) -> None:
-        self._seen: list[tuple[float, int]] = []
-        self._told = 0.0
+        self._samples: list[tuple[float, int]] = []
+        self._last_report = 0.0
         self._stage: DownloadStage | None = None
 
-    def speed(self, done: int) -> float:
+    def speed(self, bytes_done: int) -> float:
         moment = time.monotonic()
-        self._seen = [(at, size) for at, size in self._seen if moment - at < 5 and size <= done]
-        self._seen.append((moment, done))
-        (first, size), passed = self._seen[0], moment - self._seen[0][0]
-        return (done - size) / passed if passed > 0 and first < moment else 0.0
+        self._samples = [(at, size) for at, size in self._samples if moment - at < 5 and size <= bytes_done]
+        self._samples.append((moment, bytes_done))
+        (first, size), passed = self._samples[0], moment - self._samples[0][0]
+        return (bytes_done - size) / passed if passed > 0 and first < moment else 0.0
 
-    def is_time(self, stage: DownloadStage) -> bool:
+    def is_report_due(self, stage: DownloadStage) -> bool:
         moment = time.monotonic()
-        if stage is self._stage and moment - self._told < TELL_EVERY:
+        if stage is self._stage and moment - self._last_report < REPORT_INTERVAL:
             return False
-        self._stage, self._told = stage, moment
+        self._stage, self._last_report = stage, moment
         return True

@@ -14,17 +14,17 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, RequestPriority
 from lethe_app.prompt.format.instruct import RendererChoice
 
-LONGEST = 96
+MOST_REPLY_TOKENS = 96
 """Maximum tokens of the reply to the test prompt; a model that understands the format ends a greeting earlier."""
 GREETING = (
     PromptTurn("system", "You are polite and brief."),
     PromptTurn("user", "Good evening! Answer with one short sentence."),
 )
-MOST_WORDS = 40
+MOST_NEXT_WORDS = 40
 """Number of likeliest next tokens that are listed one by one; the others are counted in groups."""
-SHORT = 40
+MOST_SAMPLE_TOKENS = 40
 """Maximum tokens of a continuation that demonstrates a sampler."""
-SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
+GREETING_SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class TrialResult:
 
     source: str
     """Source of the format, such as “model” or “recognised: ChatML”."""
-    words: str
+    reply: str
     is_good: bool
     """True if the reply is not empty, ended by itself and contains no control token or stop string as text."""
 
@@ -46,53 +46,57 @@ class ModelTrial:
     def __init__(
         self,
         client: ModelClient,
-        ready: Callable[[], LoadedModel | None],
-        form: Callable[[LoadedModel], Awaitable[RendererChoice]],
+        loaded_model: Callable[[], LoadedModel | None],
+        choose_renderer: Callable[[LoadedModel], Awaitable[RendererChoice]],
     ) -> None:
-        self._client, self._ready, self._form = client, ready, form
+        self._client, self._loaded_model, self._choose_renderer = client, loaded_model, choose_renderer
 
-    async def source(self) -> str:
+    async def format_source(self) -> str:
         """Return the source of the loaded model's format; empty if no model is loaded."""
-        model = self._ready()
-        return (await self._form(model)).template_source if model is not None else ""
+        model = self._loaded_model()
+        return (await self._choose_renderer(model)).template_source if model is not None else ""
 
-    async def greet(self) -> TrialResult:
+    async def run_greeting(self) -> TrialResult:
         """Let the model answer a short greeting and check its reply. Raise ModelError, also if no model is loaded."""
-        model = self._loaded()
-        choice = await self._form(model)
+        model = self._require_model()
+        choice = await self._choose_renderer(model)
         prompt = choice.renderer.render(list(GREETING), thinking=False)
-        words, reason = "", StopReason.LENGTH
-        stream = self._client.generate(prompt, SAMPLER, LONGEST, choice.renderer.stop_strings, lane=RequestPriority.QUIET)
+        reply, reason = "", StopReason.LENGTH
+        stream = self._client.generate(
+            prompt, GREETING_SAMPLER, MOST_REPLY_TOKENS, choice.renderer.stop_strings, lane=RequestPriority.QUIET
+        )
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Chunk):
-                    words += piece.text
+                    reply += piece.text
                 elif isinstance(piece, Done):
                     reason = piece.usage.reason
-        spelled = [sign for sign in (*model.control_tokens, *choice.renderer.stop_strings) if sign.strip() and sign in words]
+        leaked_tokens = [
+            sign for sign in (*model.control_tokens, *choice.renderer.stop_strings) if sign.strip() and sign in reply
+        ]
         return TrialResult(
-            choice.template_source, words.strip(), bool(words.strip()) and reason is StopReason.END and not spelled
+            choice.template_source, reply.strip(), bool(reply.strip()) and reason is StopReason.END and not leaked_tokens
         )
 
-    async def next_words(self, beginning: str) -> NextWords:
+    async def predict_next_words(self, beginning: str) -> NextWords:
         """Return the likeliest next tokens after a text, before sampling; empty if a chat request preempted the job.
 
         Raise ModelError, also if no model is loaded.
         """
-        self._loaded()
-        return await self._client.weigh(beginning.rstrip(), MOST_WORDS)
+        self._require_model()
+        return await self._client.predict_next_tokens(beginning.rstrip(), MOST_NEXT_WORDS)
 
-    async def go_on(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
+    async def continue_text(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
         """Yield a short continuation of a text, piece by piece. Raise ModelError, also if no model is loaded."""
-        self._loaded()
-        stream = self._client.generate(beginning.rstrip(), sampler, SHORT, lane=RequestPriority.QUIET)
+        self._require_model()
+        stream = self._client.generate(beginning.rstrip(), sampler, MOST_SAMPLE_TOKENS, lane=RequestPriority.QUIET)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Chunk):
                     yield piece.text
 
-    def _loaded(self) -> LoadedModel:
-        model = self._ready()
+    def _require_model(self) -> LoadedModel:
+        model = self._loaded_model()
         if model is None:
             raise ModelMissing("No model is loaded.", "Load one first.")
         return model

@@ -45,25 +45,25 @@ from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.key_value import SessionState
 
-SUBJECT = "subject"
+OPEN_NOTEBOOK_KEY = "subject"
 """Key of the session state: the open notebook."""
-SHARE = 0.08
+CONTEXT_SHARE = 0.08
 """Share of the context that a notebook may use."""
 NEWEST_LINES = 12
 """Newest lines of a notebook that are compared by embedding, besides its title; its words are taken from all lines."""
 MOST_LISTED = 7
 """Maximum number of recent subjects in the prefix of a new session."""
-AT_ONCE = 8
+EMBEDDING_BATCH = 8
 """Texts embedded in one call."""
-UNTOUCHED = 4
+MOST_UNRELATED_MESSAGES = 4
 """Messages in a row that are not about the open notebook, after which it is closed."""
-WORLD = "notebook"
+NOTEBOOK_WORLD = "notebook"
 """Value of `Recollection.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
 id.
 """
-_IDS = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
+_ID_NAMESPACE = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
 """Namespace of the ids of notebooks in recollections."""
-LATELY = "What you two spoke of lately:"
+RECENT_HEADING = "What you two spoke of lately:"
 
 
 class Subjects:
@@ -77,7 +77,7 @@ class Subjects:
         counting: Counting,
         embedding: Embedding,
         calibration: Calibration,
-        quiet: BackgroundPriority,
+        priority: BackgroundPriority,
     ) -> None:
         self._notebooks = notebooks
         self._state = state
@@ -85,41 +85,46 @@ class Subjects:
         self._counting = counting
         self._embedding = embedding
         self._calibration = calibration
-        self._quiet = quiet
+        self._priority = priority
         self._vectors: dict[tuple[str, str], bytes] = {}
         """Embedding by embedding model and text."""
-        self._words: dict[str, tuple[list[Notebook], NotebookVocabulary]] = {}
-        self._wanted: dict[str, None] = {}
+        self._vocabularies: dict[str, tuple[list[Notebook], NotebookVocabulary]] = {}
+        self._pending_texts: dict[str, None] = {}
         """Texts that are still to be embedded, in order."""
-        self._background = Background(self._learn)
+        self._background = Background(self._embed_pending)
 
-    def start(self, pause: float = 0.0) -> None:
+    def start(self, delay: float = 0.0) -> None:
         """Embed the lines of notebooks in the background."""
-        self._background.start(pause)
+        self._background.start(delay)
 
     async def close(self) -> None:
         await self._background.close()
 
-    async def open_in(self, session_id: UUID) -> str:
+    async def open_notebook_of(self, session_id: UUID) -> str:
         """Return the name of the notebook that is open in a session; empty if none is."""
-        return opened_in(await self._state.get(session_id, SUBJECT))[0]
+        return parse_state(await self._state.get(session_id, OPEN_NOTEBOOK_KEY))[0]
 
-    async def about(self, books: Sequence[Notebook], persona_id: str, text: str, names: Sequence[str]) -> str:
+    async def find_notebook(self, books: Sequence[Notebook], persona_id: str, text: str, names: Sequence[str]) -> str:
         """Return the name of the notebook that a text is about by its words; empty if none is."""
-        return choose_notebook(find_evidence(text, await self._vocabulary(persona_id, books), names), await self._limits())
+        return choose_notebook(
+            find_evidence(text, await self._load_vocabulary(persona_id, books), names), await self._load_limits()
+        )
 
-    async def _signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookSigns]:
+    async def _collect_signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookSigns]:
         """Return the evidence for each notebook in a message, by name."""
-        words = await self._vocabulary(context.session.persona_id, books)
-        found = find_evidence(context.text, words, context.present)
+        known_words = await self._load_vocabulary(context.session.persona_id, books)
+        signs_by_name = find_evidence(context.text, known_words, context.present)
         if context.embedding is None:
-            return found
-        return {book.name: replace(found[book.name], distances=self._near(context.embedding, book)) for book in books}
+            return signs_by_name
+        return {
+            book.name: replace(signs_by_name[book.name], distances=self._measure_distances(context.embedding, book))
+            for book in books
+        }
 
     async def candidates(self, context: RecallContext) -> RecallCandidates:
         """Return the notebook that a message is about.
 
-        An open notebook is recalled again only if the message continues its subject, and is closed after `UNTOUCHED`
+        An open notebook is recalled again only if the message continues its subject, and is closed after `MOST_UNRELATED_MESSAGES`
         messages that do not. Lines that are in the stable prefix as facts are left out, because the prefix cannot drop them
         before it is made again.
         """
@@ -129,68 +134,74 @@ class Subjects:
         books = context.notebooks
         if not books:
             return RecallCandidates()
-        opened, untouched = opened_in(context.states.get(SUBJECT))
-        found, limits = await self._signs(books, context), await self._limits()
-        name = choose_notebook(found, limits, opened)
+        open_name, untouched = parse_state(context.states.get(OPEN_NOTEBOOK_KEY))
+        signs_by_name, limits = await self._collect_signs(books, context), await self._load_limits()
+        name = choose_notebook(signs_by_name, limits, open_name)
         book = next((one for one in books if one.name == name), None)
         if book is None:
             return RecallCandidates()
-        if name == opened and not is_continuation(context.text, found[name], limits):
-            state = {"name": "" if untouched + 1 >= UNTOUCHED else name, "untouched": untouched + 1}
-            return RecallCandidates(states={SUBJECT: state})
-        first: list[Recollection] = []
-        room, prefix = int(context.context * SHARE), context.prefix
-        if prefix is None or not prefix.notebook or prefix.notebook != await self._told(book, room):
-            known = {fingerprint_digest(one.text) for one in prefix.facts} if prefix is not None else set()
-            left = tuple(line for line in book.lines if fingerprint_digest(line.text) not in known)
-            if text := await self._told(replace(book, lines=left), room):
-                first = [opening(persona_id, book, text, is_new=name != opened)]
-        return RecallCandidates(states={SUBJECT: {"name": name}}, first=first, covers=lambda one: is_said(one, book))
+        if name == open_name and not is_continuation(context.text, signs_by_name[name], limits):
+            state = {"name": "" if untouched + 1 >= MOST_UNRELATED_MESSAGES else name, "untouched": untouched + 1}
+            return RecallCandidates(states={OPEN_NOTEBOOK_KEY: state})
+        recollections: list[Recollection] = []
+        token_limit, prefix = int(context.context * CONTEXT_SHARE), context.prefix
+        if prefix is None or not prefix.notebook or prefix.notebook != await self._render_fitting(book, token_limit):
+            known_digests = {fingerprint_digest(one.text) for one in prefix.facts} if prefix is not None else set()
+            new_lines = tuple(line for line in book.lines if fingerprint_digest(line.text) not in known_digests)
+            if text := await self._render_fitting(replace(book, lines=new_lines), token_limit):
+                recollections = [build_recollection(persona_id, book, text, is_new=name != open_name)]
+        return RecallCandidates(
+            states={OPEN_NOTEBOOK_KEY: {"name": name}}, first=recollections, covers=lambda one: is_in_notebook(one, book)
+        )
 
-    async def standing(self, session: ChatSession, context: int) -> NotebookSections:
+    async def build_sections(self, session: ChatSession, context: int) -> NotebookSections:
         """Return the notebook sections of a prefix that is made now: the open notebook, and the recent subjects."""
         if not self._preferences.current.notebooks:
             return NotebookSections()
         try:
-            books = {kept.name: kept.notebook for kept in await self._notebooks.notebooks_of(session.persona_id)}
-            recents = await self._notebooks.recent(session.persona_id)
+            books = {item.name: item.notebook for item in await self._notebooks.notebooks_of(session.persona_id)}
+            recents = await self._notebooks.list_recent(session.persona_id)
         except LetheError:
             return NotebookSections()  # a disk that cannot be read keeps nobody from talking
-        book = books.get(await self.open_in(session.guid))
-        text = await self._told(book, int(context * SHARE)) if book is not None else ""
-        rows = [row_of(one, books[one.name]) for one in recents[:MOST_LISTED] if one.name in books]
-        lately = "\n".join([LATELY, *rows]) if rows else ""
-        tokens = sum(await self._counting.count([one for one in (text, lately) if one])) + 4
+        book = books.get(await self.open_notebook_of(session.guid))
+        text = await self._render_fitting(book, int(context * CONTEXT_SHARE)) if book is not None else ""
+        rows = [format_recent(one, books[one.name]) for one in recents[:MOST_LISTED] if one.name in books]
+        recent_text = "\n".join([RECENT_HEADING, *rows]) if rows else ""
+        tokens = sum(await self._counting.count([one for one in (text, recent_text) if one])) + 4
         says = partial(writing.contains_statement, book) if book is not None and text else None
-        return NotebookSections(text, lately, tokens, says) if says is not None else NotebookSections(text, lately, tokens)
+        return (
+            NotebookSections(text, recent_text, tokens, says)
+            if says is not None
+            else NotebookSections(text, recent_text, tokens)
+        )
 
     def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
         """Return the embeddings of these texts; None if any is not computed yet."""
-        found = [self._vectors.get((self._embedding.id, text)) for text in texts]
-        known = [vector for vector in found if vector is not None]
+        vectors = [self._vectors.get((self._embedding.id, text)) for text in texts]
+        known = [vector for vector in vectors if vector is not None]
         return known if self._embedding.id and len(known) == len(texts) else None
 
-    async def _told(self, book: Notebook, room: int) -> str:
-        """Return as many of the newest lines of a notebook as fit into `room` tokens; empty if none fits."""
+    async def _render_fitting(self, book: Notebook, token_limit: int) -> str:
+        """Return as many of the newest lines of a notebook as fit into `token_limit` tokens; empty if none fits."""
         if not book.lines:
             return ""
         counts = await self._counting.count([line.text for line in book.lines])
-        used, kept = (await self._counting.count([writing.render_for_model(book, 0)]))[0], 0
+        tokens_used, line_count = (await self._counting.count([writing.render_for_model(book, 0)]))[0], 0
         for tokens in reversed(counts):
-            used += tokens + 12  # its mark, its day and the end of the line
-            if used > room:
+            tokens_used += tokens + 12  # its mark, its day and the end of the line
+            if tokens_used > token_limit:
                 break
-            kept += 1
-        return writing.render_for_model(book, kept) if kept else ""
+            line_count += 1
+        return writing.render_for_model(book, line_count) if line_count else ""
 
-    async def _vocabulary(self, persona_id: str, books: Sequence[Notebook]) -> NotebookVocabulary:
-        known = self._words.get(persona_id)
+    async def _load_vocabulary(self, persona_id: str, books: Sequence[Notebook]) -> NotebookVocabulary:
+        known = self._vocabularies.get(persona_id)
         # Identity is enough: a notebook is parsed again only if its text changed, and the list here keeps the objects alive.
         if known is None or list(map(id, known[0])) != list(map(id, books)):
-            known = self._words[persona_id] = (list(books), await asyncio.to_thread(build_vocabulary, books))
+            known = self._vocabularies[persona_id] = (list(books), await asyncio.to_thread(build_vocabulary, books))
         return known[1]
 
-    def _near(self, meaning: TextEmbedding, book: Notebook) -> tuple[float, ...]:
+    def _measure_distances(self, embedding: TextEmbedding, book: Notebook) -> tuple[float, ...]:
         """Return the distances of a message to the title and newest lines, as far as these are embedded; the others are
         queued.
         """
@@ -198,24 +209,26 @@ class Subjects:
             return ()
         texts = texts_of(book)
         known = [(text, self._vectors.get((self._embedding.id, text))) for text in texts]
-        if unknown := [text for text, vector in known if vector is None]:
-            self._wanted |= dict.fromkeys(unknown)
+        if pending := [text for text, vector in known if vector is None]:
+            self._pending_texts |= dict.fromkeys(pending)
             self._background.wake()
-        return tuple(distances(meaning, [vector for _text, vector in known if vector is not None]))
+        return tuple(distances(embedding, [vector for _text, vector in known if vector is not None]))
 
-    async def _limits(self) -> DistanceLimits:
+    async def _load_limits(self) -> DistanceLimits:
         limits = await self._calibration.thresholds()
         return DistanceLimits(limits.natural, limits.rag_limit)
 
-    async def _learn(self) -> None:
-        while self._wanted and self._embedding.id:
-            await self._quiet.wait()
-            embedder, texts = self._embedding.id, list(self._wanted)[:AT_ONCE]
-            meanings = await self._embedding.embed(texts)
-            if embedder == self._embedding.id:
-                self._vectors |= {(embedder, text): one.vector for text, one in zip(texts, meanings, strict=True)}
+    async def _embed_pending(self) -> None:
+        while self._pending_texts and self._embedding.id:
+            await self._priority.wait_for_turn_end()
+            embedder_id, texts = self._embedding.id, list(self._pending_texts)[:EMBEDDING_BATCH]
+            embeddings = await self._embedding.embed(texts)
+            if embedder_id == self._embedding.id:
+                self._vectors |= {
+                    (embedder_id, text): embedding.vector for text, embedding in zip(texts, embeddings, strict=True)
+                }
             for text in texts:
-                self._wanted.pop(text, None)
+                self._pending_texts.pop(text, None)
 
 
 class NotebookRecaller:
@@ -228,15 +241,15 @@ class NotebookRecaller:
         return await self._subjects.candidates(context)
 
 
-def opened_in(state: object) -> tuple[str, int]:
+def parse_state(state: object) -> tuple[str, int]:
     """Return the name of the notebook that is open in a session, and the number of messages in a row that were not about it."""
     return (str(state.get("name", "")), int(state.get("untouched", 0))) if isinstance(state, dict) else ("", 0)
 
 
-def row_of(one: Recent, book: Notebook) -> str:
+def format_recent(recent: Recent, book: Notebook) -> str:
     """Return a line of the list of recent subjects."""
-    row = f"- {book.title} ({writing.format_days_ago(one.when, now().astimezone())})"
-    return f"{row}: {one.summary}" if one.summary else row
+    row = f"- {book.title} ({writing.format_days_ago(recent.when, now().astimezone())})"
+    return f"{row}: {recent.summary}" if recent.summary else row
 
 
 def texts_of(book: Notebook) -> list[str]:
@@ -244,21 +257,25 @@ def texts_of(book: Notebook) -> list[str]:
     return [book.title, *(line.text for line in book.lines[-NEWEST_LINES:])]
 
 
-def is_said(one: Recollection, book: Notebook) -> bool:
+def is_in_notebook(recollection: Recollection, book: Notebook) -> bool:
     """Return whether a recollection is a fact or short memory that a line of the notebook contains."""
-    return not one.world and one.category is not MemoryType.CHAT_SESSION and writing.contains_statement(book, one.text)
+    return (
+        not recollection.world
+        and recollection.category is not MemoryType.CHAT_SESSION
+        and writing.contains_statement(book, recollection.text)
+    )
 
 
-def opening(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Recollection:
+def build_recollection(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Recollection:
     """Return the recollection of a notebook; `is_new` if it was not open before."""
     kind = ReasonKind.NOTEBOOK if is_new else ReasonKind.NOTEBOOK_CONTINUED
     return Recollection(
-        memory=uuid5(_IDS, f"{persona_id}/{book.name}"),
+        memory=uuid5(_ID_NAMESPACE, f"{persona_id}/{book.name}"),
         category=MemoryType.FILE,
         title=book.title,
         text=text,
         way=RecallWay.MEANING if is_new else RecallWay.ACTIVE,
         because=[Reason(kind=kind)],
         priority=3,
-        world=WORLD,
+        world=NOTEBOOK_WORLD,
     )

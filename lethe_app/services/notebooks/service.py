@@ -46,12 +46,12 @@ class Notebooks:
     the window.
     """
 
-    def __init__(self, paths: Paths, database: Database, renew: Callable[[str], object]) -> None:
-        """`renew` is called with a persona when lines may have been removed, to have the persona's prompts made again."""
+    def __init__(self, paths: Paths, database: Database, on_lines_removed: Callable[[str], object]) -> None:
+        """`on_lines_removed` is called with a persona when lines may have been removed, to have the persona's prompts made again."""
         self.changed: Listeners[str] = Listeners()
         self._files = NotebookFiles(paths.notebooks, paths.trash)
         self._database = database
-        self._renew = renew
+        self._on_lines_removed = on_lines_removed
         self._parsed: dict[tuple[str, str], tuple[str, Notebook]] = {}
 
     # Reading
@@ -67,31 +67,31 @@ class Notebooks:
             recents = {one.name: one.when for one in writing.parse_index(self._files.index(persona_id))}
             return [NotebookListItem(one, recents.get(one.name)) for one in self.read_all(persona_id)]
 
-        found = await self._database.aside(work)
-        return sorted(found, key=lambda one: (one.when is None, -one.when.timestamp() if one.when else 0, one.notebook.title))
+        items = await self._database.aside(work)
+        return sorted(items, key=lambda one: (one.when is None, -one.when.timestamp() if one.when else 0, one.notebook.title))
 
     def read_all(self, persona_id: str) -> list[Notebook]:
         """Return the notebooks of a persona that can be read; to be called in the storage thread."""
-        return [self._read(persona_id, name, text) for name, text in self._files.all(persona_id).texts.items()]
+        return [self._parse(persona_id, name, text) for name, text in self._files.all(persona_id).texts.items()]
 
-    async def problems(self, persona_id: str) -> list[FileError]:
+    async def list_problems(self, persona_id: str) -> list[FileError]:
         """Return the errors of the files that cannot be read. The files are left unchanged."""
         return (await self._database.aside(lambda: self._files.all(persona_id))).problems
 
-    async def text(self, persona_id: str, name: str) -> str:
+    async def load_text(self, persona_id: str, name: str) -> str:
         """Return the text of a notebook's file. Raise FileError."""
         return await self._database.aside(lambda: self._files.text(persona_id, name))
 
-    async def texts(self, persona_id: str) -> dict[str, str]:
+    async def load_texts(self, persona_id: str) -> dict[str, str]:
         """Return the texts of all files that can be read, by name."""
         return await self._database.aside(lambda: dict(self._files.all(persona_id).texts))
 
-    async def recent(self, persona_id: str) -> list[Recent]:
+    async def list_recent(self, persona_id: str) -> list[Recent]:
         """Return the subjects that were written about last, newest first; those without a file are left out."""
 
         def work() -> list[Recent]:
-            there = self._files.all(persona_id).texts
-            return [one for one in writing.parse_index(self._files.index(persona_id)) if one.name in there]
+            texts = self._files.all(persona_id).texts
+            return [recent for recent in writing.parse_index(self._files.index(persona_id)) if recent.name in texts]
 
         return await self._database.aside(work)
 
@@ -99,41 +99,41 @@ class Notebooks:
 
     async def create(self, persona_id: str, title: str, conclusions: Sequence[Conclusion] = (), summary: str = "") -> str:
         """Create a notebook and return its name. Raise LetheError if the title is empty."""
-        title = titled(title)
+        title = normalize_title(title)
 
         def work() -> str:
             name = self._files.free_name(persona_id, title)
-            text = writing.render_new_notebook(title, [writing.to_line(one) for one in conclusions])
-            self._exchange(persona_id, [], {name: text}, summary)
+            text = writing.render_new_notebook(title, [writing.to_line(conclusion) for conclusion in conclusions])
+            self._replace_files(persona_id, [], {name: text}, summary)
             return name
 
-        return await self._told(persona_id, work, is_more=True)
+        return await self._run_and_notify(persona_id, work, only_added=True)
 
-    async def add(self, persona_id: str, name: str, conclusions: Sequence[Conclusion], summary: str = "") -> int:
+    async def add_conclusions(self, persona_id: str, name: str, conclusions: Sequence[Conclusion], summary: str = "") -> int:
         """Add conclusions that the notebook does not contain yet; return the number of new lines. Raise FileError, with
         nothing changed.
         """
 
         def work() -> int:
-            before = len(writing.parse_notebook(name, self._files.text(persona_id, name)).lines)
+            count_before = len(writing.parse_notebook(name, self._files.text(persona_id, name)).lines)
             text = self._files.write(persona_id, name, lambda there: writing.append_conclusions(there, name, conclusions))
-            self._index(persona_id, [Recent(now(), name, summary)])
-            return len(writing.parse_notebook(name, text).lines) - before
+            self._update_index(persona_id, [Recent(now(), name, summary)])
+            return len(writing.parse_notebook(name, text).lines) - count_before
 
-        return await self._told(persona_id, work, is_more=True)
+        return await self._run_and_notify(persona_id, work, only_added=True)
 
-    async def write(self, persona_id: str, name: str, text: str, base: str) -> str:
+    async def save_edit(self, persona_id: str, name: str, text: str, base: str) -> str:
         """Store the user's edit of a text; `base` is the text at the start of editing. Lines added to the file since then
         are kept.
 
         Return the text of the file now.
         """
-        change: Callable[[str], str] = lambda there: writing.merge_edits(base, text, there)  # noqa: E731 - said in one line
-        return await self._told(persona_id, lambda: self._files.write(persona_id, name, change))
+        merge_edit: Callable[[str], str] = lambda there: writing.merge_edits(base, text, there)  # noqa: E731 - said in one line
+        return await self._run_and_notify(persona_id, lambda: self._files.write(persona_id, name, merge_edit))
 
     async def rename(self, persona_id: str, name: str, title: str) -> str:
         """Change the title and the file name; return the new name. The text below the title stays the same."""
-        title = titled(title)
+        title = normalize_title(title)
 
         def work() -> str:
             text = self._files.text(persona_id, name)
@@ -141,12 +141,12 @@ class Notebooks:
             retitled = notebook.head.replace(f"# {notebook.title}", f"# {title}", 1)
             if retitled == notebook.head and notebook.title != title:
                 retitled = f"# {title}\n\n{notebook.head}".rstrip("\n") + "\n"
-            whole = writing.render_notebook(Notebook(name, title, retitled, notebook.lines))
-            new = self._files.free_name(persona_id, title)
-            self._exchange(persona_id, [name], {new: whole}, self._summary(persona_id, name))
-            return new
+            new_text = writing.render_notebook(Notebook(name, title, retitled, notebook.lines))
+            new_name = self._files.free_name(persona_id, title)
+            self._replace_files(persona_id, [name], {new_name: new_text}, self._summary_of(persona_id, name))
+            return new_name
 
-        return await self._told(persona_id, work)
+        return await self._run_and_notify(persona_id, work)
 
     async def delete(self, persona_id: str, name: str) -> Path:
         """Move a notebook to the trash; return its path there."""
@@ -154,12 +154,12 @@ class Notebooks:
         def work() -> Path:
             return self._files.delete(persona_id, name)
 
-        return await self._told(persona_id, work)
+        return await self._run_and_notify(persona_id, work)
 
     async def restore(self, trashed: Path) -> str:
         """Restore a notebook from the trash; return its name."""
         persona_id, name = await self._database.aside(lambda: self._files.restore(trashed))
-        await self._tell(persona_id)
+        await self._notify_removed(persona_id)
         return name
 
     async def erase_all(self, persona_id: str) -> None:
@@ -182,13 +182,13 @@ class Notebooks:
             for book in books[1:]:
                 above = "\n".join(row for row in book.head.split("\n") if not row.startswith("# ")).strip()
                 text += f"\n{above}\n" if above else ""
-            new = self._files.free_name(persona_id, title or first.title)
-            self._exchange(persona_id, names, {new: text}, self._summary(persona_id, first.name))
-            return new
+            new_name = self._files.free_name(persona_id, title or first.title)
+            self._replace_files(persona_id, names, {new_name: text}, self._summary_of(persona_id, first.name))
+            return new_name
 
-        return await self._told(persona_id, work)
+        return await self._run_and_notify(persona_id, work)
 
-    async def part(self, persona_id: str, notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
+    async def split(self, persona_id: str, notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
         """Replace a notebook by several, and move its file to the trash; return their names.
 
         Raise LetheError, with nothing changed, if the file was changed in the meantime.
@@ -197,95 +197,102 @@ class Notebooks:
         def work() -> list[str]:
             if self._files.text(persona_id, notebook.name) != writing.render_notebook(notebook):
                 raise LetheError(f"“{notebook.title}” was changed in the meantime.", "Split it again.")
-            new: dict[str, str] = {}
+            new_texts: dict[str, str] = {}
             for piece, text in zip(pieces, parting.render_pieces(notebook, pieces), strict=True):
                 name = self._files.free_name(persona_id, piece.title)
-                while name in new:
+                while name in new_texts:
                     name += "-2"
-                new[name] = text
-            self._exchange(persona_id, [notebook.name], new, self._summary(persona_id, notebook.name))
-            return list(new)
+                new_texts[name] = text
+            self._replace_files(persona_id, [notebook.name], new_texts, self._summary_of(persona_id, notebook.name))
+            return list(new_texts)
 
-        return await self._told(persona_id, work)
+        return await self._run_and_notify(persona_id, work)
 
-    async def put_back(self, persona_id: str, gone: Sequence[str], texts: Mapping[str, str]) -> None:
-        """Restore notebooks as they were before a split, merge or rename; the files in `gone` go to the trash."""
+    async def restore_texts(self, persona_id: str, removed_names: Sequence[str], texts: Mapping[str, str]) -> None:
+        """Restore notebooks as they were before a split, merge or rename; the files in `removed_names` go to the trash."""
 
         def work() -> None:
-            there = self._files.all(persona_id).texts
-            self._exchange(persona_id, [name for name in gone if name in there], dict(texts), "")
+            present = self._files.all(persona_id).texts
+            self._replace_files(persona_id, [name for name in removed_names if name in present], dict(texts), "")
 
-        await self._told(persona_id, work)
+        await self._run_and_notify(persona_id, work)
 
-    async def strike_lines(self, persona_id: str, digests: Collection[str]) -> int:
+    async def delete_lines(self, persona_id: str, digests: Collection[str]) -> int:
         """Remove the lines with these digests, which the user wanted forgotten; return the number of removed lines."""
 
         def work() -> int:
             struck = 0
             for name, text in self._files.all(persona_id).texts.items():
-                notebook = self._read(persona_id, name, text)
-                left = tuple(line for line in notebook.lines if fingerprint_digest(line.text) not in digests)
-                if len(left) < len(notebook.lines):
-                    struck += len(notebook.lines) - len(left)
-                    whole = writing.render_notebook(replace(notebook, lines=left)).rstrip("\n") + "\n"
-                    self._files.write(persona_id, name, partial(_instead, whole))
+                notebook = self._parse(persona_id, name, text)
+                remaining = tuple(line for line in notebook.lines if fingerprint_digest(line.text) not in digests)
+                if len(remaining) < len(notebook.lines):
+                    struck += len(notebook.lines) - len(remaining)
+                    new_text = writing.render_notebook(replace(notebook, lines=remaining)).rstrip("\n") + "\n"
+                    self._files.write(persona_id, name, partial(_replacement_text, new_text))
             return struck
 
-        struck = await self._database.aside(work) if digests else 0
-        if struck:
-            await self._tell(persona_id)
-        return struck
+        deleted_count = await self._database.aside(work) if digests else 0
+        if deleted_count:
+            await self._notify_removed(persona_id)
+        return deleted_count
 
     # Access to the files, in the storage thread
 
-    def _read(self, persona_id: str, name: str, text: str) -> Notebook:
+    def _parse(self, persona_id: str, name: str, text: str) -> Notebook:
         """Return the parsed notebook; the same object as long as its text is the same."""
         known = self._parsed.get((persona_id, name))
         if known is None or known[0] != text:
             known = self._parsed[persona_id, name] = (text, writing.parse_notebook(name, text))
         return known[1]
 
-    def _exchange(self, persona_id: str, gone: Sequence[str], new: dict[str, str], summary: str) -> None:
+    def _replace_files(self, persona_id: str, removed_names: Sequence[str], new_texts: dict[str, str], summary: str) -> None:
         recents = writing.parse_index(self._files.index(persona_id))
-        were = [one.when for one in recents if one.name in gone]
-        when = max(were) if were else now()
-        fresh = [Recent(when, name, summary) for name in new]
-        self._files.exchange(persona_id, gone, new, writing.render_index(writing.update_index(recents, fresh, gone)))
+        written_times = [recent.when for recent in recents if recent.name in removed_names]
+        when = max(written_times) if written_times else now()
+        new_recents = [Recent(when, name, summary) for name in new_texts]
+        self._files.exchange(
+            persona_id,
+            removed_names,
+            new_texts,
+            writing.render_index(writing.update_index(recents, new_recents, removed_names)),
+        )
 
-    def _index(self, persona_id: str, new: Sequence[Recent]) -> None:
+    def _update_index(self, persona_id: str, new_recents: Sequence[Recent]) -> None:
         recents = writing.parse_index(self._files.index(persona_id))
-        there = self._files.all(persona_id).texts
-        gone = [one.name for one in recents if one.name not in there]
-        self._files.set_index(persona_id, writing.render_index(writing.update_index(recents, new, gone)))
+        texts = self._files.all(persona_id).texts
+        removed_names = [recent.name for recent in recents if recent.name not in texts]
+        self._files.set_index(persona_id, writing.render_index(writing.update_index(recents, new_recents, removed_names)))
 
-    def _summary(self, persona_id: str, name: str) -> str:
-        return next((one.summary for one in writing.parse_index(self._files.index(persona_id)) if one.name == name), "")
+    def _summary_of(self, persona_id: str, name: str) -> str:
+        return next(
+            (recent.summary for recent in writing.parse_index(self._files.index(persona_id)) if recent.name == name), ""
+        )
 
-    async def _told(self, persona_id: str, work: Callable[[], T], *, is_more: bool = False) -> T:
-        """Do the work in the storage thread and notify listeners. With `is_more` nothing was removed, so prompts need not be
+    async def _run_and_notify(self, persona_id: str, work: Callable[[], T], *, only_added: bool = False) -> T:
+        """Do the work in the storage thread and notify listeners. With `only_added` nothing was removed, so prompts need not be
         made again.
         """
         result = await self._database.aside(work)
-        if is_more:
+        if only_added:
             self.changed.tell(persona_id)
         else:
-            await self._tell(persona_id)
+            await self._notify_removed(persona_id)
         return result
 
-    async def _tell(self, persona_id: str) -> None:
-        self._renew(persona_id)
+    async def _notify_removed(self, persona_id: str) -> None:
+        self._on_lines_removed(persona_id)
         self.changed.tell(persona_id)
 
 
-def _instead(text: str, _there: str) -> str:
+def _replacement_text(text: str, _there: str) -> str:
     return text
 
 
-def titled(title: str) -> str:
+def normalize_title(title: str) -> str:
     """Return the title without `#`, with normalised spaces and at most `LONGEST_TITLE` characters. Raise LetheError if it is
     empty.
     """
-    words = " ".join(title.replace("#", " ").split())
-    if not words:
+    normalized = " ".join(title.replace("#", " ").split())
+    if not normalized:
         raise LetheError("A notebook needs a title.")
-    return words[:LONGEST_TITLE].strip()
+    return normalized[:LONGEST_TITLE].strip()

@@ -16,7 +16,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.paths import Paths
 from lethe_app.storage.files.collection import FileCollection
 
-PASSING = {"guid", "added", "last_trigger", "trigger_count", "path"}
+IGNORED_FIELDS = {"guid", "added", "last_trigger", "trigger_count", "path"}
 """Fields of an entry that are ignored when two worlds are compared: ids, times, counters and the file's path."""
 
 
@@ -35,7 +35,7 @@ class Guests:
     files: list[Path] = field(default_factory=list)
     """Files and folders to remove if the import fails."""
 
-    def leave(self) -> None:
+    def delete_files(self) -> None:
         """Delete every file and folder that the import wrote."""
         for file in self.files:
             if file.is_dir():
@@ -52,65 +52,67 @@ class GuestBook:
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
 
-    def write_files(self, guests: Guests, bundle: Bundle, name: str) -> None:
+    def write_files(self, imported: Guests, bundle: Bundle, name: str) -> None:
         """Write worlds, avatar and persona, in this order, so that the persona appears only when everything it refers to
         exists.
 
-        A world that is already here with the same content is reused instead of written again. `guests` is filled step by
+        A world that is already here with the same content is reused instead of written again. `imported` is filled step by
         step, so that it lists the files written so far if a step fails.
         """
         present = self._worlds.stock().values
         for stem, world in bundle.worlds.items():
-            twin = next((known for known in present.values() if is_same(known, world)), None)
+            twin = next((known for known in present.values() if is_same_world(known, world)), None)
             if twin is not None:
-                guests.worlds[stem] = twin.unique_name
+                imported.worlds[stem] = twin.unique_name
                 pairs = zip(world.entries, twin.entries, strict=True)
-                guests.entries |= {entry.guid: known.guid for entry, known in pairs}
+                imported.entries |= {entry.guid: known.guid for entry, known in pairs}
             else:
-                self._add_world(guests, stem, world, {known.name for known in present.values()})
+                self._add_world(imported, stem, world, {known.name for known in present.values()})
         avatar = ""
         if bundle.picture:
             avatar = self._personas.save_picture(name, bundle.picture, bundle.picture_ending)
-            guests.files.append(self._paths.personas / avatar)
-        worlds = list(dict.fromkeys(guests.worlds[one] for one in bundle.persona.worlds if one in guests.worlds))
-        own = {"unique_name": "", "name": name, "avatar": avatar, "worlds": worlds}
-        persona = bundle.persona.model_copy(update=own)
+            imported.files.append(self._paths.personas / avatar)
+        worlds = list(
+            dict.fromkeys(imported.worlds[world_name] for world_name in bundle.persona.worlds if world_name in imported.worlds)
+        )
+        changes = {"unique_name": "", "name": name, "avatar": avatar, "worlds": worlds}
+        persona = bundle.persona.model_copy(update=changes)
         stem = self._personas.save(persona)
-        guests.files.append(self._paths.personas / f"{stem}.json")
-        guests.persona = persona.model_copy(update={"unique_name": stem})
+        imported.files.append(self._paths.personas / f"{stem}.json")
+        imported.persona = persona.model_copy(update={"unique_name": stem})
 
-    def _add_world(self, guests: Guests, stem: str, world: World, taken: Collection[str]) -> None:
+    def _add_world(self, imported: Guests, stem: str, world: World, taken_names: Collection[str]) -> None:
         entries = []
         for entry in world.entries:
-            guests.entries[entry.guid] = uuid4()
-            entries.append(entry.model_copy(update={"guid": guests.entries[entry.guid], "path": ""}))
-        names = {*taken, *(new.name for new in guests.new_worlds)}
-        own = world.model_copy(update={"unique_name": "", "name": free_name(world.name, names), "entries": entries})
-        guests.worlds[stem] = self._worlds.save(own)
-        guests.files.append(self._paths.worlds / f"{guests.worlds[stem]}.json")
-        guests.new_worlds.append(own.model_copy(update={"unique_name": guests.worlds[stem]}))
+            imported.entries[entry.guid] = uuid4()
+            entries.append(entry.model_copy(update={"guid": imported.entries[entry.guid], "path": ""}))
+        names = {*taken_names, *(added_world.name for added_world in imported.new_worlds)}
+        new_world = world.model_copy(update={"unique_name": "", "name": free_name(world.name, names), "entries": entries})
+        imported.worlds[stem] = self._worlds.save(new_world)
+        imported.files.append(self._paths.worlds / f"{imported.worlds[stem]}.json")
+        imported.new_worlds.append(new_world.model_copy(update={"unique_name": imported.worlds[stem]}))
 
 
-def is_same(one: World, other: World) -> bool:
-    """Return whether two worlds have the same name, settings and entries, apart from file names and the `PASSING` fields."""
-    if (one.name, len(one.entries)) != (other.name, len(other.entries)):
+def is_same_world(world: World, other_world: World) -> bool:
+    """Return whether two worlds have the same name, settings and entries, apart from file names and the `IGNORED_FIELDS` fields."""
+    if (world.name, len(world.entries)) != (other_world.name, len(other_world.entries)):
         return False
-    return _told(one) == _told(other)
+    return _comparable_world(world) == _comparable_world(other_world)
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, taken_names: Collection[str]) -> str:
     """Return `name`, or “Mira 2”, “Mira 3” and so on if it is taken; case and surrounding spaces are ignored."""
-    occupied = {other.casefold().strip() for other in taken}
+    occupied = {taken_name.casefold().strip() for taken_name in taken_names}
     candidate, number = name, 2
     while candidate.casefold().strip() in occupied:
         candidate, number = f"{name} {number}", number + 1
     return candidate
 
 
-def _told(world: World) -> tuple[Mapping[str, object], list[Mapping[str, object]]]:
-    entries = [_entry(entry) for entry in world.entries]
+def _comparable_world(world: World) -> tuple[Mapping[str, object], list[Mapping[str, object]]]:
+    entries = [_comparable_entry(entry) for entry in world.entries]
     return world.model_dump(exclude={"unique_name", "entries"}), entries
 
 
-def _entry(entry: WorldEntry) -> Mapping[str, object]:
-    return entry.model_dump(exclude=PASSING)
+def _comparable_entry(entry: WorldEntry) -> Mapping[str, object]:
+    return entry.model_dump(exclude=IGNORED_FIELDS)

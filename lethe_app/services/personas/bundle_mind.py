@@ -37,48 +37,50 @@ class Minds:
 
     # Export
 
-    async def written(self, persona_id: str) -> tuple[int, int]:
+    async def measure_notebooks(self, persona_id: str) -> tuple[int, int]:
         """Return the number of the persona's readable notebooks and their total length in characters."""
         texts = (await self._database.aside(lambda: self._files.all(persona_id))).texts
         return len(texts), sum(map(len, texts.values()))
 
-    async def along(self, persona_id: str, past: Past, *, is_whole: bool) -> Past:
+    async def add_mind(self, persona_id: str, past: Past, *, is_whole: bool) -> Past:
         """Return `past` completed with the persona's notebooks, mood and goal requests.
 
         Unless `is_whole`, references to sessions and the mood readings are left out. Raise FileError if a notebook cannot be
         read.
         """
-        notebooks, lately = await self._database.aside(lambda: self._packed(persona_id))
-        mind = await self._mind(persona_id)
-        return replace(past, notebooks=notebooks, lately=lately, mind=mind if is_whole else _without_talks(mind))
+        notebooks, recent_index = await self._database.aside(lambda: self._pack_notebooks(persona_id))
+        mind = await self._load_mind(persona_id)
+        return replace(
+            past, notebooks=notebooks, lately=recent_index, mind=mind if is_whole else _remove_session_references(mind)
+        )
 
-    def _packed(self, persona_id: str) -> tuple[dict[str, str], str]:
-        shelved = self._files.all(persona_id)
-        if shelved.problems:
-            raise shelved.problems[0]
+    def _pack_notebooks(self, persona_id: str) -> tuple[dict[str, str], str]:
+        notebooks = self._files.all(persona_id)
+        if notebooks.problems:
+            raise notebooks.problems[0]
         names: dict[str, str] = {}
         # Names that the bundle format allows keep their name, so they are assigned first; others get a name derived from
         # their own.
-        for name in sorted(shelved.texts, key=lambda name: not may_be_packed(name)):
+        for name in sorted(notebooks.texts, key=lambda name: not may_be_packed(name)):
             names[name] = name if may_be_packed(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
-        lately = _renamed(self._files.index(persona_id), names)
-        return {names[name]: text for name, text in shelved.texts.items()}, writing.render_index(lately)
+        recents = _rename_recents(self._files.index(persona_id), names)
+        return {names[name]: text for name, text in notebooks.texts.items()}, writing.render_index(recents)
 
-    async def _mind(self, persona_id: str) -> KeptMind:
+    async def _load_mind(self, persona_id: str) -> KeptMind:
         """Return the persona's mood and goal requests; values of a format this version does not know are left out."""
-        wishes = await self._state.get(WISHES, persona_id)
-        asked = wishes if isinstance(wishes, dict) else {}
+        stored = await self._state.get(WISHES, persona_id)
+        goal_fields = stored if isinstance(stored, dict) else {}
         return KeptMind(
-            mood=_understood(TypeAdapter(Mood), await self._state.get(MOODS, persona_id)),
-            samples=_understood(_SAMPLES, await self._state.get(HISTORY, persona_id)) or [],
-            readings=_understood(_READINGS, await self._state.get(READINGS, persona_id)) or [],
-            goal_request=str(asked.get("request", "")),
-            goal_notice=str(asked.get("notice", "")),
+            mood=_parse_value(TypeAdapter(Mood), await self._state.get(MOODS, persona_id)),
+            samples=_parse_value(_SAMPLES, await self._state.get(HISTORY, persona_id)) or [],
+            readings=_parse_value(_READINGS, await self._state.get(READINGS, persona_id)) or [],
+            goal_request=str(goal_fields.get("request", "")),
+            goal_notice=str(goal_fields.get("notice", "")),
         )
 
     # Import
 
-    def write_notebooks(self, persona_id: str, past: Past, written: list[Path]) -> None:
+    def write_notebooks(self, persona_id: str, past: Past, written_files: list[Path]) -> None:
         """Write all of the persona's notebooks, or none; a name that is taken is replaced by a free one. Runs in the storage
         thread.
 
@@ -87,41 +89,41 @@ class Minds:
         """
         if not past.notebooks:
             return
-        there = [*self._files.all(persona_id).texts, Path(INDEX).stem]
+        taken_names = [*self._files.all(persona_id).texts, Path(INDEX).stem]
         names: dict[str, str] = {}
         for name in past.notebooks:
-            names[name] = stem_for(name, [*there, *names.values()])
-        recents = writing.update_index(writing.parse_index(self._files.index(persona_id)), _renamed(past.lately, names))
+            names[name] = stem_for(name, [*taken_names, *names.values()])
+        recents = writing.update_index(writing.parse_index(self._files.index(persona_id)), _rename_recents(past.lately, names))
         texts = {names[name]: text for name, text in past.notebooks.items()}
         folder = self._files.folder(persona_id)
-        written += [folder / f"{name}{ENDING}" for name in texts] if folder.exists() else [folder]
+        written_files += [folder / f"{name}{ENDING}" for name in texts] if folder.exists() else [folder]
         self._files.exchange(persona_id, (), texts, writing.render_index(recents))
 
 
-def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
+def build_app_state(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
     """Return the app state values of a persona's mood and goal requests by scope and key; None means that there is none."""
-    wishes = {"request": mind.goal_request, "notice": mind.goal_notice}
+    goal_fields = {"request": mind.goal_request, "notice": mind.goal_notice}
     return {
         (MOODS, persona_id): mind.mood.model_dump(mode="json") if mind.mood is not None else None,
         (HISTORY, persona_id): _SAMPLES.dump_python(mind.samples, mode="json"),
         (READINGS, persona_id): _READINGS.dump_python(mind.readings, mode="json"),
-        (WISHES, persona_id): wishes if any(wishes.values()) else None,
+        (WISHES, persona_id): goal_fields if any(goal_fields.values()) else None,
     }
 
 
-def _renamed(index: str, names: Mapping[str, str]) -> list[Recent]:
+def _rename_recents(index: str, names: Mapping[str, str]) -> list[Recent]:
     """Return the entries of the notebook index under the new names. Entries of notebooks that no longer exist are dropped."""
-    return [replace(one, name=names[one.name]) for one in writing.parse_index(index) if one.name in names]
+    return [replace(recent, name=names[recent.name]) for recent in writing.parse_index(index) if recent.name in names]
 
 
-def _without_talks(mind: KeptMind) -> KeptMind:
+def _remove_session_references(mind: KeptMind) -> KeptMind:
     """Return the mood without references to sessions and messages, and without the readings that models took from them."""
     mood = mind.mood.model_copy(update={"session": None, "message": None, "said": ""}) if mind.mood is not None else None
-    samples = [one.model_copy(update={"session": None}) for one in mind.samples]
+    samples = [sample.model_copy(update={"session": None}) for sample in mind.samples]
     return mind.model_copy(update={"mood": mood, "samples": samples, "readings": []})
 
 
-def _understood(kind: TypeAdapter[T], value: object) -> T | None:
+def _parse_value(kind: TypeAdapter[T], value: object) -> T | None:
     try:
         return kind.validate_python(value) if value is not None else None
     except ValidationError:

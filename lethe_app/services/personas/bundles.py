@@ -34,9 +34,9 @@ from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
 from lethe_app.services.memory.proactive import NOTES
 from lethe_app.services.personas.bundle_files import GuestBook, Guests, free_name
-from lethe_app.services.personas.bundle_mind import Minds, places
+from lethe_app.services.personas.bundle_mind import Minds, build_app_state
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.offload import CancelToken, Told, beside, silent, until_done
+from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable, run_in_thread
 from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
 from lethe_app.storage.bundles.export import Belongings
 from lethe_app.storage.bundles.import_ import Arrival, Arrivals
@@ -49,7 +49,7 @@ OBJECTIONS = "objections {}"
 """Scope of the app state in which `services/memory/objections` stores a persona's objections."""
 SHARE_PACKED = 0.45
 """Estimated ratio of packed to original bytes of text."""
-EACH = 160
+RECORD_BYTES = 160
 """Estimated packed bytes of a memory, a fact or a message's metadata."""
 
 
@@ -69,7 +69,7 @@ class Received:
 
     persona: Persona
     new_worlds: Sequence[World] = ()
-    came_as: str = ""
+    original_name: str = ""
     """The persona's name in the bundle if it was renamed on import; empty otherwise."""
 
 
@@ -90,93 +90,99 @@ class Bundles:
     ) -> None:
         self._database, self._library, self._state = database, library, state
         self._indexing, self._preferences, self._sessions_changed = indexing, preferences, sessions_changed
-        self._belongings, self._arrivals, self._book = Belongings(database), Arrivals(database), GuestBook(paths)
+        self._belongings, self._importer, self._file_writer = Belongings(database), Arrivals(database), GuestBook(paths)
         self._minds = Minds(paths, database, state)
 
     # Export
 
-    async def offer(self, persona_id: str) -> BundleOffer:
+    async def preview_export(self, persona_id: str) -> BundleOffer:
         """Count what a bundle of this persona would contain and estimate its size. Raise FileError if the persona does not
         exist.
         """
         persona = await self._library.persona(persona_id)
-        holds, words = await self._belongings.held(persona_id)
-        notebooks, lines = await self._minds.written(persona_id)
-        worlds = await self._worlds(persona)
+        holds, text_size = await self._belongings.held(persona_id)
+        notebooks, notebook_size = await self._minds.measure_notebooks(persona_id)
+        worlds = await self._packable_worlds(persona)
         file = self._library.avatar(persona)
-        picture = await asyncio.to_thread(lambda: file.stat().st_size) if file is not None else 0
-        text = sum(len(one.model_dump_json()) for one in [persona, *worlds.values()])
-        who = picture + round(text * SHARE_PACKED)
-        known = who + (holds.memories + holds.facts) * EACH + round(lines * SHARE_PACKED)
-        said = round(words * SHARE_PACKED) + holds.messages * EACH
-        sizes = {BundleScope.PERSONA: who, BundleScope.MEMORIES: known, BundleScope.EVERYTHING: known + said}
+        picture_size = await asyncio.to_thread(lambda: file.stat().st_size) if file is not None else 0
+        record_size = sum(len(record.model_dump_json()) for record in [persona, *worlds.values()])
+        persona_size = picture_size + round(record_size * SHARE_PACKED)
+        memory_size = persona_size + (holds.memories + holds.facts) * RECORD_BYTES + round(notebook_size * SHARE_PACKED)
+        message_size = round(text_size * SHARE_PACKED) + holds.messages * RECORD_BYTES
+        sizes = {
+            BundleScope.PERSONA: persona_size,
+            BundleScope.MEMORIES: memory_size,
+            BundleScope.EVERYTHING: memory_size + message_size,
+        }
         holds = holds.model_copy(update={"worlds": len(worlds), "notebooks": notebooks})
-        return BundleOffer(persona, await self._giver(), holds, sizes)
+        return BundleOffer(persona, await self._user_name(), holds, sizes)
 
-    async def export(self, persona_id: str, scope: BundleScope, target: Path, told: Told = silent) -> Path:
+    async def export(
+        self, persona_id: str, scope: BundleScope, target: Path, on_progress: ProgressCallback = ignore_progress
+    ) -> Path:
         """Write a bundle to `target` and return its path, with `.lethe` appended if it has another ending.
 
         An existing file is replaced only after the new one is complete: the bundle is written to a hidden temporary file in
-        the same folder, synced and renamed. `told` receives the progress from 0 to 1. Raise FileError for a missing persona
+        the same folder, synced and renamed. `on_progress` receives the progress from 0 to 1. Raise FileError for a missing persona
         or unreadable notebook, and StorageError if the file cannot be written.
         """
         target = target if target.suffix.lower() == ENDING else target.with_name(f"{target.name}{ENDING}")
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
             with translated(target):
-                await self._write(draft, persona_id, scope, told)
-            await beside(lambda: _put_in_place(draft, target))
+                await self._write(draft, persona_id, scope, on_progress)
+            await run_in_thread(lambda: _replace_target(draft, target))
         except BaseException:
             remove_draft(draft)
             raise
         return target
 
-    async def _write(self, draft: Path, persona_id: str, scope: BundleScope, told: Told) -> None:
+    async def _write(self, draft: Path, persona_id: str, scope: BundleScope, on_progress: ProgressCallback) -> None:
         persona = await self._library.persona(persona_id)
-        worlds, giver = await self._worlds(persona), await self._giver()
+        worlds, giver = await self._packable_worlds(persona), await self._user_name()
         file = self._library.avatar(persona)
-        has_past, has_words = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
-        sessions = await self._belongings.sessions(persona_id) if has_words else []
+        has_past, has_messages = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
+        sessions = await self._belongings.sessions(persona_id) if has_messages else []
         holds, has_mind = Holds(worlds=len(worlds)), False
-        opened = await beside(lambda: draft.open("xb"))
+        opened = await run_in_thread(lambda: draft.open("xb"))
         writer = BundleWriter(opened)
         try:
-            picture = await beside(file.read_bytes) if file is not None else b""
+            picture = await run_in_thread(file.read_bytes) if file is not None else b""
             ending = file.suffix.lower() if file is not None else ""
-            await beside(lambda: writer.put_who(_as_given(persona, scope), picture, ending, worlds))
+            await run_in_thread(lambda: writer.put_who(_prepare_for_export(persona, scope), picture, ending, worlds))
             if has_past:
-                past = await self._past(persona_id, is_whole=has_words)
+                past = await self._load_past(persona_id, is_whole=has_messages)
                 has_mind = bool(past.notebooks) or not past.mind.is_empty
-                await beside(lambda: writer.put_past(past))
-                known = {"memories": len(past.memories), "facts": len(past.facts), "notebooks": len(past.notebooks)}
-                holds = holds.model_copy(update=known)
-            talks = messages = 0
+                await run_in_thread(lambda: writer.put_past(past))
+                counts = {"memories": len(past.memories), "facts": len(past.facts), "notebooks": len(past.notebooks)}
+                holds = holds.model_copy(update=counts)
+            session_count = message_count = 0
             for number, guid in enumerate(sessions):
-                told(number / len(sessions))
-                talk = await self._belongings.conversation(guid)
-                if talk is not None:  # else it was thrown away since the list was made
-                    talks, messages = talks + 1, messages + len(talk.messages)
-                    await beside(partial(writer.put_conversation, talk))
+                on_progress(number / len(sessions))
+                session = await self._belongings.conversation(guid)
+                if session is not None:  # else it was thrown away since the list was made
+                    session_count, message_count = session_count + 1, message_count + len(session.messages)
+                    await run_in_thread(partial(writer.put_conversation, session))
             manifest = Manifest(
-                version=VERSION if talks else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND,
+                version=VERSION if session_count else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND,
                 made_by=f"Lethe {_own_version()}".strip(),
                 made=now(),
                 giver=giver[:200],
                 name=persona.name[:200],
                 unique_name=persona.unique_name[:200],
                 scope=scope,
-                holds=holds.model_copy(update={"conversations": talks, "messages": messages}),
+                holds=holds.model_copy(update={"conversations": session_count, "messages": message_count}),
             )
-            await beside(lambda: writer.finish(manifest))
-            told(1.0)
+            await run_in_thread(lambda: writer.finish(manifest))
+            on_progress(1.0)
         finally:
             with suppress(OSError):  # of a full disk that was told of already
-                await beside(writer.close)
-            await beside(opened.close)
+                await run_in_thread(writer.close)
+            await run_in_thread(opened.close)
 
-    async def _past(self, persona_id: str, *, is_whole: bool) -> Past:
+    async def _load_past(self, persona_id: str, *, is_whole: bool) -> Past:
         past = await self._belongings.past(persona_id, None if is_whole else ())
-        past = await self._minds.along(persona_id, past, is_whole=is_whole)
+        past = await self._minds.add_mind(persona_id, past, is_whole=is_whole)
         if not is_whole:
             return past
         objections = await self._state.get(OBJECTIONS.format(persona_id), "all")
@@ -186,12 +192,12 @@ class Bundles:
         )
         return replace(past, habits=habits)
 
-    async def _worlds(self, persona: Persona) -> dict[str, World]:
+    async def _packable_worlds(self, persona: Persona) -> dict[str, World]:
         """Return the persona's worlds that exist and can be packed, by the name under which the persona refers to them."""
-        known = await self._library.worlds()
-        return {name: known[name] for name in persona.worlds if name in known and may_be_packed(name)}
+        all_worlds = await self._library.worlds()
+        return {name: all_worlds[name] for name in persona.worlds if name in all_worlds and may_be_packed(name)}
 
-    async def _giver(self) -> str:
+    async def _user_name(self) -> str:
         chosen = self._preferences.current.user_persona
         with suppress(FileError):
             return (await self._library.persona(chosen)).name if chosen else ""
@@ -199,10 +205,10 @@ class Bundles:
 
     # Import
 
-    async def look(self, file: Path, told: Told = silent) -> Bundle:
+    async def read_bundle(self, file: Path, on_progress: ProgressCallback = ignore_progress) -> Bundle:
         """Read and validate a bundle file without storing anything. Raise FileError if it cannot be opened or is invalid."""
 
-        def work(check: Told) -> Bundle:
+        def read_file(check: ProgressCallback) -> Bundle:
             try:
                 with file.open("rb") as opened:
                     return BundleReader(opened, file.name, parse, check).read()
@@ -211,54 +217,54 @@ class Bundles:
             except OSError as error:
                 raise FileError(file, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
 
-        stop = CancelToken(told)
-        bundle = await until_done(asyncio.to_thread(work, stop.check), stop)
-        if stop.is_wanted:
+        token = CancelToken(on_progress)
+        bundle = await run_cancellable(asyncio.to_thread(read_file, token.report_progress), token)
+        if token.is_cancelled:
             raise asyncio.CancelledError
         return bundle
 
-    async def name_for(self, bundle: Bundle) -> str:
+    async def find_free_name(self, bundle: Bundle) -> str:
         """Return the name the persona would get here: its own, or the next free one."""
         present = [*await self._library.personas(), *await self._library.user_personas()]
         return free_name(bundle.persona.name, {persona.name for persona in present})
 
-    async def receive(self, bundle: Bundle, name: str = "", told: Told = silent) -> Received:
+    async def import_bundle(self, bundle: Bundle, name: str = "", on_progress: ProgressCallback = ignore_progress) -> Received:
         """Store the contents of a bundle under new ids, with the persona named `name`; if it is empty, with the name from
-        `name_for`.
+        `find_free_name`.
 
         Files and database records are written within one job of the storage thread; if it fails or is cancelled before it
-        completes, everything written is removed. `told` receives the progress from 0 to 1. Raise FileError, StorageError.
+        completes, everything written is removed. `on_progress` receives the progress from 0 to 1. Raise FileError, StorageError.
         """
-        name = name.strip() or await self.name_for(bundle)
-        selves = {persona.unique_name for persona in await self._library.user_personas()}
-        guests = Guests(bundle.persona)
-        stop = CancelToken(told)
+        name = name.strip() or await self.find_free_name(bundle)
+        user_persona_ids = {persona.unique_name for persona in await self._library.user_personas()}
+        imported = Guests(bundle.persona)
+        token = CancelToken(on_progress)
 
-        def enter() -> Arrival:
-            self._book.write_files(guests, bundle, name)
-            self._minds.write_notebooks(guests.persona.unique_name, bundle.past, guests.files)
-            here, habits = guests.persona.unique_name, bundle.past.habits
+        def write_contents() -> Arrival:
+            self._file_writer.write_files(imported, bundle, name)
+            self._minds.write_notebooks(imported.persona.unique_name, bundle.past, imported.files)
+            persona_id, habits = imported.persona.unique_name, bundle.past.habits
 
-            def speaker(old: str) -> str:
+            def map_speaker(old: str) -> str:
                 """Return the new speaker id of a message: the imported persona, a user persona that exists here too, or
                 none.
                 """
-                return here if old and old == bundle.manifest.unique_name else old if old in selves else ""
+                return persona_id if old and old == bundle.manifest.unique_name else old if old in user_persona_ids else ""
 
-            app_state = places(bundle.past.mind, here)
-            app_state |= {(OBJECTIONS.format(here), "all"): habits.objections, (NOTES, here): habits.notes}
-            return Arrival(here, bundle.past, guests.entries, guests.worlds, speaker, app_state)
+            app_state = build_app_state(bundle.past.mind, persona_id)
+            app_state |= {(OBJECTIONS.format(persona_id), "all"): habits.objections, (NOTES, persona_id): habits.notes}
+            return Arrival(persona_id, bundle.past, imported.entries, imported.worlds, map_speaker, app_state)
 
         try:
-            await until_done(self._arrivals.let_in(enter, stop.check), stop)
+            await run_cancellable(self._importer.let_in(write_contents, token.report_progress), token)
         except BaseException:
-            await self._database.aside(guests.leave)
+            await self._database.aside(imported.delete_files)
             raise
         self._library.changed.tell(None)
-        self._sessions_changed.tell(guests.persona.unique_name)
+        self._sessions_changed.tell(imported.persona.unique_name)
         self._indexing.wake()
         renamed = bundle.persona.name if name != bundle.persona.name else ""
-        return Received(guests.persona, tuple(guests.new_worlds), renamed)
+        return Received(imported.persona, tuple(imported.new_worlds), renamed)
 
     async def revert_import(self, received: Received) -> None:
         """Move the imported persona and its new worlds to the trash; its sessions and memories stay stored but are not
@@ -270,19 +276,19 @@ class Bundles:
                 await self._library.delete_world(world.unique_name)
 
 
-def _as_given(persona: Persona, scope: BundleScope) -> Persona:
+def _prepare_for_export(persona: Persona, scope: BundleScope) -> Persona:
     """Return the persona without fields that do not belong in a bundle of this scope: local models and samplers, unless
     everything is exported, and the persona's notes about the user in the scope PERSONA.
     """
-    own: dict[str, object] = {}
+    changes: dict[str, object] = {}
     if scope is not BundleScope.EVERYTHING:
-        own |= {"preferred_model": "", "allowed_samplers": []}
+        changes |= {"preferred_model": "", "allowed_samplers": []}
     if scope is BundleScope.PERSONA:
-        own |= {"self_edit_field": "", "point_value": 0}
-    return persona.model_copy(update=own)
+        changes |= {"self_edit_field": "", "point_value": 0}
+    return persona.model_copy(update=changes)
 
 
-def _put_in_place(draft: Path, target: Path) -> None:
+def _replace_target(draft: Path, target: Path) -> None:
     with translated(target):
         sync_file(draft)
         draft.replace(target)

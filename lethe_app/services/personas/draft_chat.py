@@ -29,12 +29,12 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class Dismissal:
-    """Deleted copy, with what `undo_dismissal` needs to restore it."""
+    """Deleted copy, with what `restore_copy` needs to restore it."""
 
     trashed: Path
     sessions: tuple[UUID, ...]
     copy_id: str
-    kept: object
+    state: object
 
 
 class DraftChat:
@@ -45,14 +45,14 @@ class DraftChat:
         self._sessions = sessions
         self._state = state
 
-    async def start_session(self, draft: Persona, mark: str, copy_id: str = "") -> ChatSession:
+    async def start_session(self, draft: Persona, label: str, copy_id: str = "") -> ChatSession:
         """Save the draft as a copy and begin a new session with it. A draft that has a copy already reuses it.
 
-        `mark` is put into the copy's tagline, so that the copy can be told from the persona in the list; no model reads the
+        `label` is put into the copy's tagline, so that the copy can be told from the persona in the list; no model reads the
         tagline.
         """
         copy_id = copy_id or await self.copy_of(draft.unique_name)
-        tagline = f"{mark} · {draft.tagline}" if draft.tagline else mark
+        tagline = f"{label} · {draft.tagline}" if draft.tagline else label
         copy = await self._library.save_persona(draft.model_copy(update={"unique_name": copy_id, "tagline": tagline}))
         await self._state.set(SCOPE, copy.unique_name, {"of": draft.unique_name, "tagline": draft.tagline})
         for summary in await self._sessions.list(copy.unique_name):
@@ -62,16 +62,16 @@ class DraftChat:
 
     async def draft_of(self, copy_id: str) -> Rehearsal | None:
         """Return the draft that this persona is a copy of; None if it is not a copy."""
-        kept = await self._state.get(SCOPE, copy_id)
-        if not isinstance(kept, dict) or not self._library.is_own(copy_id):
+        state = await self._state.get(SCOPE, copy_id)
+        if not isinstance(state, dict) or not self._library.is_own(copy_id):
             return None
         copy = await self._library.persona(copy_id)
-        return Rehearsal(copy_id, copy.model_copy(update={"unique_name": kept["of"], "tagline": kept["tagline"]}))
+        return Rehearsal(copy_id, copy.model_copy(update={"unique_name": state["of"], "tagline": state["tagline"]}))
 
     async def copy_of(self, persona_id: str) -> str:
         """Return the id of the copy of this persona; empty if there is none."""
-        for copy_id, kept in (await self._state.all(SCOPE)).items():
-            if persona_id and isinstance(kept, dict) and kept["of"] == persona_id and self._library.is_own(copy_id):
+        for copy_id, state in (await self._state.all(SCOPE)).items():
+            if persona_id and isinstance(state, dict) and state["of"] == persona_id and self._library.is_own(copy_id):
                 return copy_id
         return ""
 
@@ -79,19 +79,19 @@ class DraftChat:
         """Turn the copy into a persona of its own."""
         await self._state.set(SCOPE, copy_id, None)
 
-    async def dismiss(self, copy_id: str) -> Dismissal:
-        """Move the copy and its sessions to the trash; `undo_dismissal` restores them."""
-        kept = await self._state.get(SCOPE, copy_id)
+    async def delete_copy(self, copy_id: str) -> Dismissal:
+        """Move the copy and its sessions to the trash; `restore_copy` restores them."""
+        state = await self._state.get(SCOPE, copy_id)
         sessions = tuple(summary.guid for summary in await self._sessions.list(copy_id))
         for guid in sessions:
             await self._sessions.delete(guid)
         trashed = await self._library.delete_persona(copy_id)
         await self._state.set(SCOPE, copy_id, None)
-        return Dismissal(trashed, sessions, copy_id, kept)
+        return Dismissal(trashed, sessions, copy_id, state)
 
-    async def undo_dismissal(self, dismissal: Dismissal) -> None:
+    async def restore_copy(self, dismissal: Dismissal) -> None:
         """Restore a deleted copy with its sessions."""
         await self._library.restore_persona(dismissal.trashed)
-        await self._state.set(SCOPE, dismissal.copy_id, dismissal.kept)
+        await self._state.set(SCOPE, dismissal.copy_id, dismissal.state)
         for guid in dismissal.sessions:
             await self._sessions.restore(guid)

@@ -16,14 +16,14 @@ class GoalService:
         self.changed: Listeners[str] = Listeners()
         self._app_state = app_state
 
-    async def goals_of(self, persona_id: str) -> GoalRequest:
+    async def load_request(self, persona_id: str) -> GoalRequest:
         """Return the persona's goal request; an empty one if none is stored."""
-        kept = await self._app_state.get(SCOPE, persona_id)
-        if not isinstance(kept, dict):
+        stored = await self._app_state.get(SCOPE, persona_id)
+        if not isinstance(stored, dict):
             return GoalRequest()
-        return GoalRequest(str(kept.get("request", "")), str(kept.get("notice", "")))
+        return GoalRequest(str(stored.get("request", "")), str(stored.get("notice", "")))
 
-    async def ask(self, persona_id: str, request: str, notice: str = "") -> None:
+    async def save_request(self, persona_id: str, request: str, notice: str = "") -> None:
         """Replace the persona's goal request; two blank texts delete it."""
         is_empty = not request.strip() and not notice.strip()
         await self._app_state.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})

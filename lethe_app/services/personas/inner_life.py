@@ -34,38 +34,40 @@ class ActiveGoal:
 class InnerLife:
     """Read and edit a persona's goals, journal and self-description. `changed` is notified with the persona's id."""
 
-    def __init__(self, library: Library, holdings: MemoryCache, preferences: Preferences) -> None:
-        self.changed: Listeners[str] = holdings.changed
+    def __init__(self, library: Library, memory_cache: MemoryCache, preferences: Preferences) -> None:
+        self.changed: Listeners[str] = memory_cache.changed
         self._library = library
-        self._holdings = holdings
+        self._memory_cache = memory_cache
         self._preferences = preferences
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
-    async def journal(self, persona_id: str) -> list[MemoryUnit]:
+    async def list_journal(self, persona_id: str) -> list[MemoryUnit]:
         """Return all journal entries, newest first."""
-        return [one for one in await self._holdings.memories_of(persona_id) if one.category is MemoryType.JOURNAL]
+        return [memory for memory in await self._memory_cache.memories_of(persona_id) if memory.category is MemoryType.JOURNAL]
 
-    async def goals(self, persona_id: str) -> list[ActiveGoal]:
+    async def list_goals(self, persona_id: str) -> list[ActiveGoal]:
         """Return the enabled goals, highest priority first."""
-        held = [one for one in await self._holdings.memories_of(persona_id) if one.category is MemoryType.GOAL and one.enabled]
+        active_goals = [
+            one for one in await self._memory_cache.memories_of(persona_id) if one.category is MemoryType.GOAL and one.enabled
+        ]
         present = now()
-        ranked = sorted(held, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
+        ranked = sorted(active_goals, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
         return [ActiveGoal(one, self._days_left(one, present)) for one in ranked]
 
-    async def thoughts(self, persona_id: str) -> str:
+    async def load_thoughts(self, persona_id: str) -> str:
         """Return what the persona has written about itself and the user (`self_edit_field`). Raise FileError."""
         return (await self._library.persona(persona_id)).self_edit_field
 
-    async def think(self, persona_id: str, text: str) -> None:
+    async def save_thoughts(self, persona_id: str, text: str) -> None:
         """Replace what the persona has written about itself and the user. Raise FileError, StorageError."""
-        async with self._one_at_a_time:
+        async with self._lock:
             persona = await self._library.persona(persona_id)
             if persona.self_edit_field != text:
                 await self._library.save_persona(persona.model_copy(update={"self_edit_field": text}))
 
     async def allow_moods(self, persona_id: str, *, allowed: bool) -> None:
         """Enable or disable moods for the persona."""
-        async with self._one_at_a_time:
+        async with self._lock:
             persona = await self._library.persona(persona_id)
             if persona.mood != allowed:
                 await self._library.save_persona(persona.model_copy(update={"mood": allowed}))
@@ -74,20 +76,20 @@ class InnerLife:
         if not is_prunable(memory):
             return None
         rules = rules_of(self._preferences.current, 0.0)
-        ends = [-days_since(memory.end_time, present)] if memory.end_time is not None else []
+        remaining_days = [-days_since(memory.end_time, present)] if memory.end_time is not None else []
         if memory.insertion in WAITING_INSERTIONS:
-            ends.append(rules.eureka_cut_off_days - days_since(memory.added, present))
+            remaining_days.append(rules.eureka_cut_off_days - days_since(memory.added, present))
         elif memory.insertion is MemoryInsertion.TRIGGER:
             last = memory.last_trigger if memory.trigger_count else memory.added
-            ends.append(days_to_live(memory, rules) - days_since(last, present))
-        return max(0, ceil(min(ends))) if ends else None
+            remaining_days.append(days_to_live(memory, rules) - days_since(last, present))
+        return max(0, ceil(min(remaining_days))) if remaining_days else None
 
 
-def entry(title: str, text: str) -> MemoryUnit:
+def build_journal_entry(title: str, text: str) -> MemoryUnit:
     """Create a journal entry of the user; its empty `made_by` keeps background tasks from changing it. Raise LetheError for
     a blank text.
     """
     if not text.strip():
         raise LetheError("A journal entry needs text.")
-    words = " ".join((title.strip() or text).split())
-    return MemoryUnit(category=MemoryType.JOURNAL, name=words[:LONGEST_NAME], content=text.strip())
+    name = " ".join((title.strip() or text).split())
+    return MemoryUnit(category=MemoryType.JOURNAL, name=name[:LONGEST_NAME], content=text.strip())

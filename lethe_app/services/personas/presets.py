@@ -40,18 +40,18 @@ class Presets:
         """Set up one collection per kind. `changed` is notified after a file was written or moved."""
         self._database, self._changed = database, changed
         self._shipped = {kind: paths.shipped_presets / name for kind, name in FOLDERS.items()}
-        self._shelves: dict[type[Any], FileCollection[Any]] = {
+        self._collections: dict[type[Any], FileCollection[Any]] = {
             kind: FileCollection(kind, self._shipped[kind], paths.presets / name, paths.trash / "presets")
             for kind, name in FOLDERS.items()
         }
 
-    async def all(self, kind: type[T]) -> list[KeptPreset[T]]:
+    async def list_presets(self, kind: type[T]) -> list[KeptPreset[T]]:
         """Return all readable presets of a kind, sorted by name; the library reports the files that cannot be read."""
-        shelf = self._shelves[kind]
+        collection = self._collections[kind]
 
         def work() -> list[KeptPreset[T]]:
-            values = shelf.stock().values.items()
-            return [KeptPreset(key, value, shelf.is_own(key), self._is_shipped(kind, key)) for key, value in values]
+            values = collection.stock().values.items()
+            return [KeptPreset(key, value, collection.is_own(key), self._is_shipped(kind, key)) for key, value in values]
 
         return await self._database.aside(work)
 
@@ -59,28 +59,28 @@ class Presets:
         """Write a preset to the user's folder, under a new file name if `key` is empty, and return its key. Raise
         StorageError.
         """
-        return await self._written(lambda: self._shelves[type(value)].save(value, key))
+        return await self._run_and_notify(lambda: self._collections[type(value)].save(value, key))
 
     async def delete(self, kind: type[T], key: str) -> Path:
         """Move the user's file to the trash and return its path there. Raise ReadOnly for a shipped preset."""
-        return await self._written(lambda: self._shelves[kind].delete(key))
+        return await self._run_and_notify(lambda: self._collections[kind].delete(key))
 
     async def restore(self, kind: type[T], trashed: Path) -> str:
         """Restore a preset from the trash and return its key."""
-        return await self._written(lambda: self._shelves[kind].restore(trashed))
+        return await self._run_and_notify(lambda: self._collections[kind].restore(trashed))
 
-    async def read(self, kind: type[T], path: Path) -> T:
+    async def read_file(self, kind: type[T], path: Path) -> T:
         """Read a preset from any file. Raise FileError, which names the invalid field."""
         return await self._database.aside(lambda: read_model(path, kind))
 
-    async def write(self, value: T, path: Path) -> None:
+    async def write_file(self, value: T, path: Path) -> None:
         """Write a copy of a preset to any path. Raise StorageError."""
         await self._database.aside(lambda: write_model(path, value))
 
     def _is_shipped(self, kind: type[Any], key: str) -> bool:
         return (self._shipped[kind] / f"{key}.json").is_file()
 
-    async def _written(self, work: Callable[[], R]) -> R:
-        done = await self._database.aside(work)
+    async def _run_and_notify(self, work: Callable[[], R]) -> R:
+        result = await self._database.aside(work)
         self._changed.tell(None)
-        return done
+        return result

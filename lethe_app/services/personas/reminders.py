@@ -17,14 +17,14 @@ from lethe_app.services.scheduling.loop import Background
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.memories import ReminderRows
 
-KEPT = timedelta(days=30)
+OVERDUE_LIFETIME = timedelta(days=30)
 """Time after its due date for which a reminder is still brought up at the user's next message."""
 LOOK_AGAIN = 30.0
 """Seconds between two checks for due reminders."""
 LONGEST_NAME = 60
-MOST_TOLD = 500
+MOST_REPORTED = 500
 """Number of ids of reported reminders that are kept; the oldest are dropped first."""
-SCOPE, TOLD = "reminders", "told on the desktop"
+SCOPE, REPORTED_KEY = "reminders", "told on the desktop"
 
 
 class Reminders:
@@ -32,26 +32,26 @@ class Reminders:
     restarts too.
     """
 
-    def __init__(self, brain: Brain, holdings: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
+    def __init__(self, brain: Brain, memory_cache: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
         self._brain = brain
-        self._holdings = holdings
+        self._memory_cache = memory_cache
         self._rows = rows
         self._app_state = app_state
-        self._known: list[tuple[str, MemoryUnit]] | None = None
+        self._waiting: list[tuple[str, MemoryUnit]] | None = None
         """Waiting reminders read last; None after memories have changed."""
-        self._forget = holdings.changed.add(self._changed)
-        self._background = Background(self.look, LOOK_AGAIN)
+        self._unsubscribe = memory_cache.changed.add(self._on_memories_changed)
+        self._background = Background(self.notify_due, LOOK_AGAIN)
 
-    def start(self, pause: float = 0.0) -> None:
-        """Begin to check for due reminders in the background, after `pause` seconds."""
-        self._background.start(pause)
+    def start(self, delay: float = 0.0) -> None:
+        """Begin to check for due reminders in the background, after `delay` seconds."""
+        self._background.start(delay)
 
     async def close(self) -> None:
-        self._forget()
+        self._unsubscribe()
         await self._background.close()
 
-    async def remind(
+    async def create_reminder(
         self, persona_id: str, text: str, when: datetime | date, *, made_by: str = "", sources: Sequence[str] = ()
     ) -> MemoryUnit:
         """Store a reminder for a day or a moment and return its memory. Raise LetheError for a blank text or a time in the
@@ -59,64 +59,66 @@ class Reminders:
 
         `made_by` and `sources` are the memory's fields; empty for a reminder that the user wrote.
         """
-        memory = reminder(text, when).model_copy(update={"made_by": made_by, "sources": list(sources)})
+        memory = build_reminder(text, when).model_copy(update={"made_by": made_by, "sources": list(sources)})
         await self._brain.memorize(persona_id, memory, check=False)
         return memory
 
     async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:
         """Return the persona's waiting reminders, next one first."""
-        held = await self._holdings.memories_of(persona_id)
-        return sorted((one for one in held if is_waiting(one)), key=lambda one: (one.added, one.guid))
+        memories = await self._memory_cache.memories_of(persona_id)
+        return sorted((one for one in memories if is_waiting(one)), key=lambda one: (one.added, one.guid))
 
-    def understood(self, words: str) -> When | None:
+    def parse_date(self, text: str) -> When | None:
         """Parse a date such as “tomorrow at 9” or “24 December”, relative to now in the local time zone; None if it is not
         understood.
         """
-        return parse_future_date(words, now().astimezone())
+        return parse_future_date(text, now().astimezone())
 
-    async def look(self) -> None:
+    async def notify_due(self) -> None:
         """Notify `due` of the reminders that have become due since the last check."""
-        if self._known is None:
-            self._known = await self._rows.waiting()
-        here = [(persona_id, one) for persona_id, one in self._known if one.enabled and one.is_due(now())]
-        told = await self._told()
-        new = [(persona_id, one) for persona_id, one in here if one.guid not in told]
-        if new:
+        if self._waiting is None:
+            self._waiting = await self._rows.waiting()
+        due_reminders = [(persona_id, one) for persona_id, one in self._waiting if one.enabled and one.is_due(now())]
+        reported = await self._load_reported()
+        unreported = [(persona_id, one) for persona_id, one in due_reminders if one.guid not in reported]
+        if unreported:
             # The ids are stored before `due` is notified, so that no reminder is reported twice, whatever happens
             # afterwards.
             await self._app_state.set(
-                SCOPE, TOLD, [str(guid) for guid in (*told, *(one.guid for _id, one in new))][-MOST_TOLD:]
+                SCOPE,
+                REPORTED_KEY,
+                [str(guid) for guid in (*reported, *(one.guid for _id, one in unreported))][-MOST_REPORTED:],
             )
-            self.due.tell(new)
+            self.due.tell(unreported)
 
-    def _changed(self, _persona_id: str) -> None:
-        self._known = None
+    def _on_memories_changed(self, _persona_id: str) -> None:
+        self._waiting = None
         self._background.wake()
 
-    async def _told(self) -> Sequence[UUID]:
-        stored = await self._app_state.get(SCOPE, TOLD)
-        return [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
+    async def _load_reported(self) -> Sequence[UUID]:
+        stored = await self._app_state.get(SCOPE, REPORTED_KEY)
+        return [UUID(str(guid)) for guid in stored] if isinstance(stored, list) else []
 
 
-def reminder(text: str, when: datetime | date) -> MemoryUnit:
+def build_reminder(text: str, when: datetime | date) -> MemoryUnit:
     """Create the memory of a reminder, which is not recalled before it is due. Raise LetheError for a blank text or a past
     time.
     """
-    words = text.strip()
-    if not words:
+    content = text.strip()
+    if not content:
         raise LetheError("A reminder needs text.", "Enter what you want to be reminded of.")
     begins = when if isinstance(when, datetime) else at_midnight(when)
-    last = begins if isinstance(when, datetime) else begins + timedelta(days=1)
-    if last <= now():
+    latest = begins if isinstance(when, datetime) else begins + timedelta(days=1)
+    if latest <= now():
         raise LetheError("That time is in the past.", "Choose a time in the future.")
-    first_line = words.splitlines()[0]
+    first_line = content.splitlines()[0]
     return MemoryUnit(
         category=MemoryType.REMINDER,
         insertion=MemoryInsertion.USER_RETURN,
         name=first_line if len(first_line) <= LONGEST_NAME else f"{first_line[: LONGEST_NAME - 1]}…",
-        content=words,
+        content=content,
         added=begins,
-        end_time=begins + timedelta(days=1) + KEPT,
+        end_time=begins + timedelta(days=1) + OVERDUE_LIFETIME,
     )
 
 

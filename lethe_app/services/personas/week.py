@@ -19,27 +19,27 @@ class Week:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
-    async def plans(self, persona_id: str) -> dict[Weekday, str]:
+    async def load_plans(self, persona_id: str) -> dict[Weekday, str]:
         """Return the plans of all seven days, empty where nothing is planned. Raise FileError."""
         persona = await self._library.persona(persona_id)
         return {day: persona.schedule.get(day, "") for day in Weekday}
 
-    async def plan(self, persona_id: str, day: Weekday | None = None) -> str:
+    async def load_plan(self, persona_id: str, day: Weekday | None = None) -> str:
         """Return the plan of a day, today's by default."""
-        return (await self.plans(persona_id))[day or today()]
+        return (await self.load_plans(persona_id))[day or today()]
 
-    async def set_plan(self, persona_id: str, day: Weekday, text: str) -> str:
+    async def save_plan(self, persona_id: str, day: Weekday, text: str) -> str:
         """Replace a day's plan, or clear it with an empty text, and return the previous one."""
-        async with self._one_at_a_time:
+        async with self._lock:
             persona = await self._library.persona(persona_id)
-            before = persona.schedule.get(day, "")
+            previous = persona.schedule.get(day, "")
             plan = text.strip()[:LONGEST_PLAN]
-            if plan != before:
-                kept = {key: value for key, value in (persona.schedule | {day: plan}).items() if value}
-                await self._library.save_persona(persona.model_copy(update={"schedule": kept}))
-            return before
+            if plan != previous:
+                schedule = {key: value for key, value in (persona.schedule | {day: plan}).items() if value}
+                await self._library.save_persona(persona.model_copy(update={"schedule": schedule}))
+            return previous
 
 
 def today() -> Weekday:

@@ -14,8 +14,8 @@ from lethe_app.domain.prompt import Note, Prompt, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
 from lethe_app.prompt.budget import REREAD_TARGET
-from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.format.tool_calls import equipped
+from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.prompt.format.tool_calls import with_tools
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants
@@ -152,7 +152,7 @@ class Prompting:
                 reply_reserve=request.reply_reserve + spare,
                 earlier=await self._spoken_before(turn, prefix),
             )
-            prompt = await build(request, self._counting.count)
+            prompt = await build_prompt(request, self._counting.count)
             dropped = prompt.receipt.dropped_messages
             if not is_newest or not 0 < dropped < len(messages):
                 break
@@ -173,9 +173,9 @@ class Prompting:
         prefix = StablePrefix(context=model.context)
         request = await self._request(participants, system, model, prefix, history, TurnMemory(), scene, tools)
         try:
-            return await build(request, self._counting.count)
+            return await build_prompt(request, self._counting.count)
         except PromptTooLong:
-            return await build(replace(request, context=AMPLE), self._counting.count)
+            return await build_prompt(replace(request, context=AMPLE), self._counting.count)
 
     async def _scene(
         self, session: ChatSession, participants: Participants, system: SystemPreset, memory: TurnMemory
@@ -214,13 +214,13 @@ class Prompting:
         form = await self._formats.format_of(model)
         heads = [one.text for one in memory.recalled if one.position_index < 0]
         return Request(
-            renderer=equipped(form.choice.renderer, tools.declared),
+            renderer=with_tools(form.choice.renderer, tools.declared),
             template_source=form.choice.template_source,
             persona=participants.speaker,
             group=participants.group,
             user=participants.user,
             system=system,
-            scene=scene,
+            macro_context=scene,
             history=history,
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
-from lethe_app.llm.client import PARTING_SECONDS, ModelClient
-from lethe_app.llm.kv_cache.state_store import remove, trim
+from lethe_app.llm.client import SAVE_TIMEOUT, ModelClient
+from lethe_app.llm.kv_cache.state_store import delete_states, trim_folder
 from lethe_app.llm.protocol import KeptAt
 from lethe_app.services.preferences import Preferences
 
@@ -65,11 +65,11 @@ class CacheState:
         """Save the state of the session in the cache, before the model is unloaded."""
         self._unhear()
         await self._done()
-        await self._client.save_state(within=PARTING_SECONDS)
+        await self._client.save_state(time_limit=SAVE_TIMEOUT)
 
     def _begin_to_forget(self, part: str) -> None:
         """Delete files with this name part at once, and have the model process delete its copies in the background."""
-        remove(self._folder, part)
+        delete_states(self._folder, part)
         self._forgotten += 1
         task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self._forgotten))
         # The event loop keeps only weak references to tasks.
@@ -81,7 +81,7 @@ class CacheState:
 
     def _settings_changed(self, settings: Settings) -> None:
         if settings.kept_states:
-            trim(self._folder, settings.kept_states * MEGABYTE)
+            trim_folder(self._folder, settings.kept_states * MEGABYTE)
         else:
             self._begin_to_forget("")
 

@@ -10,7 +10,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
-from lethe_app.prompt.format.thinking import Markers, pair
+from lethe_app.prompt.format.thinking import Markers, make_markers
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
@@ -44,7 +44,7 @@ class ModelFormats:
         name = model.file.path.name
         instruct = self._preferences.current.for_model(name).instruct
         own = self._preferences.current.model_choices.get(name, ModelChoices())
-        thinking = pair(own.thinking_start, own.thinking_end)
+        thinking = make_markers(own.thinking_start, own.thinking_end)
         known = self._format
         if known is None or known.model is not model or (known.instruct, known.thinking) != (instruct, thinking):
             presets = list((await self._library.instruct_presets()).values())

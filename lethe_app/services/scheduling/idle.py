@@ -15,36 +15,36 @@ class Idleness:
     """Idle time of the user. Without a window that reports events it is unknown, and the user counts as present."""
 
     def __init__(self) -> None:
-        self.touched: Listeners[None] = Listeners()
+        self.user_active: Listeners[None] = Listeners()
         """Emitted when the user did something."""
-        self._last: datetime | None = None
+        self._last_action: datetime | None = None
         self._is_composing = False
 
-    def watch(self) -> None:
+    def start_watching(self) -> None:
         """Start to measure: a window reports events from now on."""
-        self._last = now()
+        self._last_action = now()
 
-    def look_away(self) -> None:
+    def stop_watching(self) -> None:
         """Stop to measure: no window reports events any more."""
-        self._last, self._is_composing = None, False
+        self._last_action, self._is_composing = None, False
 
-    def touch(self) -> None:
+    def record_action(self) -> None:
         """Record an action of the user: a key, a click, a message."""
-        if self._last is not None:
-            self._last = now()
-        self.touched.tell(None)
+        if self._last_action is not None:
+            self._last_action = now()
+        self.user_active.tell(None)
 
-    def compose(self, *, words: bool) -> None:
+    def set_composing(self, *, has_text: bool) -> None:
         """Record whether the input field contains text; a user who has begun to write counts as present."""
-        self._is_composing = words
-        self.touch()
+        self._is_composing = has_text
+        self.record_action()
 
     @property
-    def idle(self) -> timedelta | None:
+    def idle_time(self) -> timedelta | None:
         """Return the time since the user's last action, 0 while there is a recent draft, None if unknown."""
-        if self._last is None:
+        if self._last_action is None:
             return None
         moment = now()
-        self._last = min(self._last, moment)  # a clock that was put back must not make them stay for hours
-        idle = moment - self._last
+        self._last_action = min(self._last_action, moment)  # a clock that was put back must not make them stay for hours
+        idle = moment - self._last_action
         return timedelta() if self._is_composing and idle < LONGEST_DRAFT else idle

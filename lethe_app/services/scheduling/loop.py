@@ -16,19 +16,19 @@ LOG = logging.getLogger(__name__)
 class Background:
     """Run `work` repeatedly, one call at a time. The call in progress at the end is cancelled and must be safe to repeat."""
 
-    def __init__(self, work: Callable[[], Awaitable[None]], look_again: float | None = None) -> None:
-        """Create a loop; `look_again` is the interval in seconds without activation, None waits for an activation only."""
+    def __init__(self, work: Callable[[], Awaitable[None]], interval: float | None = None) -> None:
+        """Create a loop; `interval` is the interval in seconds without activation, None waits for an activation only."""
         self._work = work
-        self._look_again = look_again
-        self._wanted = asyncio.Event()
+        self._interval = interval
+        self._wake_event = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.is_paused = False
 
-    def start(self, after: float = 0.0) -> None:
-        """Start after `after` seconds; this also ends a pause."""
+    def start(self, delay: float = 0.0) -> None:
+        """Start after `delay` seconds; this also ends a pause."""
         self.is_paused = False
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run(after))
+            self._task = asyncio.get_running_loop().create_task(self._run(delay))
 
     @property
     def is_running(self) -> bool:
@@ -37,7 +37,7 @@ class Background:
 
     def wake(self) -> None:
         """Activate the loop, because there is work to do."""
-        self._wanted.set()
+        self._wake_event.set()
 
     async def pause(self) -> None:
         """Stop until `start` is called."""
@@ -51,16 +51,16 @@ class Background:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _run(self, after: float) -> None:
-        await asyncio.sleep(after)
+    async def _run(self, delay: float) -> None:
+        await asyncio.sleep(delay)
         while True:
-            self._wanted.clear()
+            self._wake_event.clear()
             with suppress(LetheError):  # told by whoever the user is waiting for
-                await self._attempt()
+                await self._run_once()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), self._look_again)
+                await asyncio.wait_for(self._wake_event.wait(), self._interval)
 
-    async def _attempt(self) -> None:
+    async def _run_once(self) -> None:
         """Run the work once. A bug is logged without its message, which may contain words of a conversation, and the loop
         goes on.
         """
@@ -69,5 +69,5 @@ class Background:
         except LetheError:
             raise
         except Exception as error:
-            *_above, place = traceback.extract_tb(error.__traceback__)
-            LOG.warning("work behind broke down with %s at %s:%s", type(error).__name__, place.filename, place.lineno)
+            *_above, frame = traceback.extract_tb(error.__traceback__)
+            LOG.warning("work behind broke down with %s at %s:%s", type(error).__name__, frame.filename, frame.lineno)

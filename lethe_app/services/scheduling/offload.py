@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import TypeVar
 
 T = TypeVar("T")
-Told = Callable[[float], None]
+ProgressCallback = Callable[[float], None]
 """Progress callback with a fraction from 0 to 1, called in the event loop."""
-STEP = 0.01
+MIN_PROGRESS_STEP = 0.01
 """Minimum change of the fraction between two reports."""
 
 
-def silent(_done: float) -> None:
+def ignore_progress(_done: float) -> None:
     """Ignore progress."""
 
 
@@ -25,28 +25,28 @@ class WorkCancelled(Exception):
 class CancelToken:
     """Connect the event loop with a worker thread: progress in one direction, cancellation in the other."""
 
-    def __init__(self, told: Told) -> None:
-        self._told, self._loop = told, asyncio.get_running_loop()
-        self._wish, self._last = threading.Event(), -1.0
+    def __init__(self, on_progress: ProgressCallback) -> None:
+        self._on_progress, self._loop = on_progress, asyncio.get_running_loop()
+        self._cancel_event, self._last_fraction = threading.Event(), -1.0
 
     @property
-    def is_wanted(self) -> bool:
-        return self._wish.is_set()
+    def is_cancelled(self) -> bool:
+        return self._cancel_event.is_set()
 
-    def want(self) -> None:
-        self._wish.set()
+    def cancel(self) -> None:
+        self._cancel_event.set()
 
-    def check(self, done: float) -> None:
+    def report_progress(self, fraction: float) -> None:
         """Report progress from the worker thread. Raise WorkCancelled if cancellation was requested."""
-        if self.is_wanted:
+        if self.is_cancelled:
             raise WorkCancelled
-        if done - self._last >= STEP or done >= 1.0:
-            self._last = done
-            self._loop.call_soon_threadsafe(self._told, done)
+        if fraction - self._last_fraction >= MIN_PROGRESS_STEP or fraction >= 1.0:
+            self._last_fraction = fraction
+            self._loop.call_soon_threadsafe(self._on_progress, fraction)
 
 
-async def until_done(work: Awaitable[T], stop: CancelToken) -> T:
-    """Return the result of `work`, which checks `stop`. If the caller is cancelled, wait until the work has stopped early or
+async def run_cancellable(work: Awaitable[T], token: CancelToken) -> T:
+    """Return the result of `work`, which checks `token`. If the caller is cancelled, wait until the work has stopped early or
     completed; completed work is returned as if nothing had happened.
     """
     task = asyncio.ensure_future(work)
@@ -55,14 +55,14 @@ async def until_done(work: Awaitable[T], stop: CancelToken) -> T:
     except WorkCancelled:
         raise asyncio.CancelledError from None
     except asyncio.CancelledError:
-        stop.want()
+        token.cancel()
         await asyncio.wait({task})
         if task.cancelled() or isinstance(task.exception(), WorkCancelled):
             raise
         return task.result()
 
 
-async def whole(work: Coroutine[None, None, T]) -> T:
+async def run_to_completion(work: Coroutine[None, None, T]) -> T:
     """Return the result of `work`. If the caller is cancelled, the work is completed first: a half-stored turn would leave
     inconsistent records.
     """
@@ -74,7 +74,7 @@ async def whole(work: Coroutine[None, None, T]) -> T:
         raise
 
 
-async def beside(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     """Return the result of `work`, run in a thread. If the caller is cancelled, wait for the thread all the same."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
@@ -84,10 +84,10 @@ async def beside(work: Callable[[], T]) -> T:
         raise
 
 
-MANY = 500
+MIN_OFFLOADED_RECORDS = 500
 """Number of records above which processing them in the event loop would delay the window noticeably."""
 
 
-async def apart(records: int, work: Callable[[], T]) -> T:
-    """Return the result of `work`, in a thread if it processes at least `MANY` records. It must not modify shared objects."""
-    return work() if records < MANY else await asyncio.to_thread(work)
+async def offload_if_large(record_count: int, work: Callable[[], T]) -> T:
+    """Return the result of `work`, in a thread if it processes at least `MIN_OFFLOADED_RECORDS` records. It must not modify shared objects."""
+    return work() if record_count < MIN_OFFLOADED_RECORDS else await asyncio.to_thread(work)

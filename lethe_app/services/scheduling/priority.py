@@ -13,30 +13,30 @@ class BackgroundPriority:
     """Gate for background work, which waits before each step while the user's turn is in progress."""
 
     def __init__(self) -> None:
-        self.broken: Listeners[None] = Listeners()
+        self.turn_started: Listeners[None] = Listeners()
         """Emitted when a turn begins."""
-        self._held = 0
-        self._free = asyncio.Event()
-        self._free.set()
+        self._turn_count = 0
+        self._no_turn = asyncio.Event()
+        self._no_turn.set()
 
     @property
-    def is_broken(self) -> bool:
+    def is_turn_active(self) -> bool:
         """Return whether a turn is in progress."""
-        return self._held > 0
+        return self._turn_count > 0
 
     @contextmanager
     def hold_off(self) -> Iterator[None]:
         """Hold back background work while the context is open."""
-        self._held += 1
-        self._free.clear()
-        self.broken.tell(None)
+        self._turn_count += 1
+        self._no_turn.clear()
+        self.turn_started.tell(None)
         try:
             yield
         finally:
-            self._held -= 1
-            if self._held == 0:
-                self._free.set()
+            self._turn_count -= 1
+            if self._turn_count == 0:
+                self._no_turn.set()
 
-    async def wait(self) -> None:
+    async def wait_for_turn_end(self) -> None:
         """Wait until no turn is in progress."""
-        await self._free.wait()
+        await self._no_turn.wait()

@@ -20,7 +20,7 @@ from lethe_app.errors import StorageError
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lookup import MemoryLookup
-from lethe_app.services.search.query import SearchQuery, excerpt
+from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
@@ -29,11 +29,11 @@ from lethe_app.storage.index.full_text import FullTextSearch as Texts
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
-MOST = 400
+MOST_HITS = 400
 """Maximum number of hits of one search by words."""
-NEAREST = 24
+MOST_MEANING_HITS = 24
 """Maximum number of hits by meaning, for each persona."""
-KINDS = {
+HIT_KINDS = {
     "message": HitKind.MESSAGE,
     "fact": HitKind.FACT,
     "summary": HitKind.SUMMARY,
@@ -44,7 +44,7 @@ KINDS = {
 
 
 class SearchService:
-    """Search all stored texts. Nothing is changed, except that `reveal` selects the branch of a message."""
+    """Search all stored texts. Nothing is changed, except that `select_branch_of` selects the branch of a message."""
 
     def __init__(
         self,
@@ -54,83 +54,85 @@ class SearchService:
         memories: Memories,
         lookup: MemoryLookup,
         indexing: Indexing,
-        chronicle: SessionEditing,
+        session_editing: SessionEditing,
         library: Library,
     ) -> None:
         self._texts = Texts(database)
         self._chats, self._facts, self._memories = chats, facts, memories
-        self._lookup, self._indexing, self._chronicle = lookup, indexing, chronicle
+        self._lookup, self._indexing, self._session_editing = lookup, indexing, session_editing
         self._library = library
 
-    async def by_words(
+    async def search_by_words(
         self, text: str, persona_id: str | None = None, session: UUID | None = None
     ) -> AsyncIterator[list[SearchHit]]:
         """Yield the hits in pieces, the newest first within each source: of one persona, of all personas, or of one session.
 
         A piece is read in a few milliseconds. The order is: the word index, greetings, memories outside the index,
         superseded facts, and worlds, which belong to no persona and are only searched without `persona_id`. It ends after
-        `MOST` hits.
+        `MOST_HITS` hits.
         """
-        wanted = SearchQuery.parse(text)
-        if not wanted.terms:
+        query = SearchQuery.parse(text)
+        if not query.terms:
             return
-        seen: set[tuple[str, str, str]] = set()
+        seen_keys: set[tuple[str, str, str]] = set()
 
-        def is_meant(one: Sighting) -> bool:
-            key = (one.kind, one.origin, one.text if one.kind != PassageKind.MESSAGE else "")
-            if key in seen or not wanted.marks(_body(one)):
+        def is_match(sighting: Sighting) -> bool:
+            key = (sighting.kind, sighting.origin, sighting.text if sighting.kind != PassageKind.MESSAGE else "")
+            if key in seen_keys or not query.find_marks(_passage_text(sighting)):
                 return False
-            seen.add(key)
+            seen_keys.add(key)
             return True
 
         if session is not None:
-            found = await self._texts.in_session(session, is_meant)
-            yield await _hits(found[:MOST], wanted)
+            found = await self._texts.in_session(session, is_match)
+            yield await _convert_sightings(found[:MOST_HITS], query)
             return
         await self._indexing.index_pending()  # what was just said is found too
-        below, count = LAST, 0
-        while below and count < MOST:
-            found, below = await self._texts.passages(wanted.match, persona_id, below, is_meant)
-            yield await _hits(found[: MOST - count], wanted)
+        position, count = LAST, 0
+        while position and count < MOST_HITS:
+            found, position = await self._texts.passages(query.fts_expression, persona_id, position, is_match)
+            yield await _convert_sightings(found[: MOST_HITS - count], query)
             count += len(found)
-        async for found, is_over in self._outside(persona_id, is_meant):
-            if count >= MOST:
+        async for found, is_over in self._search_unindexed(persona_id, is_match):
+            if count >= MOST_HITS:
                 return
-            hits = await _hits(found[: MOST - count], wanted)  # of thousands no more is made ready than is shown
+            hits = await _convert_sightings(
+                found[: MOST_HITS - count], query
+            )  # of thousands no more is made ready than is shown
             yield [replace(hit, is_over=is_over) for hit in hits]
             count += len(hits)
-        if persona_id is None and count < MOST:
-            yield await asyncio.to_thread(_in_worlds, await self._library.worlds(), wanted, MOST - count)
+        if persona_id is None and count < MOST_HITS:
+            yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MOST_HITS - count)
 
-    async def _outside(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[Sighting], bool]]:
+    async def _search_unindexed(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[Sighting], bool]]:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""
         yield await self._texts.openings(persona_id, keep), False
         for read, is_over in ((self._texts.not_indexed, False), (self._texts.superseded, True)):
-            below = LAST
-            while below:
-                found, below = await read(persona_id, below, keep)
+            position = LAST
+            while position:
+                found, position = await read(persona_id, position, keep)
                 yield found, is_over
 
-    async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
+    async def search_by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
         """Return the memories, facts and session passages nearest in meaning to a text, best first within each persona."""
         # The space marks the last word as complete: a sentence to compare is not being typed, so no word in it is a prefix.
-        wanted = SearchQuery.parse(f"{text} ")
-        found: list[SearchHit] = []
+        query = SearchQuery.parse(f"{text} ")
+        hits: list[SearchHit] = []
         for persona_id in persona_ids:
-            for recollection in await self._lookup.search(persona_id, text, NEAREST):
+            for recollection in await self._lookup.search(persona_id, text, MOST_MEANING_HITS):
                 if not recollection.world:
-                    found += await self._recalled(persona_id, recollection, wanted)
-        return found
+                    hits += await self._convert_recollection(persona_id, recollection, query)
+        return hits
 
-    async def reveal(self, session: UUID, message: UUID) -> bool:
+    async def select_branch_of(self, session: UUID, message: UUID) -> bool:
         """Select the branch that contains a message; return True if another branch was shown before."""
         if any(entry.id == message for entry in await self._chats.outline(session)):
             return False
         await self._chats.set_leaf(session, await self._texts.end_of_branch(message))
-        await self._chronicle.retold([session])
+        await self._session_editing.retold([session])
         return True
 
-    async def place_of_fact(self, guid: UUID) -> tuple[UUID, UUID] | None:
+    async def find_fact_source(self, guid: UUID) -> tuple[UUID, UUID] | None:
         """Return session and message of a fact's first source message that still exists; None if there is none."""
         with suppress(StorageError):
             for message_id in (await self._facts.get(guid)).source_messages:
@@ -139,70 +141,89 @@ class SearchService:
                     return (await self._chats.session(message.session_id)).guid, message.id
         return None
 
-    async def _recalled(self, persona_id: str, one: Recollection, wanted: SearchQuery) -> list[SearchHit]:
-        if one.category is MemoryType.CHAT_SESSION:
+    async def _convert_recollection(self, persona_id: str, recollection: Recollection, query: SearchQuery) -> list[SearchHit]:
+        if recollection.category is MemoryType.CHAT_SESSION:
             with suppress(StorageError):
-                session = await self._chats.session(one.memory)
-                return [await self._lead(session, lead, wanted) for lead in one.leads]
+                session = await self._chats.session(recollection.memory)
+                return [await self._convert_lead(session, lead, query) for lead in recollection.leads]
             return []
         kind, when = HitKind.MEMORY, None
         with suppress(StorageError):
-            when = (await self._memories.get(one.memory)).added
+            when = (await self._memories.get(recollection.memory)).added
         if when is None:
             kind = HitKind.FACT
             with suppress(StorageError):
-                when = (await self._facts.get(one.memory)).last_seen
-        text = f"{one.title}: {one.text}" if one.title and kind is HitKind.MEMORY else one.text
-        return [_made(kind, one.memory, persona_id, None, one.title, "", when, text, wanted)] if when else []
+                when = (await self._facts.get(recollection.memory)).last_seen
+        text = (
+            f"{recollection.title}: {recollection.text}" if recollection.title and kind is HitKind.MEMORY else recollection.text
+        )
+        return (
+            [_build_hit(kind, recollection.memory, persona_id, None, recollection.title, "", when, text, query)] if when else []
+        )
 
-    async def _lead(self, session: ChatSession, lead: RecallLead, wanted: SearchQuery) -> SearchHit:
-        kind, when, speaker, text = KINDS.get(lead.kind, HitKind.SUMMARY), session.added, "", lead.text
+    async def _convert_lead(self, session: ChatSession, lead: RecallLead, query: SearchQuery) -> SearchHit:
+        kind, when, speaker, text = HIT_KINDS.get(lead.kind, HitKind.SUMMARY), session.added, "", lead.text
         if kind is HitKind.MESSAGE:
             with suppress(StorageError):
                 message = await self._chats.message(lead.origin)
                 when, speaker = message.time, message.speaker_name
-                text = _said(lead.text, speaker)
-        return _made(kind, lead.origin, session.persona_id, session.guid, session.name, speaker, when, text, wanted)
+                text = _strip_speaker(lead.text, speaker)
+        return _build_hit(kind, lead.origin, session.persona_id, session.guid, session.name, speaker, when, text, query)
 
 
-def _body(one: Sighting) -> str:
+def _passage_text(sighting: Sighting) -> str:
     """Return the text of a passage without the speaker prefix of a message."""
-    return _said(one.text, one.speaker) if one.kind == PassageKind.MESSAGE else one.text
+    return _strip_speaker(sighting.text, sighting.speaker) if sighting.kind == PassageKind.MESSAGE else sighting.text
 
 
-def _said(text: str, speaker: str) -> str:
-    before = f'{speaker} said, "'
-    return text[len(before) : -1] if speaker and text.startswith(before) and text.endswith('"') else text
+def _strip_speaker(text: str, speaker: str) -> str:
+    prefix = f'{speaker} said, "'
+    return text[len(prefix) : -1] if speaker and text.startswith(prefix) and text.endswith('"') else text
 
 
-def _hit(one: Sighting, wanted: SearchQuery) -> SearchHit:
-    kind = KINDS[one.kind]
-    session = UUID(one.source) if one.category == MemoryType.CHAT_SESSION else None
-    owner = one.owner.removeprefix("waiting:")
-    return _made(kind, UUID(one.origin), owner, session, one.title, one.speaker, one.moment, _body(one), wanted)
+def _convert_sighting(sighting: Sighting, query: SearchQuery) -> SearchHit:
+    kind = HIT_KINDS[sighting.kind]
+    session = UUID(sighting.source) if sighting.category == MemoryType.CHAT_SESSION else None
+    owner = sighting.owner.removeprefix("waiting:")
+    return _build_hit(
+        kind,
+        UUID(sighting.origin),
+        owner,
+        session,
+        sighting.title,
+        sighting.speaker,
+        sighting.moment,
+        _passage_text(sighting),
+        query,
+    )
 
 
-async def _hits(found: Sequence[Sighting], wanted: SearchQuery) -> list[SearchHit]:
+async def _convert_sightings(sightings: Sequence[Sighting], query: SearchQuery) -> list[SearchHit]:
     """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
-    return await asyncio.to_thread(lambda: [_hit(one, wanted) for one in found])
+    return await asyncio.to_thread(lambda: [_convert_sighting(sighting, query) for sighting in sightings])
 
 
-def _in_worlds(worlds: Mapping[str, World], wanted: SearchQuery, most: int) -> list[SearchHit]:
-    """Return up to `most` hits in world entries, in the order of the worlds."""
-    told = ((stem, world, entry) for stem, world in worlds.items() for entry in world.entries if wanted.marks(_told(entry)))
-    return [_lore(stem, world, entry, wanted) for stem, world, entry in islice(told, most)]
+def _search_worlds(worlds: Mapping[str, World], query: SearchQuery, limit: int) -> list[SearchHit]:
+    """Return up to `limit` hits in world entries, in the order of the worlds."""
+    matches = (
+        (stem, world, entry)
+        for stem, world in worlds.items()
+        for entry in world.entries
+        if query.find_marks(_entry_text(entry))
+    )
+    return [_build_world_hit(stem, world, entry, query) for stem, world, entry in islice(matches, limit)]
 
 
-def _told(entry: WorldEntry) -> str:
+def _entry_text(entry: WorldEntry) -> str:
     return f"{entry.name}: {entry.content}" if entry.name else entry.content
 
 
-def _lore(stem: str, world: World, entry: WorldEntry, wanted: SearchQuery) -> SearchHit:
-    hit = _made(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, _told(entry), wanted)
+def _build_world_hit(stem: str, world: World, entry: WorldEntry, query: SearchQuery) -> SearchHit:
+    hit = _build_hit(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, _entry_text(entry), query)
     return replace(hit, world=stem)
 
 
-def _made(
+def _build_hit(
     kind: HitKind,
     guid: UUID,
     persona_id: str,
@@ -211,8 +232,8 @@ def _made(
     speaker: str,
     when: datetime,
     text: str,
-    wanted: SearchQuery,
+    query: SearchQuery,
 ) -> SearchHit:
-    line = " ".join(text.split())
-    shown, marks = excerpt(line, wanted.marks(line))
+    one_line = " ".join(text.split())
+    shown, marks = build_excerpt(one_line, query.find_marks(one_line))
     return SearchHit(kind, guid, persona_id, session, title, speaker, when.astimezone(), shown, marks)

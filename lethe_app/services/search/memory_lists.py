@@ -29,7 +29,7 @@ from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
 from lethe_app.services.prompting.turn_context import USUAL_CONTEXT
-from lethe_app.services.search.timeline import Timeline, facts_about
+from lethe_app.services.search.timeline import Timeline, build_timeline
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.chats.sessions import Chats
@@ -44,7 +44,7 @@ sentence on.
 """
 FIRST, PIECE = 200, 1_000
 """Memories per read: few at first, so that rows appear at once, then as many as take a few milliseconds."""
-NEAREST = 50
+MOST_DISTANCES = 50
 """Maximum number of memories for which a distance to a text is returned."""
 
 
@@ -64,7 +64,7 @@ class Source:
     message: UUID | None = None
     speaker: str = ""
     by_user: bool = False
-    words: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class Browsing:
         self,
         database: Database,
         memories: Memories,
-        holdings: MemoryCache,
+        memory_cache: MemoryCache,
         chats: Chats,
         facts: FactStore,
         recall: Recall,
         indexing: Indexing,
-        casting: ParticipantService,
+        participant_service: ParticipantService,
         preferences: Preferences,
         counting: Counting,
         loaded: Callable[[], LoadedModel | None],
@@ -98,31 +98,31 @@ class Browsing:
         self._database = database
         self._listing = Listing(database)
         self._memories = memories
-        self._holdings = holdings
+        self._memory_cache = memory_cache
         self._chats = chats
         self._facts = facts
         self._recall = recall
         self._indexing = indexing
-        self._casting = casting
+        self._participant_service = participant_service
         self._preferences = preferences
         self._counting = counting
-        self._hindsight = PastSessions(chats, facts, preferences, counting)
+        self._past_sessions = PastSessions(chats, facts, preferences, counting)
         self._loaded = loaded
 
     # Memories
 
-    async def lines(self, persona_id: str) -> AsyncIterator[list[MemoryLine]]:
+    async def list_memories(self, persona_id: str) -> AsyncIterator[list[MemoryLine]]:
         """Yield all memories of a persona, sessions included, in pieces, last stored first."""
-        below, most = LAST, FIRST
+        position, limit = LAST, FIRST
         while True:
-            lines, below = await self._listing.memories(persona_id, most, below)
+            lines, position = await self._listing.memories(persona_id, limit, position)
             if lines:
                 yield lines
-            if len(lines) < most:
+            if len(lines) < limit:
                 return
-            most = PIECE
+            limit = PIECE
 
-    async def memory(self, guid: UUID) -> MemoryUnit:
+    async def load_memory(self, guid: UUID) -> MemoryUnit:
         """Return a memory, or the record of a session. Raise StorageError if it is not stored any more."""
         try:
             return await self._memories.get(guid)
@@ -133,20 +133,20 @@ class Browsing:
 
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash and remove their passages from the index."""
-        await self._holdings.delete(persona_id, guids)
+        await self._memory_cache.delete(persona_id, guids)
         await self._indexing.follow()
 
-    async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
+    async def restore_memories(self, persona_id: str, guids: Sequence[UUID]) -> int:
         """Restore memories from the trash and index them again; return how many were restored."""
-        restored = await self._holdings.restore(persona_id, guids)
+        restored = await self._memory_cache.restore(persona_id, guids)
         await self._indexing.follow()
         return restored
 
-    async def filed(self, persona_id: str) -> list[FiledLine]:
+    async def list_filed(self, persona_id: str) -> list[FiledLine]:
         """Return category and tags of each memory that has any."""
         return await self._memories.filed(persona_id)
 
-    async def distances(self, persona_id: str, text: str) -> dict[str, float]:
+    async def measure_distances(self, persona_id: str, text: str) -> dict[str, float]:
         """Return the cosine distances of the memories and sessions nearest to a text, by guid, nearest first.
 
         Empty without an embedding model. Disabled memories, images, files and memories that are only inserted at the user's
@@ -155,68 +155,72 @@ class Browsing:
         if not text.strip():
             return {}
         await self._indexing.settle_all()
-        found: dict[str, float] = {}
+        by_guid: dict[str, float] = {}
         for owner, kind in (
             (persona_id, PassageKind.MEMORY),
             (owner_of_waiting(persona_id), PassageKind.MEMORY),
             (persona_id, PassageKind.SUMMARY),
         ):
-            near = await self._recall.nearest(owner, text, kind, NEAREST)
-            found |= {str(guid): distance for guid, distance in near}
-        return dict(sorted(found.items(), key=lambda each: each[1])[:NEAREST])
+            nearest = await self._recall.nearest_origins(owner, text, kind, MOST_DISTANCES)
+            by_guid |= {str(guid): distance for guid, distance in nearest}
+        return dict(sorted(by_guid.items(), key=lambda each: each[1])[:MOST_DISTANCES])
 
     # Facts
 
-    async def sources(self, fact: ExtractedFact) -> list[Source]:
+    async def list_sources(self, fact: ExtractedFact) -> list[Source]:
         """Return the messages that state a fact, and the sessions it was learnt from where no message is left, oldest first."""
-        found: list[Source] = []
+        source_list: list[Source] = []
         for id_ in fact.source_messages:
             try:
                 message = await self._chats.message(id_)
                 session = await self._chats.session(message.session_id)
             except StorageError:
                 continue
-            by_user, words = message.role is Role.USER, telling_part(message.content, fact.fact)
-            found.append(Source(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, words))
-        named = {source.session for source in found}
+            by_user, text = message.role is Role.USER, find_relevant_part(message.content, fact.fact)
+            source_list.append(
+                Source(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, text)
+            )
+        known_sessions = {source.session for source in source_list}
         for guid in fact.source_memories:
-            if guid not in named:
+            if guid not in known_sessions:
                 try:
                     session = await self._chats.session(guid)
                 except StorageError:
                     continue
-                found.append(Source(session.guid, session.name, session.added))
-        return sorted(found, key=lambda source: source.when)
+                source_list.append(Source(session.guid, session.name, session.added))
+        return sorted(source_list, key=lambda source: source.when)
 
-    async def core(self, persona_id: str) -> Core:
+    async def load_core_facts(self, persona_id: str) -> Core:
         """Return the core facts in the persona's current prompts, their size and their token budget."""
         model = self._loaded()
-        room = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
-        chosen = await self._hindsight.core(await self._casting.of_persona(persona_id), room)
-        tokens = sum(await self._counting.count([one.text for one in chosen])) + PER_PIECE * len(chosen)
-        budget = min(self._preferences.current.core_facts_tokens, room)
-        return Core(frozenset(one.guid for one in chosen), tokens, budget)
+        token_limit = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
+        facts = await self._past_sessions.core(await self._participant_service.of_persona(persona_id), token_limit)
+        tokens = sum(await self._counting.count([one.text for one in facts])) + PER_PIECE * len(facts)
+        budget = min(self._preferences.current.core_facts_tokens, token_limit)
+        return Core(frozenset(one.guid for one in facts), tokens, budget)
 
     # Timeline
 
-    async def timeline(self, persona_id: str) -> Timeline:
+    async def load_timeline(self, persona_id: str) -> Timeline:
         """Return every valid fact about the real world (no story facts) with the session in which it was first stated."""
-        cast = await self._casting.of_persona(persona_id)
+        participants = await self._participant_service.of_persona(persona_id)
         facts = await self._facts.facts_of(persona_id)
-        sessions = {one.guid: one for one in await self._chats.sessions(persona_id)}
-        return facts_about([fact for fact in facts if not fact.in_story], sessions, cast.persona.name, cast.user.name)
+        sessions = {session.guid: session for session in await self._chats.sessions(persona_id)}
+        return build_timeline(
+            [fact for fact in facts if not fact.in_story], sessions, participants.persona.name, participants.user.name
+        )
 
     async def save_text(self, path: Path, text: str) -> None:
         """Write a text atomically to a file chosen by the user. Raise StorageError."""
         await self._database.aside(lambda: write_atomically(path, text.encode()))
 
 
-def telling_part(message: str, fact: str) -> str:
+def find_relevant_part(message: str, fact: str) -> str:
     """Return a message on one line; a long one from the sentence on that shares most words with the fact."""
-    words = " ".join(message.split())
-    if len(words) <= LONG_MESSAGE:
-        return words
-    wanted, said = content_words(fact), list(split_sentences(words))
-    shared = [len(wanted & content_words(sentence)) for sentence in said]
-    first = shared.index(max(shared))
-    return words if first == 0 else f"… {' '.join(said[first:])}"
+    one_line = " ".join(message.split())
+    if len(one_line) <= LONG_MESSAGE:
+        return one_line
+    fact_words, sentences = content_words(fact), list(split_sentences(one_line))
+    shared_counts = [len(fact_words & content_words(sentence)) for sentence in sentences]
+    first = shared_counts.index(max(shared_counts))
+    return one_line if first == 0 else f"… {' '.join(sentences[first:])}"

@@ -44,7 +44,7 @@ class TimelineConversation:
     by_user: bool
     """True for facts that the user entered directly, which have no session."""
     title: str
-    known: tuple[TimelineItem, ...]
+    items: tuple[TimelineItem, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Month:
 
     year: int
     month: int
-    talks: tuple[TimelineConversation, ...]
+    conversations: tuple[TimelineConversation, ...]
 
 
 @dataclass(frozen=True)
@@ -62,28 +62,30 @@ class Timeline:
 
     persona: str
     user: str
-    known: tuple[TimelineItem, ...]
+    items: tuple[TimelineItem, ...]
 
-    def pinned(self, *, everybody: bool) -> tuple[TimelineItem, ...]:
+    def pinned_items(self, *, everybody: bool) -> tuple[TimelineItem, ...]:
         """Return the pinned facts; without `everybody`, only those about the user."""
-        return tuple(one for one in self.known if one.fact.pinned and (everybody or one.about_user))
+        return tuple(item for item in self.items if item.fact.pinned and (everybody or item.about_user))
 
-    def months(self, *, everybody: bool, newest_first: bool = True) -> tuple[Month, ...]:
+    def group_by_month(self, *, everybody: bool, newest_first: bool = True) -> tuple[Month, ...]:
         """Return the facts that are not pinned, by month and session; without `everybody`, only those about the user."""
-        left = [one for one in self.known if not one.fact.pinned and (everybody or one.about_user)]
+        unpinned = [one for one in self.items if not one.fact.pinned and (everybody or one.about_user)]
         if newest_first:
-            left.reverse()
-        by_month = groupby(left, key=lambda one: one.month)
-        return tuple(Month(year, month, tuple(_talks(known))) for (year, month), known in by_month)
+            unpinned.reverse()
+        by_month = groupby(unpinned, key=lambda one: one.month)
+        return tuple(Month(year, month, tuple(_group_by_session(month_items))) for (year, month), month_items in by_month)
 
 
-def facts_about(facts: Iterable[ExtractedFact], sessions: Mapping[UUID, SessionSummary], persona: str, user: str) -> Timeline:
+def build_timeline(
+    facts: Iterable[ExtractedFact], sessions: Mapping[UUID, SessionSummary], persona: str, user: str
+) -> Timeline:
     """Build a timeline of the facts that are not superseded. A fact is about the user if it contains a word of the user's
     name.
     """
     names = {word.casefold() for word in WORD.findall(user)}
-    known = [_known(fact, sessions, names) for fact in facts if not fact.superseded]
-    return Timeline(persona, user, tuple(sorted(known, key=lambda one: (one.when, one.fact.guid))))
+    items = [_build_item(fact, sessions, names) for fact in facts if not fact.superseded]
+    return Timeline(persona, user, tuple(sorted(items, key=lambda one: (one.when, one.fact.guid))))
 
 
 @dataclass(frozen=True)
@@ -93,35 +95,43 @@ class Headings:
     title: str
     pinned: str
     month: Callable[[Month], str]
-    talk: Callable[[TimelineConversation], str]
+    conversation: Callable[[TimelineConversation], str]
 
 
-def as_markdown(line: Timeline, headings: Headings, *, everybody: bool) -> str:
+def format_markdown(timeline: Timeline, headings: Headings, *, everybody: bool) -> str:
     """Return the timeline as Markdown, oldest first."""
     parts = [f"# {headings.title}"]
-    if first := line.pinned(everybody=everybody):
-        parts.append("\n".join([f"## {headings.pinned}", "", *map(_bullet, first)]))
-    for month in line.months(everybody=everybody, newest_first=False):
+    if pinned := timeline.pinned_items(everybody=everybody):
+        parts.append("\n".join([f"## {headings.pinned}", "", *map(_format_item, pinned)]))
+    for month in timeline.group_by_month(everybody=everybody, newest_first=False):
         parts.append(f"## {headings.month(month)}")
-        parts += ["\n".join([f"### {headings.talk(talk)}", "", *map(_bullet, talk.known)]) for talk in month.talks]
+        parts += [
+            "\n".join([f"### {headings.conversation(conversation)}", "", *map(_format_item, conversation.items)])
+            for conversation in month.conversations
+        ]
     return "\n\n".join(parts) + "\n"
 
 
-def _bullet(one: TimelineItem) -> str:
-    return f"- {' '.join(one.fact.fact.split())} ({one.when:%Y-%m-%d})"
+def _format_item(item: TimelineItem) -> str:
+    return f"- {' '.join(item.fact.fact.split())} ({item.when:%Y-%m-%d})"
 
 
-def _talks(known: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:
+def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:
     """Group facts by session, in the order of each session's first fact."""
-    talks: dict[tuple[UUID | None, bool], list[TimelineItem]] = {}
-    for one in known:
-        talks.setdefault((one.session, one.by_user), []).append(one)
-    return [TimelineConversation(session, by_user, those[0].title, tuple(those)) for (session, by_user), those in talks.items()]
+    items_by_session: dict[tuple[UUID | None, bool], list[TimelineItem]] = {}
+    for item in items:
+        items_by_session.setdefault((item.session, item.by_user), []).append(item)
+    return [
+        TimelineConversation(session, by_user, those[0].title, tuple(those))
+        for (session, by_user), those in items_by_session.items()
+    ]
 
 
-def _known(fact: ExtractedFact, sessions: Mapping[UUID, SessionSummary], names: set[str]) -> TimelineItem:
-    there = [sessions[guid] for guid in fact.source_memories if guid in sessions]
-    first = min(there, key=lambda session: session.started, default=None)
-    title = (first.title or first.first_words) if first is not None else ""
-    about = not names.isdisjoint(word.casefold() for word in WORD.findall(fact.fact))
-    return TimelineItem(fact, fact.first_seen.astimezone(), first.guid if first is not None else None, title, about)
+def _build_item(fact: ExtractedFact, sessions: Mapping[UUID, SessionSummary], names: set[str]) -> TimelineItem:
+    source_sessions = [sessions[guid] for guid in fact.source_memories if guid in sessions]
+    first_session = min(source_sessions, key=lambda session: session.started, default=None)
+    title = (first_session.title or first_session.first_words) if first_session is not None else ""
+    is_about_user = not names.isdisjoint(word.casefold() for word in WORD.findall(fact.fact))
+    return TimelineItem(
+        fact, fact.first_seen.astimezone(), first_session.guid if first_session is not None else None, title, is_about_user
+    )

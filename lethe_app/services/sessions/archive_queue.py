@@ -195,7 +195,7 @@ class Archiving:
         """Qualify the loaded model, and let it make again the parts that only rules have made."""
         if self._check is None:
             return
-        await self._quiet.wait()
+        await self._quiet.wait_for_turn_end()
         with suppress(ModelError):
             await self._check()
         trusted = [part for part in SessionPart if self._archivist.may_write(part)]
@@ -216,7 +216,7 @@ class Archiving:
     async def _next(self) -> list[PartRecord]:
         """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
         for session_id in await self._for_rules():
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
             await self._unless_gone(session_id, self._by_rules(session_id))
         mine = [record for record in await self._parts.pending() if self._archivist.may_write(record.part)]
         mine = [record for record in mine if record.session == mine[0].session]
@@ -263,7 +263,7 @@ class Archiving:
     async def _all_by_model(self, records: Sequence[PartRecord]) -> bool:
         session_id = records[0].session
         for number, record in enumerate(records):
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
             made = await self._unless_gone(session_id, self._write(record, number, len(records)))
             if made is None:
                 return True

@@ -54,7 +54,7 @@ class RollingSummary:
         """Summarise the messages before the first one of the history; earlier ones are represented by their previous
         summary.
         """
-        await self._quiet.wait()
+        await self._quiet.wait_for_turn_end()
         frame, verdict = await self._frames.kept(session_id), self._trust.verdict
         if frame is None or frame.first is None or verdict is None or not verdict.may_write_summaries:
             return

@@ -96,7 +96,7 @@ class SessionTimeout:
         """
         personas: set[str] = set()
         for summary in await self._timed_out():
-            await self._quiet.wait()
+            await self._quiet.wait_for_turn_end()
             if summary.guid in [each.guid for each in await self._timed_out()]:  # not if somebody wrote in it meanwhile
                 is_newest = summary.persona_id not in personas
                 personas.add(summary.persona_id)

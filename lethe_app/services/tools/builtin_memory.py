@@ -20,30 +20,30 @@ from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import Brain
-from lethe_app.services.personas.reminders import Reminders, reminder
+from lethe_app.services.personas.reminders import Reminders, build_reminder
 from lethe_app.services.personas.week import Week
-from lethe_app.services.tools.builtin_small import Nothing, spelled
+from lethe_app.services.tools.builtin_small import Nothing, format_date
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import Workbench, of_session
+from lethe_app.services.tools.working_memory import Workbench, session_namespace
 from lethe_app.services.truncation import shortened
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import Chats
 
 TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
-MOST, FEW = 8, 3
-UNSURE = "Nothing is certain to be about that. The nearest there is, which may have nothing to do with it:"
-LONGEST, LONGEST_LINE = 2000, 280
+MOST_FOUND, MOST_UNSURE = 8, 3
+UNSURE_HEADING = "Nothing is certain to be about that. The nearest there is, which may have nothing to do with it:"
+MOST_SAVED_CHARACTERS, MOST_LINE_CHARACTERS = 2000, 280
 """Characters of a memory that is saved, and of one that is listed."""
-_MONTH = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
+_DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
-def _meant(day: object) -> object:
+def _normalize_weekday(day: object) -> object:
     """Normalise a weekday: “today” and an empty value become None, “tomorrow” becomes its weekday."""
-    words = str(day or "").strip().casefold()
+    name = str(day or "").strip().casefold()
     tomorrow = list(Weekday)[(now().astimezone().date() + timedelta(days=1)).weekday()]
-    return None if words in {"", "today"} else tomorrow.value if words == "tomorrow" else words
+    return None if name in {"", "today"} else tomorrow.value if name == "tomorrow" else name
 
 
 class Save(BaseModel):
@@ -80,15 +80,17 @@ class Remind(BaseModel):
 
 
 class OfDay(BaseModel):
-    """Arguments of `week_get`."""
+    """Arguments of `get_plan`."""
 
-    day: Annotated[Day | None, BeforeValidator(_meant)] = Field(default=None, description="A weekday; empty is today.")
+    day: Annotated[Day | None, BeforeValidator(_normalize_weekday)] = Field(
+        default=None, description="A weekday; empty is today."
+    )
 
 
 class WeekdayPlanArguments(BaseModel):
-    """Arguments of `week_set`."""
+    """Arguments of `set_plan`."""
 
-    day: Annotated[Day, BeforeValidator(_meant)]
+    day: Annotated[Day, BeforeValidator(_normalize_weekday)]
     plan: str = Field(description="What she does on that day of the week; empty clears it.")
 
 
@@ -101,188 +103,216 @@ class MemoryTools:
     chats: Chats
     reminders: Reminders
     week: Week
-    foreign: UntrustedMemories
-    bench: Workbench
+    untrusted_memories: UntrustedMemories
+    working_memory: Workbench
 
-    def tool_set(self) -> ToolSet:
-        remember = r"\b(?:remember (?:that|this|my|me|it)\b(?!.*\?)|don'?t forget|keep in mind|make a note|note (?:that|down))"
-        look = r"\b(?:do|did|can) you (?:still )?(?:remember|recall|know)|\bwhat did (?:i|we)\b|\bhave i (?:told|mentioned)"
+    def build_tool_set(self) -> ToolSet:
+        save_hint = r"\b(?:remember (?:that|this|my|me|it)\b(?!.*\?)|don'?t forget|keep in mind|make a note|note (?:that|down))"
+        search_hint = (
+            r"\b(?:do|did|can) you (?:still )?(?:remember|recall|know)|\bwhat did (?:i|we)\b|\bhave i (?:told|mentioned)"
+        )
         tools = (
             Tool("memory_save", "save a memory", "Keep something about the user or the world for good.", Save, self.save,
-                 changes=True, about=self.would_keep, hint=remember),
+                 changes=True, about=self.describe_save, hint=save_hint),
             Tool("memory_search", "search memories", "Search everything remembered: memories, facts and earlier talks.",
-                 SearchArguments, self.search, hint=look),
+                 SearchArguments, self.search, hint=search_hint),
             Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
-                 OnDay, self.by_date, hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
+                 OnDay, self.search_by_date, hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
                  r"|september|october|november|december)\b.{0,40}\?|\b(?:last|that) (?:week|month|day)\b.{0,60}\?"),
             Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.", Which, self.delete,
-                 asks=True, changes=True, about=self.at_stake,
+                 asks=True, changes=True, about=self.describe_delete,
                  hint=r"\bforget (?:that|about|what)|\bdelete (?:the|that|your) memor"),
             Tool("memory_categories", "list memory categories", "The categories under which memories are filed.",
-                 Nothing, self.categories),
+                 Nothing, self.list_categories),
             Tool("memory_remind", "set a reminder", "Mention something to the user at a later day or hour.",
-                 Remind, self.remind, changes=True, about=self.would_remind, hint=r"\bremind me\b|\bset a reminder\b"),
-            Tool("week_get", "check the weekly schedule", "What is planned for a day of the week.", OfDay, self.week_get,
+                 Remind, self.remind, changes=True, about=self.describe_reminder, hint=r"\bremind me\b|\bset a reminder\b"),
+            Tool("week_get", "check the weekly schedule", "What is planned for a day of the week.", OfDay, self.get_plan,
                  hint=r"\byour (?:plans?|schedule)\b|\bwhat (?:do|are) you (?:do|doing|planning)\b.{0,20}day\b"),
             Tool("week_set", "change the weekly schedule", "Change what is planned for a day of the week.",
-                 WeekdayPlanArguments, self.week_set, asks=True, changes=True, about=self.would_plan),
+                 WeekdayPlanArguments, self.set_plan, asks=True, changes=True, about=self.describe_plan),
         )  # fmt: skip
         return ToolSet("memory", "Memory", tools)
 
-    async def save(self, occasion: ToolContext, wish: Save) -> ToolOutput:
+    async def save(self, context: ToolContext, arguments: Save) -> ToolOutput:
         memory = MemoryUnit(
             category=MemoryType.GENERAL,
             insertion=MemoryInsertion.TRIGGER,
-            name=" ".join(wish.title.split())[:60],
-            content=shortened(wish.content.strip(), LONGEST),
-            filed_under=wish.filed_under.strip().strip("/").casefold()[:200],
+            name=" ".join(arguments.title.split())[:60],
+            content=shortened(arguments.content.strip(), MOST_SAVED_CHARACTERS),
+            filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
             made_by=TOOL,
-            sources=await self._sources(occasion),
+            sources=await self._build_sources(context),
         )
-        kept = await self.brain.memorize(occasion.persona_id, memory)
-        return ToolOutput(f"Kept: {kept.record.content}", "saved a memory")
+        stored = await self.brain.memorize(context.persona_id, memory)
+        return ToolOutput(f"Kept: {stored.record.content}", "saved a memory")
 
-    async def search(self, occasion: ToolContext, wish: SearchArguments) -> ToolOutput:
-        sure = await self._found(occasion, wish.words, only_sure=True)
-        found = sure or await self._found(occasion, wish.words, only_sure=False)
-        own = {memory.guid: memory for memory in await self.brain.memories(occasion.persona_id)}
+    async def search(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
+        reliable = await self._search_memories(context, arguments.words, only_sure=True)
+        found = reliable or await self._search_memories(context, arguments.words, only_sure=False)
+        own_memories = {memory.guid: memory for memory in await self.brain.memories(context.persona_id)}
         lines = [
-            f"- [{str(one.memory)[:8]}] {await self._told(own[one.memory], one.text)}"
-            if one.memory in own
-            else f"- {line_of(one.title, one.text)}"
-            for one in found
+            f"- [{str(recollection.memory)[:8]}] "
+            f"{await self._format_memory(own_memories[recollection.memory], recollection.text)}"
+            if recollection.memory in own_memories
+            else f"- {format_line(recollection.title, recollection.text)}"
+            for recollection in found
         ]
-        if lines and not sure:
-            return ToolOutput("\n".join([UNSURE, *lines]), "searched memories: nothing reliable found")
+        if lines and not reliable:
+            return ToolOutput("\n".join([UNSURE_HEADING, *lines]), "searched memories: nothing reliable found")
         shown = f"searched memories: {len(lines)} found" if lines else "searched memories: nothing found"
         return ToolOutput("\n".join(lines) or "Nothing of the kind is remembered.", shown)
 
-    async def _found(self, occasion: ToolContext, words: str, *, only_sure: bool) -> list[Recollection]:
+    async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[Recollection]:
         """Search without the present session, which is in the prompt anyway."""
-        found = await self.lookup.search(occasion.persona_id, words, MOST + 1, only_sure=only_sure)
-        return [one for one in found if one.memory != occasion.session_id][: MOST if only_sure else FEW]
+        recollections = await self.lookup.search(context.persona_id, text, MOST_FOUND + 1, only_sure=only_sure)
+        return [recollection for recollection in recollections if recollection.memory != context.session_id][
+            : MOST_FOUND if only_sure else MOST_UNSURE
+        ]
 
-    async def by_date(self, occasion: ToolContext, wish: OnDay) -> ToolOutput:
-        first, is_month = day_or_month(wish.day)
+    async def search_by_date(self, context: ToolContext, arguments: OnDay) -> ToolOutput:
+        first, is_month = parse_day_or_month(arguments.day)
 
-        def there(moment: datetime) -> bool:
+        def is_within(moment: datetime) -> bool:
             day = moment.astimezone().date()
             return (day.year, day.month) == (first.year, first.month) if is_month else day == first
 
         sessions = [
             one
-            for one in await self.chats.sessions(occasion.persona_id)
-            if there(one.started) or there(one.last_activity) or one.started.astimezone().date() <= first
+            for one in await self.chats.sessions(context.persona_id)
+            if is_within(one.started) or is_within(one.last_activity) or one.started.astimezone().date() <= first
             <= one.last_activity.astimezone().date()
         ]  # fmt: skip
-        told = [f"- Talk: {line_of(one.title, await self._summary(one.guid, one.first_words))}" for one in sessions[:MOST]]
-        held = [one for one in await self.brain.memories(occasion.persona_id) if there(one.added)]
-        told += [f"- Memory: {await self._told(one)}" for one in held[:MOST]]
-        when = f"{first:%B %Y}" if is_month else spelled(first)
-        return ToolOutput("\n".join([f"{when}:", *told]) if told else f"Nothing is known of {when}.", f"looked up {when}")
+        lines = [
+            f"- Talk: {format_line(one.title, await self._load_summary(one.guid, one.first_words))}"
+            for one in sessions[:MOST_FOUND]
+        ]
+        memories = [one for one in await self.brain.memories(context.persona_id) if is_within(one.added)]
+        lines += [f"- Memory: {await self._format_memory(one)}" for one in memories[:MOST_FOUND]]
+        period = f"{first:%B %Y}" if is_month else format_date(first)
+        return ToolOutput(
+            "\n".join([f"{period}:", *lines]) if lines else f"Nothing is known of {period}.", f"looked up {period}"
+        )
 
-    async def _sources(self, occasion: ToolContext) -> list[str]:
+    async def _build_sources(self, context: ToolContext) -> list[str]:
         """Return the message as source; while web pages are in working memory their addresses too, because the text may stem
         from them.
         """
-        there = await self.bench.entries_of(of_session(occasion.session_id))
-        return [said_in(occasion), *dict.fromkeys(tag for one in there if one.category == FROM_WEB for tag in one.tags)]
+        entries = await self.working_memory.entries_of(session_namespace(context.session_id))
+        return [
+            source_of(context),
+            *dict.fromkeys(tag for entry in entries if entry.category == FROM_WEB for tag in entry.tags),
+        ]
 
-    async def _told(self, memory: MemoryUnit, text: str = "") -> str:
+    async def _format_memory(self, memory: MemoryUnit, text: str = "") -> str:
         """Return a memory in one line; untrusted text is quoted within fences."""
-        return await self.foreign.quoted_text(memory, line_of(memory.name, text or memory.content))
+        return await self.untrusted_memories.quoted_text(memory, format_line(memory.name, text or memory.content))
 
-    async def _summary(self, guid: UUID, otherwise: str) -> str:
-        return (await self.chats.session(guid)).content or otherwise
+    async def _load_summary(self, guid: UUID, default: str) -> str:
+        return (await self.chats.session(guid)).content or default
 
-    async def delete(self, occasion: ToolContext, wish: Which) -> ToolOutput:
-        memory = await self.named(occasion, wish.memory)
+    async def delete(self, context: ToolContext, arguments: Which) -> ToolOutput:
+        memory = await self.find_memory(context, arguments.memory)
         if memory.protected:
             raise LetheError("That memory is protected; only the user can let it go.")
         await self.brain.forget_memory(memory.guid)
-        return ToolOutput(f"Forgotten: {await self._told(memory)}", "moved a memory to the Trash")
+        return ToolOutput(f"Forgotten: {await self._format_memory(memory)}", "moved a memory to the Trash")
 
-    async def at_stake(self, occasion: ToolContext, wish: Which) -> str:
-        memory = await self.named(occasion, wish.memory)
-        return line_of(memory.name, memory.content)
+    async def describe_delete(self, context: ToolContext, arguments: Which) -> str:
+        memory = await self.find_memory(context, arguments.memory)
+        return format_line(memory.name, memory.content)
 
-    async def named(self, occasion: ToolContext, which: str) -> MemoryUnit:
+    async def find_memory(self, context: ToolContext, reference: str) -> MemoryUnit:
         """Return a memory by the beginning of its guid or by its title. Raise LetheError unless exactly one matches."""
-        wanted = which.strip().strip("[]").casefold()
-        held = await self.brain.memories(occasion.persona_id)
-        found = [one for one in held if str(one.guid).startswith(wanted) or one.name.casefold() == wanted]
-        if len(found) != 1:
-            raise LetheError("There is no such memory." if not found else "Several memories are called that.")
-        return found[0]
+        normalized = reference.strip().strip("[]").casefold()
+        memories = await self.brain.memories(context.persona_id)
+        matches = [
+            memory for memory in memories if str(memory.guid).startswith(normalized) or memory.name.casefold() == normalized
+        ]
+        if len(matches) != 1:
+            raise LetheError("There is no such memory." if not matches else "Several memories are called that.")
+        return matches[0]
 
-    async def categories(self, occasion: ToolContext, _wish: Nothing) -> ToolOutput:
-        held = await self.brain.memories(occasion.persona_id)
-        counts = Counter(one.filed_under or f"({one.category.value})" for one in held)
+    async def list_categories(self, context: ToolContext, _wish: Nothing) -> ToolOutput:
+        memories = await self.brain.memories(context.persona_id)
+        counts = Counter(memory.filed_under or f"({memory.category.value})" for memory in memories)
         lines = [f"- {name}: {count}" for name, count in sorted(counts.items())]
         return ToolOutput("\n".join(lines) or "Nothing is remembered yet.", "listed memory categories")
 
-    async def remind(self, occasion: ToolContext, wish: Remind) -> ToolOutput:
-        moment = self.moment_of(wish)
-        wanted, when = reminder(wish.text, moment), in_words(moment)
-        waiting = await self.reminders.reminders_of(occasion.persona_id)
-        if any((one.content, one.added) == (wanted.content, wanted.added) for one in waiting):
+    async def remind(self, context: ToolContext, arguments: Remind) -> ToolOutput:
+        moment = self.parse_moment(arguments)
+        new_reminder, when = build_reminder(arguments.text, moment), format_moment(moment)
+        waiting = await self.reminders.reminders_of(context.persona_id)
+        if any(
+            (known_reminder.content, known_reminder.added) == (new_reminder.content, new_reminder.added)
+            for known_reminder in waiting
+        ):
             return ToolOutput(f"That reminder was set before, for {when}.", f"found an existing reminder for {when}")
-        await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=[said_in(occasion)])
-        once = " It comes once and does not repeat; say so." if is_recurring(wish.when) else ""
+        await self.reminders.create_reminder(
+            context.persona_id, arguments.text, moment, made_by=TOOL, sources=[source_of(context)]
+        )
+        once = " It comes once and does not repeat; say so." if is_recurring(arguments.when) else ""
         return ToolOutput(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
 
-    def moment_of(self, wish: Remind) -> datetime | date:
+    def parse_moment(self, arguments: Remind) -> datetime | date:
         """Parse the time of a reminder. Raise LetheError unless it is a time in the future."""
-        when = self.reminders.understood(wish.when)
+        when = self.reminders.parse_date(arguments.when)
         if when is None:
-            raise LetheError(f"“{wish.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30.")
+            raise LetheError(
+                f"“{arguments.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30."
+            )
         return when.to_datetime()
 
-    async def would_keep(self, _occasion: ToolContext, wish: Save) -> str:
+    async def describe_save(self, _context: ToolContext, arguments: Save) -> str:
         """Return the whole text for the permission request, so that nothing is saved that the user could not read before."""
-        return f"{wish.title}: {wish.content[:LONGEST]}" if wish.title else wish.content[:LONGEST]
+        return (
+            f"{arguments.title}: {arguments.content[:MOST_SAVED_CHARACTERS]}"
+            if arguments.title
+            else arguments.content[:MOST_SAVED_CHARACTERS]
+        )
 
-    async def would_remind(self, _occasion: ToolContext, wish: Remind) -> str:
-        return f"{wish.text} ({in_words(self.moment_of(wish))})"
+    async def describe_reminder(self, _context: ToolContext, arguments: Remind) -> str:
+        return f"{arguments.text} ({format_moment(self.parse_moment(arguments))})"
 
-    async def would_plan(self, _occasion: ToolContext, wish: WeekdayPlanArguments) -> str:
-        return f"{wish.day.title()}: {wish.plan.strip() or '–'}"
+    async def describe_plan(self, _context: ToolContext, arguments: WeekdayPlanArguments) -> str:
+        return f"{arguments.day.title()}: {arguments.plan.strip() or '–'}"
 
-    async def week_get(self, occasion: ToolContext, wish: OfDay) -> ToolOutput:
-        day = Weekday(wish.day) if wish.day else None
-        plan = await self.week.plan(occasion.persona_id, day)
+    async def get_plan(self, context: ToolContext, arguments: OfDay) -> ToolOutput:
+        day = Weekday(arguments.day) if arguments.day else None
+        plan = await self.week.load_plan(context.persona_id, day)
         return ToolOutput(plan or "Nothing is planned.", f"checked the schedule for {day.value.title() if day else 'today'}")
 
-    async def week_set(self, occasion: ToolContext, wish: WeekdayPlanArguments) -> ToolOutput:
-        before = await self.week.set_plan(occasion.persona_id, Weekday(wish.day), wish.plan)
-        was = f" Before, it was: {before}" if before else ""
-        return ToolOutput(f"{wish.day.title()} is planned anew.{was}", f"changed the schedule for {wish.day.title()}")
+    async def set_plan(self, context: ToolContext, arguments: WeekdayPlanArguments) -> ToolOutput:
+        previous = await self.week.save_plan(context.persona_id, Weekday(arguments.day), arguments.plan)
+        previous_text = f" Before, it was: {previous}" if previous else ""
+        return ToolOutput(
+            f"{arguments.day.title()} is planned anew.{previous_text}", f"changed the schedule for {arguments.day.title()}"
+        )
 
 
-def said_in(occasion: ToolContext) -> str:
+def source_of(context: ToolContext) -> str:
     """Return the source of a memory saved by a tool: the message at which it was called, or the session if there is none."""
-    session = str(occasion.session_id)
-    return f"session:{session}" if occasion.turn in {"", session} else f"message:{occasion.turn}"
+    session = str(context.session_id)
+    return f"session:{session}" if context.turn in {"", session} else f"message:{context.turn}"
 
 
-def in_words(moment: datetime | date) -> str:
+def format_moment(moment: datetime | date) -> str:
     """Return a moment such as “Thursday, 24 December 2026, 18:30”."""
-    return f"{spelled(moment.date())}, {moment:%H:%M}" if isinstance(moment, datetime) else spelled(moment)
+    return f"{format_date(moment.date())}, {moment:%H:%M}" if isinstance(moment, datetime) else format_date(moment)
 
 
-def line_of(title: str, text: str) -> str:
+def format_line(title: str, text: str) -> str:
     """Return a memory in one line."""
-    words = shortened(" ".join(text.split()), LONGEST_LINE)
-    return f"{title}: {words}" if title and not words.casefold().startswith(title.casefold()) else words
+    short_text = shortened(" ".join(text.split()), MOST_LINE_CHARACTERS)
+    return f"{title}: {short_text}" if title and not short_text.casefold().startswith(title.casefold()) else short_text
 
 
-def day_or_month(words: str) -> tuple[date, bool]:
+def parse_day_or_month(text: str) -> tuple[date, bool]:
     """Return a day, or the first day of a month and True. Day 0 means the month. Raise LetheError."""
-    found = _MONTH.fullmatch(words.strip())
+    match = _DATE.fullmatch(text.strip())
     try:
-        if found is not None:
-            day = int(found[3] or 0)
-            return date(int(found[1]), int(found[2]), day or 1), not day
+        if match is not None:
+            day = int(match[3] or 0)
+            return date(int(match[1]), int(match[2]), day or 1), not day
     except ValueError:
         pass
-    raise LetheError(f"“{words[:40]}” is no day.", "Days are written as 2026-03-14, months as 2026-03.")
+    raise LetheError(f"“{text[:40]}” is no day.", "Days are written as 2026-03-14, months as 2026-03.")

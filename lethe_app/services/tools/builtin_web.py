@@ -11,10 +11,10 @@ from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import WebError
 from lethe_app.prompt.untrusted_text import Quoter, site_of
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import Workbench, of_session
+from lethe_app.services.tools.working_memory import Workbench, session_namespace
 from lethe_app.services.web.gate import WebGate
 
-HEAD = 450
+MOST_HEAD_CHARACTERS = 450
 """Characters of each page that the model receives at once; the whole page is stored in working memory."""
 WEB = "web"
 
@@ -29,11 +29,11 @@ class Query(BaseModel):
 class WebTools:
     """The tool set `web`; unavailable without web access."""
 
-    surfing: WebGate
-    bench: Workbench
+    web_gate: WebGate
+    working_memory: Workbench
     quoter: Callable[[], Awaitable[Quoter]]
 
-    def tool_set(self) -> ToolSet:
+    def build_tool_set(self) -> ToolSet:
         search = Tool(
             "web_search",
             "search the internet",
@@ -44,20 +44,22 @@ class WebTools:
             seconds=240.0,  # every page has its own, shorter limit
             hint=r"\b(?:search|look up|google)\b|\blook (?:it|that|this) up\b|\b(?:on|in) the (?:internet|web)\b|\bnews\b",
         )
-        return ToolSet(WEB, "Internet", (search,), lambda: self.surfing.is_allowed)
+        return ToolSet(WEB, "Internet", (search,), lambda: self.web_gate.is_allowed)
 
-    async def search(self, occasion: ToolContext, wish: Query) -> ToolOutput:
-        pairs = await self.surfing.look_up(wish.query, f"{occasion.persona} asked to search for it, and you allowed it.")
+    async def search(self, context: ToolContext, arguments: Query) -> ToolOutput:
+        pairs = await self.web_gate.look_up(arguments.query, f"{context.persona} asked to search for it, and you allowed it.")
         if not pairs:
             raise WebError("Nothing was found.")
-        quoter, told = await self.quoter(), []
+        quoter, parts = await self.quoter(), []
         for number, (_found, page) in enumerate(pairs, 1):
-            key = f"web-{occasion.turn[:4]}-{number}"
-            place = of_session(occasion.session_id)
-            await self.bench.save_entry(place, key, page.text, category=FROM_WEB, tags=[page.address])
-            cut = len(page.text) > HEAD
-            told.append(quoter.quoted(replace(page, text=page.text[:HEAD], is_cut=page.is_cut or cut)))
-            if cut:
-                told.append(f"(The whole page lies on the workbench under “{key}”.)")
+            key = f"web-{context.turn[:4]}-{number}"
+            namespace = session_namespace(context.session_id)
+            await self.working_memory.save_entry(namespace, key, page.text, category=FROM_WEB, tags=[page.address])
+            is_too_long = len(page.text) > MOST_HEAD_CHARACTERS
+            parts.append(
+                quoter.quote_page(replace(page, text=page.text[:MOST_HEAD_CHARACTERS], is_cut=page.is_cut or is_too_long))
+            )
+            if is_too_long:
+                parts.append(f"(The whole page lies on the workbench under “{key}”.)")
         sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in pairs))
-        return ToolOutput("\n\n".join(told), f"searched the internet for “{wish.query}”: {sites}", looked_after=True)
+        return ToolOutput("\n\n".join(parts), f"searched the internet for “{arguments.query}”: {sites}", looked_after=True)

@@ -13,11 +13,11 @@ from lethe_app.domain.web import PageText
 from lethe_app.errors import LetheError
 from lethe_app.prompt.untrusted_text import Quoter
 from lethe_app.services.tools.builtin_small import Nothing
-from lethe_app.services.tools.working_memory import Workbench, describe_entry, of_session
+from lethe_app.services.tools.working_memory import Workbench, describe_entry, session_namespace
 
 FROM_WEB = "web"
 """Category of untrusted text, which is returned only as a quotation."""
-PIECE = 1500
+MOST_PIECE_CHARACTERS = 1500
 """Characters returned at once."""
 
 
@@ -44,12 +44,12 @@ class NoteSearchArguments(BaseModel):
 
 @dataclass(frozen=True)
 class BenchTools:
-    """The tool set `bench`; each session has entries of its own."""
+    """The tool set `working_memory`; each session has entries of its own."""
 
-    bench: Workbench
+    working_memory: Workbench
     quoter: Callable[[], Awaitable[Quoter]]
 
-    def tool_set(self) -> ToolSet:
+    def build_tool_set(self) -> ToolSet:
         tools = (
             Tool("bench_save", "save something to working memory", "Lay a longer text aside for some minutes.", Put, self.save),
             Tool("bench_get", "read from working memory", "Show what lies on the workbench under a key.", Key, self.get),
@@ -60,31 +60,37 @@ class BenchTools:
         )
         return ToolSet("bench", "Working memory", tools)
 
-    async def save(self, occasion: ToolContext, wish: Put) -> ToolOutput:
-        lasts = timedelta(minutes=wish.minutes)
-        entry = await self.bench.save_entry(of_session(occasion.session_id), wish.key, wish.text, lasts=lasts, category="note")
-        return ToolOutput(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"saved “{entry.key}” to working memory")
+    async def save(self, context: ToolContext, arguments: Put) -> ToolOutput:
+        lasts = timedelta(minutes=arguments.minutes)
+        entry = await self.working_memory.save_entry(
+            session_namespace(context.session_id), arguments.key, arguments.text, lifetime=lasts, category="note"
+        )
+        return ToolOutput(
+            f"It lies under “{entry.key}” for {arguments.minutes} minutes.", f"saved “{entry.key}” to working memory"
+        )
 
-    async def get(self, occasion: ToolContext, wish: Key) -> ToolOutput:
-        entry = await self.bench.get(of_session(occasion.session_id), wish.key)
+    async def get(self, context: ToolContext, arguments: Key) -> ToolOutput:
+        entry = await self.working_memory.get(session_namespace(context.session_id), arguments.key)
         if entry is None:
-            raise LetheError(f"Nothing lies under “{wish.key[:60]}”; it may have been swept away.")
-        piece = entry.value[wish.start : wish.start + PIECE]
-        end = wish.start + len(piece)
+            raise LetheError(f"Nothing lies under “{arguments.key[:60]}”; it may have been swept away.")
+        piece = entry.value[arguments.start : arguments.start + MOST_PIECE_CHARACTERS]
+        end = arguments.start + len(piece)
         more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
-        return ToolOutput(await self._safe(entry, piece) + more, f"read “{entry.key}” from working memory", looked_after=True)
+        return ToolOutput(
+            await self._quote_if_untrusted(entry, piece) + more, f"read “{entry.key}” from working memory", looked_after=True
+        )
 
-    async def list(self, occasion: ToolContext, _wish: Nothing) -> ToolOutput:
-        entries = await self.bench.entries_of(of_session(occasion.session_id))
+    async def list(self, context: ToolContext, _wish: Nothing) -> ToolOutput:
+        entries = await self.working_memory.entries_of(session_namespace(context.session_id))
         return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "listed working memory")
 
-    async def search(self, occasion: ToolContext, wish: NoteSearchArguments) -> ToolOutput:
-        found = await self.bench.search(of_session(occasion.session_id), wish.words)
+    async def search(self, context: ToolContext, arguments: NoteSearchArguments) -> ToolOutput:
+        found = await self.working_memory.search(session_namespace(context.session_id), arguments.words)
         return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched working memory")
 
-    async def _safe(self, entry: BenchEntry, piece: str) -> str:
+    async def _quote_if_untrusted(self, entry: BenchEntry, piece: str) -> str:
         """Quote untrusted text."""
         if entry.category != FROM_WEB:
             return piece
         address = entry.tags[0] if entry.tags else ""
-        return (await self.quoter()).quoted(PageText(address, entry.key, piece))
+        return (await self.quoter()).quote_page(PageText(address, entry.key, piece))

@@ -17,7 +17,7 @@ from lethe_app.domain.tools import Tool, ToolCall
 from lethe_app.errors import ModelError
 
 T = TypeVar("T", bound=LlmAnswer)
-NONE = "none"
+NO_TOOL = "none"
 MOST_OFFERED = 4
 LONGEST_MESSAGE = 1500
 
@@ -34,48 +34,50 @@ class _Filled(LlmAnswer):
     max_tokens: ClassVar[int] = 220
 
 
-def likely(tools: Sequence[Tool], text: str) -> list[Tool]:
+def find_likely_tools(tools: Sequence[Tool], text: str) -> list[Tool]:
     """Return the tools whose hint matches the message; cheap, and mostly none."""
     words = " ".join(text.split())[:LONGEST_MESSAGE]
     return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MOST_OFFERED]
 
 
-async def decided(asker: AnswerModel, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
+async def decide_call(task_model: AnswerModel, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
     """Return the call the model wants to make before it answers `message`; None if it wants none or gives no usable answer."""
-    gaps = {"user": user, "persona": persona, "message": message[:LONGEST_MESSAGE]}
+    placeholders = {"user": user, "persona": persona, "message": message[:LONGEST_MESSAGE]}
     try:
-        name = await _chosen(asker, tools, gaps)
-        tool = next((one for one in tools if one.name == name), None)
+        name = await _choose_tool(task_model, tools, placeholders)
+        tool = next((candidate for candidate in tools if candidate.name == name), None)
         if tool is None:
             return None
         if not tool.arguments.model_fields:
             return ToolCall(name=name)
-        known = tool.arguments.model_fields.items()
-        fields = "\n".join(f"- {name}: {about.description or 'in words'}" for name, about in known)
+        field_items = tool.arguments.model_fields.items()
+        fields = "\n".join(f"- {name}: {field_info.description or 'in words'}" for name, field_info in field_items)
         today = f"{now().astimezone():%A %Y-%m-%d}"
-        told = {"tool": tool.name, "description": tool.description, "fields": fields, "today": today}
-        filled = await asker.ask("tools_fill", form_of(tool), **gaps, **told)
+        tool_placeholders = {"tool": tool.name, "description": tool.description, "fields": fields, "today": today}
+        answer = await task_model.ask("tools_fill", build_answer_class(tool), **placeholders, **tool_placeholders)
     except (ModelError, ValidationError):  # no usable answer: then the reply comes without a tool
         return None
-    return ToolCall(name=tool.name, arguments=json.loads(filled.model_dump_json(exclude_defaults=True)))
+    return ToolCall(name=tool.name, arguments=json.loads(answer.model_dump_json(exclude_defaults=True)))
 
 
-async def _chosen(asker: AnswerModel, tools: Sequence[Tool], gaps: dict[str, str]) -> str:
-    names = [*(tool.name for tool in tools), NONE]
-    told = "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
+async def _choose_tool(task_model: AnswerModel, tools: Sequence[Tool], placeholders: dict[str, str]) -> str:
+    names = [*(tool.name for tool in tools), NO_TOOL]
+    tool_list = "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
     kind: Any = Literal[tuple(names)]
     choice = create_model("Tool", __base__=LlmAnswer, tool=(kind, ...))
-    answer = await asker.ask("tools_choose", choice, tools=told, **gaps)
+    answer = await task_model.ask("tools_choose", choice, tools=tool_list, **placeholders)
     return str(answer.tool)  # type: ignore[attr-defined]  # the field was just made
 
 
-def form_of(tool: Tool) -> type[LlmAnswer]:
+def build_answer_class(tool: Tool) -> type[LlmAnswer]:
     """Return an answer class with the fields of a tool's arguments. All fields are required, so that the model omits none."""
-    fields: dict[str, Any] = {name: (field.annotation, _asked(field)) for name, field in tool.arguments.model_fields.items()}
+    fields: dict[str, Any] = {
+        name: (field.annotation, _require_field(field)) for name, field in tool.arguments.model_fields.items()
+    }
     return create_model("Arguments", __base__=_Filled, **fields)
 
 
-def _asked(field: Any) -> Any:  # noqa: ANN401 - pydantic's own type has no useful name
+def _require_field(field: Any) -> Any:  # noqa: ANN401 - pydantic's own type has no useful name
     if field.is_required():
         return Field(..., description=field.description)
     return Field(default=field.get_default(call_default_factory=True), description=field.description)

@@ -8,7 +8,7 @@ from pathlib import Path
 from lethe_app.errors import FileError
 from lethe_app.services.preferences import Preferences
 
-NAME = "tools_note.md"
+FILE_NAME = "tools_note.md"
 
 
 class ToolNote:
@@ -19,13 +19,13 @@ class ToolNote:
         self._preferences, self._folders = preferences, folders
         self._text: str | None = None
 
-    def text(self) -> str:
+    def load_text(self) -> str:
         """Return the note, macros as they are; empty where the user switched it off. Raises FileError."""
         return self._read() if self._preferences.current.tools_explained else ""
 
     def _read(self) -> str:
         if self._text is None:
-            file = next((folder / NAME for folder in self._folders if (folder / NAME).is_file()), Path(NAME))
+            file = next((folder / FILE_NAME for folder in self._folders if (folder / FILE_NAME).is_file()), Path(FILE_NAME))
             try:
                 self._text = file.read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from lethe_app.domain.tools import Tool, ToolSet
 
-GROUP = "lethe.tools"
+ENTRY_POINT_GROUP = "lethe.tools"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -20,17 +20,17 @@ class ToolFault:
     """Plug-in that cannot be used, with the reason in one sentence."""
 
     distribution: str
-    words: str
+    reason: str
     in_use: bool = False
     """True if it was loaded and failed later, during use."""
 
 
-def found() -> tuple[list[ToolSet], list[ToolFault]]:
+def find_plugins() -> tuple[list[ToolSet], list[ToolFault]]:
     """Return every installed plug-in, sorted by the name of its entry point, and the faults of unusable ones."""
-    return load(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
+    return load_plugins(sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name))
 
 
-def load(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[ToolFault]]:
+def load_plugins(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[ToolFault]]:
     """Load plug-ins; return the usable ones and the faults of the others. Every tool of a plug-in requires permission for
     each call.
     """
@@ -39,25 +39,25 @@ def load(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[ToolFault]]
     for entry in entries:
         source = entry.dist.name if entry.dist is not None else entry.module
         try:
-            sets.append(replace(_made(entry), plugin=source))
+            sets.append(replace(_instantiate_set(entry), plugin=source))
         except (Exception, SystemExit) as error:  # whatever the code of others does, the program starts
-            words = " ".join(str(error).split())[:200] or type(error).__name__
-            told = words if words.endswith((".", "!", "?")) else f"{words}."
-            faults.append(ToolFault(source, f"The tools “{entry.name}” cannot be used: {told}"))
+            error_text = " ".join(str(error).split())[:200] or type(error).__name__
+            sentence = error_text if error_text.endswith((".", "!", "?")) else f"{error_text}."
+            faults.append(ToolFault(source, f"The tools “{entry.name}” cannot be used: {sentence}"))
     return sets, faults
 
 
-def _made(entry: EntryPoint) -> ToolSet:
+def _instantiate_set(entry: EntryPoint) -> ToolSet:
     """Instantiate and check a tool set. Raise whatever the plug-in raises; TypeError or ValueError if the set is invalid."""
-    made = entry.load()()
-    if not isinstance(made, ToolSet) or not made.tools:
+    tool_set = entry.load()()
+    if not isinstance(tool_set, ToolSet) or not tool_set.tools:
         raise TypeError("it is not a ToolSet with tools.")
-    if not _NAME.fullmatch(made.name) or not made.title.strip():
+    if not _NAME.fullmatch(tool_set.name) or not tool_set.title.strip():
         raise ValueError("its name must be short and consist of lower-case letters, digits and _, and it needs a title.")
-    return replace(made, tools=tuple(_checked(tool) for tool in made.tools))
+    return replace(tool_set, tools=tuple(_check_tool(tool) for tool in tool_set.tools))
 
 
-def _checked(tool: Tool) -> Tool:
+def _check_tool(tool: Tool) -> Tool:
     if not isinstance(tool, Tool) or not _NAME.fullmatch(tool.name):
         raise ValueError("the name of a tool must be short and consist of lower-case letters, digits and _.")
     if not issubclass(tool.arguments, BaseModel):

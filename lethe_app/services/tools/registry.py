@@ -10,7 +10,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer, Tool, ToolCall, ToolSet
-from lethe_app.prompt.format.tool_calls import equipped, is_equipped
+from lethe_app.prompt.format.tool_calls import has_native_tools, with_tools
 from lethe_app.services.events import AskTool, Listeners
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
@@ -20,21 +20,21 @@ from lethe_app.services.prompting.tool_messages import results_above
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.builtin_web import WEB
-from lethe_app.services.tools.forced_call import AnswerModel, decided, likely
+from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
 from lethe_app.services.tools.instructions import ToolNote
 from lethe_app.services.tools.invocation import Means
 from lethe_app.services.tools.plugins import ToolFault
 from lethe_app.services.tools.turn import ToolTurn
-from lethe_app.services.tools.working_memory import Workbench, of_session
+from lethe_app.services.tools.working_memory import Workbench, session_namespace
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
 
-ALLOWED = "tools allowed"
+ALLOWED_KEY = "tools allowed"
 """Key of the session state: tools that the user always allows in this session."""
-BENCH = "bench"
-MOST_KEYS = 8
+WORKING_MEMORY_SET = "bench"
+MOST_LISTED_KEYS = 8
 """Number of keys of working memory listed for a model without native tool calls."""
-LEAST_ROOM, MOST_ROOM, SHARE = 400, 2400, 6
+MIN_RESULT_CHARACTERS, MOST_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
 """Characters of one result in a prompt: minimum, maximum, and the divisor of the context length in tokens."""
 
 
@@ -45,86 +45,92 @@ class Tooling:
         self,
         sets: Sequence[ToolSet],
         faults: Sequence[ToolFault],
-        bench: Workbench,
+        working_memory: Workbench,
         chats: Chats,
         state: SessionState,
         preferences: Preferences,
         formats: ModelFormats,
         note: ToolNote,
-        asker: AnswerModel,
+        task_model: AnswerModel,
         is_trusted: Callable[[], bool],
     ) -> None:
-        """Create the registry. `asker` must be usable within the turn. A model that is not qualified asks before every call
+        """Create the registry. `task_model` must be usable within the turn. A model that is not qualified asks before every call
         with side effects.
         """
         self.changed: Listeners[None] = Listeners()
         """Emitted when a fault was added."""
-        self.sets = list({one.name: one for one in reversed(sets)}.values())[::-1]  # of two of one name the first one counts
-        self.faults = [*faults, *_taken(sets)]
-        self.bench = bench
+        self.sets = list({tool_set.name: tool_set for tool_set in reversed(sets)}.values())[
+            ::-1
+        ]  # of two of one name the first one counts
+        self.faults = [*faults, *_find_duplicate_sets(sets)]
+        self.working_memory = working_memory
         self._chats, self._state = chats, state
         self._preferences, self._formats, self._tool_note = preferences, formats, note
-        self._asker, self._is_trusted = asker, is_trusted
+        self._asker, self._is_trusted = task_model, is_trusted
         self._question: AskTool | None = None
 
-    def names_of(self, persona: Persona) -> list[str]:
+    def set_names_of(self, persona: Persona) -> list[str]:
         """Return the names of the sets the persona may use, in the order of registration."""
         settings = self._preferences.current
         if not settings.tools_enabled:
             return []
-        chosen = set(persona.tools if persona.override_default_toolset else settings.default_tools)
-        active = {one.name for one in self.sets if one.name in chosen and self._is_there(one)}
-        if WEB in active:
-            active.add(BENCH)  # where whole pages are laid
-        return [one.name for one in self.sets if one.name in active]
+        chosen_names = set(persona.tools if persona.override_default_toolset else settings.default_tools)
+        active_names = {one.name for one in self.sets if one.name in chosen_names and self._is_available(one)}
+        if WEB in active_names:
+            active_names.add(WORKING_MEMORY_SET)  # where whole pages are laid
+        return [one.name for one in self.sets if one.name in active_names]
 
-    def _is_there(self, one: ToolSet) -> bool:
+    def _is_available(self, tool_set: ToolSet) -> bool:
         try:
-            return one.is_there()
+            return tool_set.is_there()
         except Exception as error:  # the code of a plug-in may raise anything, and the reply comes all the same
-            self._note(one, f"The availability of its tools “{one.title}” could not be checked ({type(error).__name__}).")
+            self._add_fault(
+                tool_set, f"The availability of its tools “{tool_set.title}” could not be checked ({type(error).__name__})."
+            )
             return False
 
-    def _broke(self, tool: Tool, error: Exception) -> None:
+    def _record_tool_error(self, tool: Tool, error: Exception) -> None:
         """Record an error in a plug-in's tool, which is shown in the list of plug-ins and with the reply."""
-        owner = next((one for one in self.sets if any(each.name == tool.name for each in one.tools)), None)
+        owner = next(
+            (tool_set for tool_set in self.sets if any(candidate.name == tool.name for candidate in tool_set.tools)), None
+        )
         if owner is not None and owner.plugin:
-            self._note(owner, f"An error occurred when it was asked to {tool.title} ({type(error).__name__}).")
+            self._add_fault(owner, f"An error occurred when it was asked to {tool.title} ({type(error).__name__}).")
 
-    def _note(self, one: ToolSet, words: str) -> None:
-        fault = ToolFault(one.plugin or one.title, words, in_use=True)
+    def _add_fault(self, tool_set: ToolSet, reason: str) -> None:
+        fault = ToolFault(tool_set.plugin or tool_set.title, reason, in_use=True)
         if fault not in self.faults:
             self.faults.append(fault)
             self.changed.tell(None)
 
     def tools_of(self, persona: Persona) -> list[Tool]:
-        active = set(self.names_of(persona))
-        return [tool for one in self.sets if one.name in active for tool in one.tools]
+        active_names = set(self.set_names_of(persona))
+        return [tool for tool_set in self.sets if tool_set.name in active_names for tool in tool_set.tools]
 
-    def give_way(self) -> None:
+    def decline_pending_question(self) -> None:
         """Deny a pending permission request, because another reply is requested."""
         if self._question is not None:
             self._question.decide(PermissionAnswer.NOT_NOW)
 
-    async def turn(
+    async def start_turn(
         self,
         turn: TurnContext,
         model: LoadedModel,
-        so_far: Alternative | None,
-        writing: ReplyWriter,
+        continued: Alternative | None,
+        writer: ReplyWriter,
     ) -> ToolTurn:
         """Return the tools of one reply. A wording that is continued uses none: what they did is in the history already."""
-        session, cast = turn.session, turn.participants
-        names = (cast.persona.name, cast.user.name)
-        tools = self.tools_of(cast.persona)
-        inventory = await self.bench.inventory(of_session(session.guid)) if tools else ""
-        if not tools or so_far is not None:
-            return ToolTurn(session, writing, *names, lead=so_far, unheard=[tool.name for tool in tools])
+        session, participants = turn.session, turn.participants
+        names = (participants.persona.name, participants.user.name)
+        tools = self.tools_of(participants.persona)
+        inventory = await self.working_memory.build_inventory(session_namespace(session.guid)) if tools else ""
+        if not tools or continued is not None:
+            return ToolTurn(session, writer, *names, lead=continued, unavailable_tools=[tool.name for tool in tools])
         question = turn.question
-        means = await self._means(session, cast, model, tools, question, inventory)
+        means = await self._build_means(session, participants, model, tools, question, inventory)
         number = str(question.id) if question is not None else str(session.guid)
-        known = results_above(turn.messages) if turn.before is not None else ()
-        return ToolTurn(session, writing, *names, means, number, known)
+        earlier_results = results_above(turn.messages) if turn.before is not None else ()
+        return ToolTurn(session, writer, *names, means, number, earlier_results)
 
     async def prompt_of(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
         """Return what the prompts of a persona say of tools."""
@@ -132,74 +138,87 @@ class Tooling:
         if not declared:
             return ToolPrompt()
         renderer = (await self._formats.renderer(model)).renderer
-        return ToolPrompt(self._tool_note.text() if is_equipped(equipped(renderer, declared)) else "", declared)
+        return ToolPrompt(self._tool_note.load_text() if has_native_tools(with_tools(renderer, declared)) else "", declared)
 
-    async def _means(
+    async def _build_means(
         self,
         session: ChatSession,
-        cast: Participants,
+        participants: Participants,
         model: LoadedModel,
         tools: Sequence[Tool],
-        asked: Message | None,
+        user_message: Message | None,
         inventory: str,
     ) -> Means:
         renderer = (await self._formats.renderer(model)).renderer
-        allowed = await self._allowed(session.guid)
+        allowed = await self._load_allowed(session.guid)
         settings = self._preferences.current
 
         def must_ask(tool: Tool) -> bool:
-            wary = settings.tools_always_ask or tool.asks or (tool.changes and not self._is_trusted())
-            return wary and tool.name not in allowed
+            needs_permission = settings.tools_always_ask or tool.asks or (tool.changes and not self._is_trusted())
+            return needs_permission and tool.name not in allowed
 
         async def allow(tool: Tool) -> None:
             allowed.add(tool.name)
-            await self._state.set(session.guid, ALLOWED, sorted(allowed))
+            await self._state.set(session.guid, ALLOWED_KEY, sorted(allowed))
 
-        async def decide() -> ToolCall | None:
-            text = asked.content if asked is not None else ""
-            offered = [*likely(tools, text), *(await self._on_bench(session, tools, text) if inventory else [])]
-            return await decided(self._asker, offered, cast.user.name, cast.persona.name, text) if offered else None
+        async def choose_call() -> ToolCall | None:
+            text = user_message.content if user_message is not None else ""
+            offered_tools = [
+                *find_likely_tools(tools, text),
+                *(await self._working_memory_tools(session, tools, text) if inventory else []),
+            ]
+            return (
+                await decide_call(self._asker, offered_tools, participants.user.name, participants.persona.name, text)
+                if offered_tools
+                else None
+            )
 
-        async def put(key: str, text: str) -> str:
+        async def store_text(key: str, text: str) -> str:
             if not any(tool.name == "bench_get" for tool in tools):
                 return ""
-            return (await self.bench.save_entry(of_session(session.guid), key, text)).key
+            return (await self.working_memory.save_entry(session_namespace(session.guid), key, text)).key
 
         return Means(
             chats=self._chats,
             tools=tools,
-            is_native=is_equipped(equipped(renderer, [tool.declared for tool in tools])),
+            is_native=has_native_tools(with_tools(renderer, [tool.declared for tool in tools])),
             must_ask=must_ask,
             allow=allow,
-            asking=self._wait_for,
-            decide=decide,
-            put=put,
+            on_question=self._set_question,
+            choose_call=choose_call,
+            store_text=store_text,
             inventory=inventory,
-            room=min(MOST_ROOM, max(LEAST_ROOM, model.context // SHARE)),
-            broke=self._broke,
+            max_result_characters=min(MOST_RESULT_CHARACTERS, max(MIN_RESULT_CHARACTERS, model.context // CONTEXT_DIVISOR)),
+            on_tool_error=self._record_tool_error,
         )
 
-    async def _on_bench(self, session: ChatSession, tools: Sequence[Tool], text: str) -> list[Tool]:
+    async def _working_memory_tools(self, session: ChatSession, tools: Sequence[Tool], text: str) -> list[Tool]:
         """Return the tool that reads working memory, with the matching keys in its description, for a model without native
         tool calls.
         """
-        keys = [entry.key for entry in await self.bench.spoken_of(of_session(session.guid), text)][:MOST_KEYS]
-        shows = next((tool for tool in tools if tool.name == "bench_get"), None)
-        return [replace(shows, description=f"{shows.description} There is: {', '.join(keys)}.")] if shows and keys else []
+        keys = [entry.key for entry in await self.working_memory.find_mentioned(session_namespace(session.guid), text)][
+            :MOST_LISTED_KEYS
+        ]
+        reading_tool = next((tool for tool in tools if tool.name == "bench_get"), None)
+        return (
+            [replace(reading_tool, description=f"{reading_tool.description} There is: {', '.join(keys)}.")]
+            if reading_tool and keys
+            else []
+        )
 
-    def _wait_for(self, question: AskTool | None) -> None:
+    def _set_question(self, question: AskTool | None) -> None:
         self._question = question
 
-    async def _allowed(self, session_id: UUID) -> set[str]:
-        kept = await self._state.get(session_id, ALLOWED)
-        return {str(one) for one in kept} if isinstance(kept, list) else set()
+    async def _load_allowed(self, session_id: UUID) -> set[str]:
+        stored = await self._state.get(session_id, ALLOWED_KEY)
+        return {str(name) for name in stored} if isinstance(stored, list) else set()
 
 
-def _taken(sets: Sequence[ToolSet]) -> list[ToolFault]:
+def _find_duplicate_sets(sets: Sequence[ToolSet]) -> list[ToolFault]:
     """Return faults of plug-ins whose set has the name of another set."""
-    names, found = set[str](), list[ToolFault]()
-    for one in sets:
-        if one.name in names:
-            found.append(ToolFault(one.plugin or one.title, f"A tool set called “{one.name}” already exists."))
-        names.add(one.name)
-    return found
+    names, faults = set[str](), list[ToolFault]()
+    for tool_set in sets:
+        if tool_set.name in names:
+            faults.append(ToolFault(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists."))
+        names.add(tool_set.name)
+    return faults

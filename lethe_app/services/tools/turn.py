@@ -19,13 +19,22 @@ from lethe_app.prompt.format.tool_calls import CallEars
 from lethe_app.services.events import AskTool, Began, NoteAdded, ToolUsed
 from lethe_app.services.prompting.tool_messages import as_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
-from lethe_app.services.tools.invocation import NO_SUCH, NOT_WANTED, UNREADABLE, Means, at_stake, carried_out, failed, faults
+from lethe_app.services.tools.invocation import (
+    DECLINED_MESSAGE,
+    MALFORMED_CALL_MESSAGE,
+    UNKNOWN_TOOL_MESSAGE,
+    Means,
+    build_failed_result,
+    describe_call,
+    describe_errors,
+    execute_call,
+)
 
 Report = TypeVar("Report")
 LOG = logging.getLogger(__name__)
-ROUNDS = 10
+MOST_ROUNDS = 10
 """Maximum number of generations of one reply that may end with tool calls."""
-AT_ONCE = 5
+MOST_CALLS_PER_ROUND = 5
 """Maximum number of calls executed per generation."""
 
 
@@ -34,215 +43,227 @@ class ToolTurn:
     """State of tool use within one reply. One is made for every reply; without tools it does nothing."""
 
     session: ChatSession
-    writing: ReplyWriter
+    writer: ReplyWriter
     persona: str
     user: str
     means: Means | None = None
     turn: str = ""
-    known: Sequence[ToolResult] = ()
+    results: Sequence[ToolResult] = ()
     """Results of calls made for other alternatives of the same reply."""
-    unheard: Sequence[str] = ()
+    unavailable_tools: Sequence[str] = ()
     """Names of tools that are not available now; a call of one is removed from the text and not executed."""
     rounds: int = 0
     lead: Alternative | None = None
     """Text and thinking of the reply before its first call."""
-    _ears: CallEars | None = None
-    _counts: dict[str, int] = field(default_factory=dict)
-    _refused: set[str] = field(default_factory=set)
+    _parser: CallEars | None = None
+    _call_counts: dict[str, int] = field(default_factory=dict)
+    _refused_calls: set[str] = field(default_factory=set)
     has_stored: bool = False
     """True if calls and results were stored in the session, which belong to the history of the next prompt."""
-    _is_fresh: bool = True
-    _earlier: Sequence[ToolResult] = ()
+    _is_first_round: bool = True
+    _earlier_results: Sequence[ToolResult] = ()
 
     def __post_init__(self) -> None:
-        self._earlier = self.known  # what this wording does itself comes on top of `known`
+        self._earlier_results = self.results  # what this wording does itself comes on top of `results`
 
     @property
-    def so_far(self) -> Alternative | None:
+    def reply_start(self) -> Alternative | None:
         """Return the part of the reply that ends the prompt; None if it is empty."""
         return self.lead if self.lead is not None and self.lead.content.strip() else None
 
-    def remembered(self, memory: TurnMemory | None) -> TurnMemory | None:
+    def add_inventory(self, memory: TurnMemory | None) -> TurnMemory | None:
         """Return the memory of the turn with the inventory of working memory added."""
         if self.means is None or not self.means.inventory:
             return memory
         return (memory or TurnMemory()).model_copy(update={"bench": self.means.inventory})
 
-    def listen(self) -> CallEars | None:
+    def create_call_parser(self) -> CallEars | None:
         """Return a parser of tool calls for one generation; None if the model has no native tool calls."""
-        names = [tool.name for tool in self.means.tools] if self.means is not None and self.means.is_native else self.unheard
-        self._ears = CallEars(names) if names else None
-        return self._ears
+        names = (
+            [tool.name for tool in self.means.tools]
+            if self.means is not None and self.means.is_native
+            else self.unavailable_tools
+        )
+        self._parser = CallEars(names) if names else None
+        return self._parser
 
-    async def attend(self, reports: AsyncGenerator[Report]) -> AsyncGenerator[Report]:
+    async def forward_until_call(self, reports: AsyncGenerator[Report]) -> AsyncGenerator[Report]:
         """Pass on the generation up to a complete call, so that the model does not continue with an invented result."""
         async with aclosing(reports) as stream:
             async for report in stream:
                 yield report
-                if self._ears is not None and self._ears.has_heard:
+                if self._parser is not None and self._parser.can_stop:
                     return
 
     @property
-    def is_wanted(self) -> bool:
+    def has_pending_calls(self) -> bool:
         """Return whether the last generation contains calls and the limit of rounds is not reached."""
-        return self.means is not None and self._ears is not None and bool(self._ears.calls) and self.rounds < ROUNDS
+        return self.means is not None and self._parser is not None and bool(self._parser.calls) and self.rounds < MOST_ROUNDS
 
-    def keep_text(self, wording: Alternative) -> None:
+    def keep_text(self, alternative: Alternative) -> None:
         """Store the text before the calls; what follows them begins a new paragraph."""
-        if wording.content.strip():
-            wording = wording.model_copy(update={"content": f"{wording.content.rstrip()}\n\n"})
-        self.lead = wording.model_copy(update={"complete": False})
+        if alternative.content.strip():
+            alternative = alternative.model_copy(update={"content": f"{alternative.content.rstrip()}\n\n"})
+        self.lead = alternative.model_copy(update={"complete": False})
 
     @property
-    def goes_on(self) -> bool:
+    def needs_generation(self) -> bool:
         """Return whether another generation is needed; always true before the first."""
-        return self._is_fresh or self.is_wanted
+        return self._is_first_round or self.has_pending_calls
 
-    async def work(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
+    async def execute_pending_calls(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
         """Execute the pending calls before the next generation."""
-        is_first, self._is_fresh = self._is_fresh, False
+        is_first, self._is_first_round = self._is_first_round, False
         if is_first:
-            async with aclosing(self._beforehand()) as early:
-                async for event in early:
+            async with aclosing(self._call_before_reply()) as events_before:
+                async for event in events_before:
                     yield event
             return
-        calls = self._ears.calls[:AT_ONCE] if self._ears is not None else []
-        self._ears = None
+        calls = self._parser.calls[:MOST_CALLS_PER_ROUND] if self._parser is not None else []
+        self._parser = None
         self.rounds += 1
-        async with aclosing(self._carry_out(calls)) as events:
-            async for later in events:
-                yield later
+        async with aclosing(self._execute_calls(calls)) as events:
+            async for call_event in events:
+                yield call_event
 
-    async def _beforehand(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
+    async def _call_before_reply(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
         """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
         already.
         """
-        if self.means is None or self.means.is_native or self.known or self.lead is not None:
+        if self.means is None or self.means.is_native or self.results or self.lead is not None:
             return
-        call = await self.means.decide()
+        call = await self.means.choose_call()
         if call is None:
             return
-        yield Began(self.writing.message)
-        async with aclosing(self._carry_out([call])) as events:
+        yield Began(self.writer.message)
+        async with aclosing(self._execute_calls([call])) as events:
             async for event in events:
                 yield event
 
-    async def _carry_out(self, calls: Sequence[ToolCall]) -> AsyncGenerator[AskTool | NoteAdded | ToolUsed]:
+    async def _execute_calls(self, calls: Sequence[ToolCall]) -> AsyncGenerator[AskTool | NoteAdded | ToolUsed]:
         results: list[ToolResult] = []
         is_stored = False
         try:
             for call in calls:
                 verdict = PermissionAnswer.ALLOW
-                if (question := await self._question(call)) is not None:
+                if (question := await self._build_question(call)) is not None:
                     yield question
-                    verdict = await self._answered(question)
-                results.append(await self._result(call, verdict))
+                    verdict = await self._wait_for_answer(question)
+                results.append(await self._obtain_result(call, verdict))
             is_stored = True
-            for noted in await self._store(results):
-                yield noted
+            for event in await self._store_results(results):
+                yield event
             for result in results:
-                yield ToolUsed(result, self.writing.message.id)
+                yield ToolUsed(result, self.writer.message.id)
         finally:
             if not is_stored and results:  # stopped in the middle: what was done is known all the same
-                await asyncio.shield(self._store(results))
+                await asyncio.shield(self._store_results(results))
 
     # Single calls
 
-    def _tool(self, call: ToolCall) -> Tool | None:
+    def _find_tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.means.tools if tool.name == call.name), None) if self.means else None
 
-    async def _question(self, call: ToolCall) -> AskTool | None:
+    async def _build_question(self, call: ToolCall) -> AskTool | None:
         """Return a permission request; None if none is needed. It is needed if the tool always asks, or if a tool with side
         effects was used for another alternative and would be called differently now.
         """
-        tool = self._tool(call)
-        if tool is None or self.means is None or self._again(call) is not None:
+        tool = self._find_tool(call)
+        if tool is None or self.means is None or self._find_earlier_result(call) is not None:
             return None
-        was_used = tool.changes and any(one.call.name == call.name and one.outcome is CallOutcome.DONE for one in self._earlier)
-        if call.key in self._refused or not (self.means.must_ask(tool) or was_used):
+        was_used = tool.changes and any(
+            result.call.name == call.name and result.outcome is CallOutcome.DONE for result in self._earlier_results
+        )
+        if call.key in self._refused_calls or not (self.means.must_ask(tool) or was_used):
             return None
         try:
-            about = await at_stake(tool, call, self._occasion(0))
+            about = await describe_call(tool, call, self._build_context(0))
         except (ValidationError, LetheError):  # it would fail, and the model is told why without anybody being asked
             return None
         return AskTool(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
 
-    async def _answered(self, question: AskTool) -> PermissionAnswer:
-        means, tool = self.means, self._tool(question.call)
+    async def _wait_for_answer(self, question: AskTool) -> PermissionAnswer:
+        means, tool = self.means, self._find_tool(question.call)
         assert means is not None
         assert tool is not None
-        means.asking(question)
+        means.on_question(question)
         try:
             verdict = await question.answer
         finally:
-            means.asking(None)
+            means.on_question(None)
         if verdict is PermissionAnswer.ALWAYS:
             await means.allow(tool)
         return verdict
 
-    def _again(self, call: ToolCall) -> ToolResult | None:
+    def _find_earlier_result(self, call: ToolCall) -> ToolResult | None:
         """Return the result of an equal call made before for this reply, in any alternative; None if it must be executed."""
-        number = self._counts.get(call.key, 0)
-        same = [one for one in self.known if one.call.key == call.key and one.outcome is CallOutcome.DONE]
-        tool = self._tool(call)
-        if number < len(same):
+        number = self._call_counts.get(call.key, 0)
+        equal_results = [
+            result for result in self.results if result.call.key == call.key and result.outcome is CallOutcome.DONE
+        ]
+        tool = self._find_tool(call)
+        if number < len(equal_results):
             # Equal calls get the earlier results in their order, so that all alternatives of a reply see the same ones.
-            return same[number]
-        return same[-1] if same and tool is not None and not tool.every_time else None
+            return equal_results[number]
+        return equal_results[-1] if equal_results and tool is not None and not tool.every_time else None
 
-    def _occasion(self, number: int) -> ToolContext:
-        place = (self.session.persona_id, self.persona, self.user, self.session.guid)
-        return ToolContext(*place, self.turn, number)
+    def _build_context(self, number: int) -> ToolContext:
+        participants = (self.session.persona_id, self.persona, self.user, self.session.guid)
+        return ToolContext(*participants, self.turn, number)
 
-    async def _result(self, call: ToolCall, verdict: PermissionAnswer) -> ToolResult:
-        number = self._counts.get(call.key, 0)
-        again = self._again(call)
-        self._counts[call.key] = number + 1
-        if again is not None:
-            return again.model_copy(update={"call": call})
-        if verdict is PermissionAnswer.NOT_NOW or call.key in self._refused:
-            self._refused.add(call.key)
-            title = tool.title if (tool := self._tool(call)) else call.name
-            told = NOT_WANTED.format(user=self.user)
-            return ToolResult(call=call, text=told, shown=f"did not {title}: you declined", outcome=CallOutcome.REFUSED)
-        result = await self._used(call, number)
-        self.known = [*self.known, result]
+    async def _obtain_result(self, call: ToolCall, verdict: PermissionAnswer) -> ToolResult:
+        number = self._call_counts.get(call.key, 0)
+        earlier = self._find_earlier_result(call)
+        self._call_counts[call.key] = number + 1
+        if earlier is not None:
+            return earlier.model_copy(update={"call": call})
+        if verdict is PermissionAnswer.NOT_NOW or call.key in self._refused_calls:
+            self._refused_calls.add(call.key)
+            title = tool.title if (tool := self._find_tool(call)) else call.name
+            text = DECLINED_MESSAGE.format(user=self.user)
+            return ToolResult(call=call, text=text, shown=f"did not {title}: you declined", outcome=CallOutcome.REFUSED)
+        result = await self._execute_call(call, number)
+        self.results = [*self.results, result]
         return result
 
-    async def _used(self, call: ToolCall, number: int) -> ToolResult:
-        means, tool = self.means, self._tool(call)
+    async def _execute_call(self, call: ToolCall, number: int) -> ToolResult:
+        means, tool = self.means, self._find_tool(call)
         assert means is not None
         if tool is None:
-            names = ", ".join(one.name for one in means.tools)
-            words = UNREADABLE if call.name == MALFORMED else NO_SUCH.format(name=call.name[:60], names=names)
-            return ToolResult(call=call, text=words, shown="called an unknown tool", outcome=CallOutcome.FAILED)
+            names = ", ".join(candidate.name for candidate in means.tools)
+            message = (
+                MALFORMED_CALL_MESSAGE
+                if call.name == MALFORMED
+                else UNKNOWN_TOOL_MESSAGE.format(name=call.name[:60], names=names)
+            )
+            return ToolResult(call=call, text=message, shown="called an unknown tool", outcome=CallOutcome.FAILED)
         try:
-            told = await carried_out(tool, call, self._occasion(number))
-        except ValidationError as problem:
-            return failed(call, tool, f"That did not fit: {faults(problem)}")
-        except LetheError as problem:
-            return failed(call, tool, " ".join(filter(None, (problem.message, problem.remedy))))
-        except Exception as problem:  # the code of a plug-in may raise anything, and the reply comes all the same
+            output = await execute_call(tool, call, self._build_context(number))
+        except ValidationError as error:
+            return build_failed_result(call, tool, f"That did not fit: {describe_errors(error)}")
+        except LetheError as error:
+            return build_failed_result(call, tool, " ".join(filter(None, (error.message, error.remedy))))
+        except Exception as error:  # the code of a plug-in may raise anything, and the reply comes all the same
             LOG.info("the tool %s broke", tool.name, exc_info=True)
-            means.broke(tool, problem)
-            return failed(call, tool, f"It broke ({type(problem).__name__}).")
-        told = await self._shortened(tool, told)
-        return ToolResult(call=call, text=told.text, shown=told.shown)
+            means.on_tool_error(tool, error)
+            return build_failed_result(call, tool, f"It broke ({type(error).__name__}).")
+        output = await self._shorten_output(tool, output)
+        return ToolResult(call=call, text=output.text, shown=output.shown)
 
-    async def _shortened(self, tool: Tool, told: ToolOutput) -> ToolOutput:
+    async def _shorten_output(self, tool: Tool, output: ToolOutput) -> ToolOutput:
         means = self.means
-        if means is None or told.looked_after or len(told.text) <= means.room:
-            return told
-        key = await means.put(f"{tool.name}-{self.turn[:4]}-{len(self.known) + 1}", told.text)
-        where = f"The whole of it lies on the workbench under “{key}”" if key else "The rest is left out"
-        return replace(told, text=f"{told.text[: means.room].rstrip()} …\n({where}.)")
+        if means is None or output.looked_after or len(output.text) <= means.max_result_characters:
+            return output
+        key = await means.store_text(f"{tool.name}-{self.turn[:4]}-{len(self.results) + 1}", output.text)
+        remainder = f"The whole of it lies on the workbench under “{key}”" if key else "The rest is left out"
+        return replace(output, text=f"{output.text[: means.max_result_characters].rstrip()} …\n({remainder}.)")
 
-    async def _store(self, results: Sequence[ToolResult]) -> list[NoteAdded]:
+    async def _store_results(self, results: Sequence[ToolResult]) -> list[NoteAdded]:
         """Store calls and results as messages directly before the reply, whether that is stored already or not."""
         assert self.means is not None
-        chats, below = self.means.chats, self.writing.message.id
-        messages = as_messages(self.session, self.persona, [one.call for one in results], results)
+        chats, reply_id = self.means.chats, self.writer.message.id
+        messages = as_messages(self.session, self.persona, [result.call for result in results], results)
         self.has_stored = True
-        if not self.writing.is_stored:
-            return [NoteAdded(message, below) for message in await chats.add_messages(messages)]
-        return [NoteAdded(await chats.add_above(message, below), below) for message in messages]
+        if not self.writer.is_stored:
+            return [NoteAdded(message, reply_id) for message in await chats.add_messages(messages)]
+        return [NoteAdded(await chats.add_above(message, reply_id), reply_id) for message in messages]

@@ -15,9 +15,9 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from lethe_app.agents.deep_research import Bounds, DeepResearch, with_rest
+from lethe_app.agents.deep_research import Bounds, DeepResearch, append_unreported_findings
 from lethe_app.agents.task import Result
-from lethe_app.agents.web_reading import Gathering, TaskModel, sites
+from lethe_app.agents.web_reading import Gathering, TaskModel, join_site_names
 from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -43,64 +43,69 @@ class Researching:
 
     def __init__(
         self,
-        surfing: WebGate,
+        web_gate: WebGate,
         gathering: Gathering,
-        asker: TaskModel,
-        is_trusted: Callable[[], bool],
-        casting: ParticipantService,
+        task_model: TaskModel,
+        is_model_qualified: Callable[[], bool],
+        participant_service: ParticipantService,
         brain: Brain,
         state: AppState,
-        doings: ActivityLog,
+        activity_log: ActivityLog,
         bounds: Bounds | None = None,
     ) -> None:
         """Create the service. A model that is not qualified writes nothing; the pages are quoted instead."""
         self.changed: Listeners[Inquiry | None] = Listeners()
         self.running: Inquiry | None = None
         """The inquiry in progress; None if there is none."""
-        self._surfing, self._gathering, self._asker, self._is_trusted = surfing, gathering, asker, is_trusted
-        self._casting, self._brain, self._state, self._bounds = casting, brain, state, bounds
-        self._doings = doings
+        self._web_gate, self._gathering, self._task_model, self._is_model_qualified = (
+            web_gate,
+            gathering,
+            task_model,
+            is_model_qualified,
+        )
+        self._participant_service, self._brain, self._state, self._bounds = participant_service, brain, state, bounds
+        self._activity_log = activity_log
         self._doing: Doing | None = None
         self._task: asyncio.Task[None] | None = None
 
-    async def all(self) -> list[Inquiry]:
+    async def list_inquiries(self) -> list[Inquiry]:
         """Return all inquiries, newest first."""
-        found: list[Inquiry] = []
+        inquiries: list[Inquiry] = []
         for value in (await self._state.all(SCOPE)).values():
             try:
-                found.append(self._as_it_is(Inquiry.model_validate(value)))
+                inquiries.append(self._mark_interrupted(Inquiry.model_validate(value)))
             except ValidationError:
                 continue  # another version wrote it otherwise
-        return sorted(found, key=lambda one: one.began, reverse=True)
+        return sorted(inquiries, key=lambda one: one.began, reverse=True)
 
-    async def get(self, inquiry_id: UUID) -> Inquiry:
+    async def load_inquiry(self, inquiry_id: UUID) -> Inquiry:
         """Return an inquiry. Raise LetheError if it was removed."""
-        found = next((one for one in await self.all() if one.id == inquiry_id), None)
-        if found is None:
+        inquiry = next((candidate for candidate in await self.list_inquiries() if candidate.id == inquiry_id), None)
+        if inquiry is None:
             raise LetheError("This report no longer exists.")
-        return found
+        return inquiry
 
     async def start_inquiry(self, persona_id: str, topic: str) -> Inquiry:
         """Start an inquiry. Raise NotAllowed without web access, and LetheError if the question is invalid or another
         inquiry is running.
         """
-        self._surfing.check()
-        words = " ".join(topic.split())
-        if not SHORTEST <= len(words) <= LONGEST:
+        self._web_gate.check_allowed()
+        question = " ".join(topic.split())
+        if not SHORTEST <= len(question) <= LONGEST:
             raise LetheError("This question cannot be researched.", "Enter a few words, at most 200 characters.")
         if self.running is not None:
             raise LetheError(
                 f"“{self.running.topic}” is still being researched.", "Stop it first, or wait until it is finished."
             )
-        inquiry = self.running = Inquiry(persona_id=persona_id, topic=words, doing="Starting")
+        inquiry = self.running = Inquiry(persona_id=persona_id, topic=question, doing="Starting")
         try:
-            await self._put(inquiry)
-            cast = await self._casting.of_persona(persona_id)
+            await self._save_inquiry(inquiry)
+            participants = await self._participant_service.of_persona(persona_id)
         except LetheError:
             self.running = None
             raise
-        whose = (persona_id, cast.persona.name)
-        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, whose, cast.user.name))
+        owner = (persona_id, participants.persona.name)
+        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, owner, participants.user.name))
         return inquiry
 
     def stop(self) -> None:
@@ -112,7 +117,7 @@ class Researching:
 
     async def remove_report(self, inquiry_id: UUID) -> Inquiry:
         """Remove an inquiry and return it for undo; a memory made of it is kept. Raise LetheError if it is in progress."""
-        inquiry = await self.get(inquiry_id)
+        inquiry = await self.load_inquiry(inquiry_id)
         if inquiry.is_running:
             raise LetheError("The research is still running.", "Stop it first.")
         await self._state.set(SCOPE, str(inquiry_id), None)
@@ -121,36 +126,36 @@ class Researching:
 
     async def restore(self, inquiry: Inquiry) -> None:
         """Store a removed inquiry again."""
-        await self._put(inquiry)
+        await self._save_inquiry(inquiry)
 
     async def save_as_memory(self, inquiry_id: UUID, *, protected: bool = True) -> Inquiry:
         """Store the report with its sources as a memory. Raise LetheError if there is no report."""
-        inquiry = await self.get(inquiry_id)
+        inquiry = await self.load_inquiry(inquiry_id)
         if not inquiry.report:
             raise LetheError("Nothing was found that could be saved.")
-        cast = await self._casting.of_persona(inquiry.persona_id)
-        found = [WebHit(one.title, one.address) for one in inquiry.findings]
+        participants = await self._participant_service.of_persona(inquiry.persona_id)
+        hits = [WebHit(one.title, one.address) for one in inquiry.findings]
         # Untrusted text must not contain macros, because memories are inserted into prompts.
         report = inquiry.report.replace("{{", "").replace("}}", "")
         memory = MemoryUnit(
             category=MemoryType.WEB_SEARCH,
             name=inquiry.topic,
-            content=f"{report}\n\nRead at {sites(found)}.",
-            reason=f"{cast.user.name} wanted to know more about it.",
+            content=f"{report}\n\nRead at {join_site_names(hits)}.",
+            reason=f"{participants.user.name} wanted to know more about it.",
             priority=PRIORITY,
             protected=protected,
-            sources=[one.address for one in found],
+            sources=[one.address for one in hits],
             made_by=RESEARCH.name,
         )
         await self._brain.memorize(inquiry.persona_id, memory, check=False)
-        return await self._put(inquiry.model_copy(update={"memory": memory.guid}))
+        return await self._save_inquiry(inquiry.model_copy(update={"memory": memory.guid}))
 
-    async def let_go(self, inquiry_id: UUID) -> Inquiry:
+    async def forget_memory(self, inquiry_id: UUID) -> Inquiry:
         """Move the memory of the report to the trash."""
-        inquiry = await self.get(inquiry_id)
+        inquiry = await self.load_inquiry(inquiry_id)
         if inquiry.memory is not None:
             await self._brain.forget_memory(inquiry.memory)
-        return await self._put(inquiry.model_copy(update={"memory": None}))
+        return await self._save_inquiry(inquiry.model_copy(update={"memory": None}))
 
     async def close(self) -> None:
         """Stop the inquiry in progress, with the same result as `stop`."""
@@ -160,72 +165,76 @@ class Researching:
 
     # Runs
 
-    async def _run(self, inquiry: Inquiry, whose: tuple[str, str], name: str) -> None:
+    async def _run(self, inquiry: Inquiry, owner: tuple[str, str], user_name: str) -> None:
         try:
-            await self._doings.carry_out(RESEARCH, whose, partial(self._find_out, inquiry, name), is_asked=True)
+            await self._activity_log.run_action(RESEARCH, owner, partial(self._research, inquiry, user_name), is_requested=True)
         except asyncio.CancelledError:
-            await self._end(InquiryState.STOPPED, "Stopped.")
+            await self._finish(InquiryState.STOPPED, "Stopped.")
         except LetheError as error:
-            await self._end(InquiryState.FAILED, error.message)
+            await self._finish(InquiryState.FAILED, error.message)
         except Exception as error:  # a fault of ours: what was found is kept all the same
-            await self._end(InquiryState.FAILED, "An error occurred.")
+            await self._finish(InquiryState.FAILED, "An error occurred.")
             LOG.warning("an inquiry broke down with %s", type(error).__name__)
         finally:
             if self._task is asyncio.current_task():
                 self._task = None
 
-    async def _find_out(self, inquiry: Inquiry, name: str, doing: Doing) -> Result:
+    async def _research(self, inquiry: Inquiry, user_name: str, doing: Doing) -> Result:
         self._doing = doing
 
-        async def tell(told: Inquiry) -> None:
-            doing.progress(f"“{inquiry.topic}”: {told.doing}")
-            if told.findings:
-                await doing.note(Made(kind=MadeKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
-            await self._put(told)
+        async def store_progress(updated: Inquiry) -> None:
+            doing.report_progress(f"“{inquiry.topic}”: {updated.doing}")
+            if updated.findings:
+                await doing.add_result(Made(kind=MadeKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
+            await self._save_inquiry(updated)
 
-        asker = self._asker if self._is_trusted() else None
-        work = DeepResearch(self._gathering, asker, self._asker.count, tell, lambda: doing.tokens, self._bounds)
+        task_model = self._task_model if self._is_model_qualified() else None
+        research = DeepResearch(
+            self._gathering, task_model, self._task_model.count, store_progress, lambda: doing.tokens, self._bounds
+        )
         try:
-            done = await work.run(inquiry, name)
+            finished = await research.run(inquiry, user_name)
         except asyncio.CancelledError:
-            await self._end(InquiryState.STOPPED, "Stopped.")
+            await self._finish(InquiryState.STOPPED, "Stopped.")
             raise
-        await self._end(InquiryState.DONE, done.doing)
-        if not done.findings:
+        await self._finish(InquiryState.DONE, finished.doing)
+        if not finished.findings:
             return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=RunOutcome.NOTHING)
         return Result(f"Researched “{inquiry.topic}”.")
 
-    async def _end(self, state: InquiryState, words: str) -> None:
+    async def _finish(self, state: InquiryState, step: str) -> None:
         inquiry, self.running, self._doing = self.running, None, None
         if inquiry is not None:
-            await self._put(with_rest(inquiry).model_copy(update={"state": state, "doing": words, "ended": now()}))
+            await self._save_inquiry(
+                append_unreported_findings(inquiry).model_copy(update={"state": state, "doing": step, "ended": now()})
+            )
 
     async def revert_run(self, _run: TaskRun, made: Made) -> None:
         """Remove the report that a run made; the user has confirmed this."""
         with suppress(LetheError):  # it is gone already
             await self.remove_report(UUID(made.id))
 
-    async def _put(self, inquiry: Inquiry) -> Inquiry:
+    async def _save_inquiry(self, inquiry: Inquiry) -> Inquiry:
         """Store the inquiry and notify listeners."""
         if self.running is not None and self.running.id == inquiry.id:
             self.running = inquiry
         await self._state.set(SCOPE, str(inquiry.id), inquiry.model_dump(mode="json"))
         if inquiry.state is not InquiryState.RUNNING:
-            await self._make_room()
+            await self._delete_oldest()
         self.changed.tell(inquiry)
         return inquiry
 
-    async def _make_room(self) -> None:
-        for old in (await self.all())[MOST_KEPT:]:
+    async def _delete_oldest(self) -> None:
+        for old in (await self.list_inquiries())[MOST_KEPT:]:
             await self._state.set(SCOPE, str(old.id), None)
 
-    def _as_it_is(self, inquiry: Inquiry) -> Inquiry:
+    def _mark_interrupted(self, inquiry: Inquiry) -> Inquiry:
         """Mark an inquiry as stopped that was in progress when the program ended."""
         if not inquiry.is_running or (self.running is not None and self.running.id == inquiry.id):
             return inquiry
-        words = {
+        changes = {
             "state": InquiryState.STOPPED,
             "doing": "Interrupted because Lethe was closed.",
             "ended": inquiry.ended or inquiry.began,
         }
-        return with_rest(inquiry).model_copy(update=words)
+        return append_unreported_findings(inquiry).model_copy(update=changes)

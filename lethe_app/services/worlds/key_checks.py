@@ -18,13 +18,13 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import unknown_macros
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS
 
-ENOUGH = 8
+MIN_MESSAGES = 8
 """Minimum number of messages for which the share of matching messages is computed."""
-OFTEN = 0.4
+FREQUENT_SHARE = 0.4
 """Share of the user's messages from which a matching key is reported."""
-HOLDING = frozenset({WordLink.NOT, WordLink.NOT_ALL})
+BLOCKING_LINKS = frozenset({WordLink.NOT, WordLink.NOT_ALL})
 """Links with which a matching secondary key blocks the entry."""
-SHORT = 3
+SHORT_KEY_LETTERS = 3
 """Maximum letters of a key that is reported as too short if it need not be a whole word."""
 
 
@@ -59,9 +59,9 @@ class KeyProblem(StrEnum):
     """The entry's end time has passed."""
 
 
-HOPELESS = frozenset({KeyProblem.BROKEN, KeyProblem.NEVER, KeyProblem.HELD})
+INEFFECTIVE_PROBLEMS = frozenset({KeyProblem.BROKEN, KeyProblem.NEVER, KeyProblem.HELD})
 """Problems with which a key never has an effect."""
-ORDINARY = (
+ORDINARY_MESSAGES = (
     "Hello! How are you today?",
     "I don't know what you mean.",
     "*nods slowly* All right, let's go.",
@@ -76,9 +76,9 @@ ORDINARY = (
 
 @dataclass(frozen=True)
 class KeyIssue:
-    """Problem found by `check`; `key` is empty if it concerns the whole entry."""
+    """Problem found by `check_entry`; `key` is empty if it concerns the whole entry."""
 
-    trouble: KeyProblem
+    problem: KeyProblem
     key: str = ""
     detail: str = ""
     """The syntax error, the conflicting key, the unknown macro, or the name of the other entry."""
@@ -93,41 +93,41 @@ class Index:
 
     @classmethod
     def build(cls, world: World) -> Index:
-        found: defaultdict[str, list[tuple[UUID, str]]] = defaultdict(list)
+        entries_by_key: defaultdict[str, list[tuple[UUID, str]]] = defaultdict(list)
         for entry in world.entries:
             for key in entry.keywords_main:
-                found[_folded(key)].append((entry.guid, entry.name))
-        return cls(found)
+                entries_by_key[_normalize_key(key)].append((entry.guid, entry.name))
+        return cls(entries_by_key)
 
 
-def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[KeyIssue]:
+def check_entry(entry: WorldEntry, index: Index, user_messages: Sequence[str] = ()) -> list[KeyIssue]:
     """Return the problems of an entry and its keys. `said` are messages of the user, with which the keys' frequency is
     measured.
     """
-    findings = list(_of_entry(entry))
+    issues = list(_check_entry_fields(entry))
     if not entry.keywords_main and not entry.keywords_secondary and not entry.sticky:
-        return [*findings, KeyIssue(KeyProblem.KEYLESS)]
+        return [*issues, KeyIssue(KeyProblem.KEYLESS)]
     keys = [key for key in dict.fromkeys((*entry.keywords_main, *entry.keywords_secondary)) if key.strip()]
-    wanted = [Keyword(key.strip(), entry.whole_word, entry.case_sensitive) for key in keys]
-    looked_for = KeywordMatcher(wanted)
-    heard = looked_for.find(said) if len(said) >= ENOUGH else []
+    keywords = [Keyword(key.strip(), entry.whole_word, entry.case_sensitive) for key in keys]
+    matcher = KeywordMatcher(keywords)
+    matches = matcher.find(user_messages) if len(user_messages) >= MIN_MESSAGES else []
     for number, key in enumerate(keys):
-        share = sum(number in found for found in heard) / len(heard) if heard else 0.0
-        finding = _of_key(key, entry, looked_for.problems.get(number, ""), share)
-        if finding is None and key in entry.keywords_main:
-            finding = _shared(key, entry, index)
-        findings += [finding] if finding is not None else []
-    return findings
+        share = sum(number in matched_numbers for matched_numbers in matches) / len(matches) if matches else 0.0
+        issue = _check_key(key, entry, matcher.problems.get(number, ""), share)
+        if issue is None and key in entry.keywords_main:
+            issue = _find_duplicate_key(key, entry, index)
+        issues += [issue] if issue is not None else []
+    return issues
 
 
-def objection_to(key: str) -> str:
+def find_regex_error(key: str) -> str:
     """Return why a key of the form `/pattern/flags` is invalid; empty if it is valid or not a regular expression."""
     if parse_expression(key.strip()) is None:
         return "has no closing slash" if key.strip().startswith("/") and key.count("/") == 1 else ""
     return KeywordMatcher([Keyword(key.strip())]).problems.get(0, "")
 
 
-def _of_entry(entry: WorldEntry) -> Iterator[KeyIssue]:
+def _check_entry_fields(entry: WorldEntry) -> Iterator[KeyIssue]:
     """Yield the problems that do not depend on a single key."""
     for macro in unknown_macros(entry.content) if "{{" in entry.content else ():
         yield KeyIssue(KeyProblem.MACRO, detail=macro)
@@ -135,66 +135,68 @@ def _of_entry(entry: WorldEntry) -> Iterator[KeyIssue]:
         yield KeyIssue(KeyProblem.LUCKLESS)
     if entry.end_time is not None and entry.end_time <= now():
         yield KeyIssue(KeyProblem.OVER)
-    if not entry.keywords_main and not entry.sticky and entry.word_link in HOLDING:
+    if not entry.keywords_main and not entry.sticky and entry.word_link in BLOCKING_LINKS:
         yield KeyIssue(KeyProblem.ABSENT)
 
 
-def _holder(key: str, entry: WorldEntry) -> str:
+def _find_blocking_key(key: str, entry: WorldEntry) -> str:
     """Return the secondary key that matches wherever this key matches and blocks the entry; empty if there is none."""
-    others = [one for one in entry.keywords_secondary if one.strip()]
-    if entry.word_link not in HOLDING or not others or parse_expression(key.strip()) is not None:
+    secondary_keys = [one for one in entry.keywords_secondary if one.strip()]
+    if entry.word_link not in BLOCKING_LINKS or not secondary_keys or parse_expression(key.strip()) is not None:
         return ""
-    said = KeywordMatcher([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in others]).find([key])[0]
-    is_held = bool(said) if entry.word_link is WordLink.NOT else len(said) == len(others)
-    return others[min(said)] if is_held else ""
+    matched = KeywordMatcher([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in secondary_keys]).find(
+        [key]
+    )[0]
+    is_blocked = bool(matched) if entry.word_link is WordLink.NOT else len(matched) == len(secondary_keys)
+    return secondary_keys[min(matched)] if is_blocked else ""
 
 
-def _is_everywhere(key: str) -> bool:
-    found = KeywordMatcher([Keyword(key.strip())]).find(ORDINARY)
-    return 2 * sum(map(bool, found)) >= len(found)
+def _matches_ordinary_messages(key: str) -> bool:
+    matches = KeywordMatcher([Keyword(key.strip())]).find(ORDINARY_MESSAGES)
+    return 2 * sum(map(bool, matches)) >= len(matches)
 
 
-def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue | None:
+def _check_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue | None:
     is_expression = parse_expression(key.strip()) is not None
-    folded = normalize_text(key, keep_case=entry.case_sensitive)
+    normalized = normalize_text(key, keep_case=entry.case_sensitive)
     is_main = key in entry.keywords_main
-    found: KeyIssue | None = None
+    issue: KeyIssue | None = None
     if problem:
         # Ordered by severity: only the first problem of a key is reported.
-        found = KeyIssue(KeyProblem.BROKEN, key, problem)
-    elif not folded:
-        found = KeyIssue(KeyProblem.NEVER, key)
-    elif is_main and (holder := _holder(key, entry)):
-        found = KeyIssue(KeyProblem.HELD, key, holder)
-    elif is_main and share >= OFTEN:
-        found = KeyIssue(KeyProblem.OFTEN, key, share=share)
-    elif is_expression and is_main and _is_everywhere(key):
-        found = KeyIssue(KeyProblem.COMMON, key)
+        issue = KeyIssue(KeyProblem.BROKEN, key, problem)
+    elif not normalized:
+        issue = KeyIssue(KeyProblem.NEVER, key)
+    elif is_main and (holder := _find_blocking_key(key, entry)):
+        issue = KeyIssue(KeyProblem.HELD, key, holder)
+    elif is_main and share >= FREQUENT_SHARE:
+        issue = KeyIssue(KeyProblem.OFTEN, key, share=share)
+    elif is_expression and is_main and _matches_ordinary_messages(key):
+        issue = KeyIssue(KeyProblem.COMMON, key)
     elif is_expression or "{{" in key or not is_main:
-        found = None
-    elif not any(character.isalnum() for character in folded):
-        found = KeyIssue(KeyProblem.SIGNS, key)
-    elif folded.casefold() in STOP_WORDS and not entry.case_sensitive:
-        found = KeyIssue(KeyProblem.COMMON, key)
-    elif _is_in_many_words(folded, entry):
-        found = KeyIssue(KeyProblem.SHORT, key)
-    return found
+        issue = None
+    elif not any(character.isalnum() for character in normalized):
+        issue = KeyIssue(KeyProblem.SIGNS, key)
+    elif normalized.casefold() in STOP_WORDS and not entry.case_sensitive:
+        issue = KeyIssue(KeyProblem.COMMON, key)
+    elif _is_in_many_words(normalized, entry):
+        issue = KeyIssue(KeyProblem.SHORT, key)
+    return issue
 
 
-def _is_in_many_words(folded: str, entry: WorldEntry) -> bool:
+def _is_in_many_words(normalized: str, entry: WorldEntry) -> bool:
     """Return whether the key is a single letter as a whole word, or a few letters anywhere; not in scripts that write words
     with one or two characters.
     """
-    if SPACELESS.search(folded) or any(CHARACTER_KINDS[character] is CharacterKind.HANGUL for character in folded):
+    if SPACELESS.search(normalized) or any(CHARACTER_KINDS[character] is CharacterKind.HANGUL for character in normalized):
         return False
-    return len(folded) == 1 if entry.whole_word else len(folded) <= SHORT
+    return len(normalized) == 1 if entry.whole_word else len(normalized) <= SHORT_KEY_LETTERS
 
 
-def _shared(key: str, entry: WorldEntry, index: Index) -> KeyIssue | None:
-    others = [name for guid, name in index.entries.get(_folded(key), ()) if guid != entry.guid]
-    return KeyIssue(KeyProblem.TWIN, key, others[0]) if others else None
+def _find_duplicate_key(key: str, entry: WorldEntry, index: Index) -> KeyIssue | None:
+    other_names = [name for guid, name in index.entries.get(_normalize_key(key), ()) if guid != entry.guid]
+    return KeyIssue(KeyProblem.TWIN, key, other_names[0]) if other_names else None
 
 
 @lru_cache(65_536)
-def _folded(key: str) -> str:
+def _normalize_key(key: str) -> str:
     return normalize_text(key, keep_case=False)

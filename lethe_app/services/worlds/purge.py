@@ -11,34 +11,34 @@ from lethe_app.storage.memory.world_usage import Awakenings
 
 
 class WorldPurge:
-    """Delete stored prompts when world texts are withdrawn. `told` is notified with the id of each persona affected,
+    """Delete stored prompts when world texts are withdrawn. `purged` is notified with the id of each persona affected,
     afterwards.
     """
 
     def __init__(self, awakenings: Awakenings, receipts: Receipts) -> None:
-        self.told: Listeners[str] = Listeners()
+        self.purged: Listeners[str] = Listeners()
         self._awakenings = awakenings
         self._receipts = receipts
 
-    async def rewritten(self, before: World | None, after: World | None) -> None:
-        """Delete the stored prompts of all personas for whom an entry that `withdrawn` returns was ever activated."""
-        gone = withdrawn(before, after)
-        for persona_id in await self._awakenings.hearers(gone) if gone else ():
-            await self.persona(persona_id)
+    async def purge_withdrawn(self, old_world: World | None, new_world: World | None) -> None:
+        """Delete the stored prompts of all personas for whom an entry that `find_withdrawn_entries` returns was ever activated."""
+        withdrawn_guids = find_withdrawn_entries(old_world, new_world)
+        for persona_id in await self._awakenings.hearers(withdrawn_guids) if withdrawn_guids else ():
+            await self.purge_persona(persona_id)
 
-    async def persona(self, persona_id: str) -> None:
+    async def purge_persona(self, persona_id: str) -> None:
         """Delete all stored prompts of a persona."""
         await self._receipts.delete_prompts(persona_id)
-        self.told.tell(persona_id)
+        self.purged.tell(persona_id)
 
 
-def withdrawn(before: World | None, after: World | None) -> set[UUID]:
+def find_withdrawn_entries(old_world: World | None, new_world: World | None) -> set[UUID]:
     """Return the entries that were deleted or whose old text is no longer contained in the new one; a mere addition does not
     count.
     """
     # Entries that are the same object in both versions are unchanged; only the texts of the others are compared.
-    stay = {id(entry) for entry in after.entries} if after is not None else set()
-    changed = [entry for entry in before.entries if id(entry) not in stay] if before is not None else []
-    said = {entry.guid: entry.content for entry in after.entries} if after is not None and changed else {}
-    old = ((entry.guid, entry.content) for entry in changed)
-    return {guid for guid, content in old if content.strip() and content.strip() not in said.get(guid, "")}
+    unchanged_ids = {id(entry) for entry in new_world.entries} if new_world is not None else set()
+    changed = [entry for entry in old_world.entries if id(entry) not in unchanged_ids] if old_world is not None else []
+    new_texts = {entry.guid: entry.content for entry in new_world.entries} if new_world is not None and changed else {}
+    old_texts = ((entry.guid, entry.content) for entry in changed)
+    return {guid for guid, content in old_texts if content.strip() and content.strip() not in new_texts.get(guid, "")}

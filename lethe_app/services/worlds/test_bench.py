@@ -59,16 +59,16 @@ class Tried:
     world: World
     cause: ActivationCause | None = None
     """Cause of the activation; None if the entry is blocked."""
-    why: BlockReason | None = None
+    block_reason: BlockReason | None = None
     """Rule that blocks the entry; None if it is activated."""
     values: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters of the rule, as documented for `BlockReason`."""
     key: str = ""
-    before: int | None = None
+    message_distance: int | None = None
     """Number of messages between the match and the text; 0 if the key matches in the text itself, None if it matches
     nowhere.
     """
-    woken_by: str = ""
+    activated_by: str = ""
     until: int = 0
     """Last turn in which the entry stays active; 0 if that is the current turn."""
     tokens: int = 0
@@ -90,8 +90,8 @@ class TrialOutcome:
     worlds: int = 1
 
     @property
-    def coming(self) -> list[Tried]:
-        return [one for one in self.tried if one.cause is not None]
+    def activated(self) -> list[Tried]:
+        return [result for result in self.tried if result.cause is not None]
 
 
 class WorldTrials:
@@ -99,127 +99,138 @@ class WorldTrials:
 
     def __init__(
         self,
-        keeping: LoreKeeping,
+        lore_service: LoreKeeping,
         chats: Chats,
-        casting: ParticipantService,
+        participant_service: ParticipantService,
         state: SessionState,
         models: Models,
         counting: Counting,
     ) -> None:
-        """Set up the test bench. `keeping` is an instance of its own, because its cache of compiled worlds is small: worlds
+        """Set up the test bench. `lore_service` is an instance of its own, because its cache of compiled worlds is small: worlds
         under edit would evict those of the sessions.
         """
-        self._keeping = keeping
-        self._chats, self._casting, self._state = chats, casting, state
+        self._lore_service = lore_service
+        self._chats, self._participant_service, self._state = chats, participant_service, state
         self._models, self._counting = models, counting
 
     async def run(self, trial: Trial) -> TrialOutcome:
         """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
         count activations.
         """
-        bound = await self._bound(trial)
-        turn, history = await self._turn(trial, bound)
+        bound = await self._bound_worlds(trial)
+        turn, history = await self._build_turn(trial, bound)
         window = ScanWindow.from_history(history, trial.text)
         stored = await self._state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
-        context = self._context(self._models.state)
-        first = await self._keeping.listen(bound, window, stored, turn, context)
-        shares = Counter(fired.entry.guid for fired in first.fired)
-        for throw in range(1, trial.times):
+        context = self._context_size(self._models.state)
+        evaluation = await self._lore_service.listen(bound, window, stored, turn, context)
+        shares = Counter(fired.entry.guid for fired in evaluation.fired)
+        for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
-            other = await self._keeping.listen(bound, window, stored, replace(turn, id=f"{turn.id} {throw}"), context)
-            shares.update(fired.entry.guid for fired in other.fired)
-        return await self._outcome(trial, first, turn, shares, len(bound.worlds))
+            repeated = await self._lore_service.listen(
+                bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context
+            )
+            shares.update(fired.entry.guid for fired in repeated.fired)
+        return await self._build_outcome(trial, evaluation, turn, shares, len(bound.worlds))
 
-    async def messages(self, session: ChatSession, count: int) -> list[Message]:
+    async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
         """Return up to `count` of the newest visible messages of a session, newest first."""
         if session.leaf_id is None and not (await self._chats.session(session.guid)).leaf_id:
             return []
         tail = await self._chats.tail(session.guid, 2 * count)
-        spoken = [one for one in tail if not one.hidden and one.role in {Role.USER, Role.ASSISTANT} and one.content.strip()]
-        return spoken[::-1][:count]
+        visible = [
+            message
+            for message in tail
+            if not message.hidden and message.role in {Role.USER, Role.ASSISTANT} and message.content.strip()
+        ]
+        return visible[::-1][:count]
 
-    async def said(self, session: ChatSession | None) -> list[str]:
+    async def list_user_messages(self, session: ChatSession | None) -> list[str]:
         """Return recent messages of the user to the session's persona, newest session first, and newest first within each."""
-        said: list[str] = []
+        texts: list[str] = []
         for summary in (await self._chats.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
             tail = await self._chats.tail(summary.guid, 2 * MOST_MESSAGES)
-            said += [one.content for one in reversed(tail) if one.role is Role.USER and not one.hidden]
-            if len(said) >= MOST_MESSAGES:
+            texts += [message.content for message in reversed(tail) if message.role is Role.USER and not message.hidden]
+            if len(texts) >= MOST_MESSAGES:
                 break
-        return said[:MOST_MESSAGES]
+        return texts[:MOST_MESSAGES]
 
-    async def _bound(self, trial: Trial) -> Bound:
+    async def _bound_worlds(self, trial: Trial) -> Bound:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
             return Bound({stem: trial.world})
-        bound = await self._keeping.bound(await self._casting.of_session(trial.session), trial.session.guid)
+        bound = await self._lore_service.bound(await self._participant_service.of_session(trial.session), trial.session.guid)
         return Bound({**bound.worlds, stem: trial.world})
 
-    async def _turn(self, trial: Trial, bound: Bound) -> tuple[EvaluationTurn, list[Message]]:
+    async def _build_turn(self, trial: Trial, bound: Bound) -> tuple[EvaluationTurn, list[Message]]:
         """Return the turn of the test and the messages before it."""
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
             return EvaluationTurn(identity, 1, 1, moment), []
-        scene = (await self._casting.of_session(session)).scene(session, session.added)
+        scene = (await self._participant_service.of_session(session)).scene(session, session.added)
         history: list[Message] = []
-        spoken = asked = 1
+        message_count = turn_count = 1
         if not trial.fresh:
-            reach = max(WINDOW, 2 * min(bound.depth, DEEPEST))
-            history = await self._chats.tail(session.guid, reach, trial.message_id)
-            spoken, asked = await self._counted(trial.message_id, history)
+            history_length = max(WINDOW, 2 * min(bound.depth, DEEPEST))
+            history = await self._chats.tail(session.guid, history_length, trial.message_id)
+            message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (
-            EvaluationTurn(identity, asked, spoken, moment, seed=str(session.guid), expand=lambda text: expand(text, scene)),
+            EvaluationTurn(
+                identity, turn_count, message_count, moment, seed=str(session.guid), expand=lambda text: expand(text, scene)
+            ),
             history,
         )
 
-    async def _counted(self, message_id: UUID | None, history: Sequence[Message]) -> tuple[int, int]:
+    async def _count_messages(self, message_id: UUID | None, history: Sequence[Message]) -> tuple[int, int]:
         """Return the number of messages and of turns of the session up to the tested message, itself included."""
-        last = message_id or (history[-1].id if history else None)
-        if last is None:
+        last_message_id = message_id or (history[-1].id if history else None)
+        if last_message_id is None:
             return 1, 1
-        standing = await self._chats.standing(last)
+        standing = await self._chats.standing(last_message_id)
         is_new = message_id is None
         return standing.spoken + is_new, max(1, standing.asked + is_new)
 
-    async def _outcome(
-        self, trial: Trial, first: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
+    async def _build_outcome(
+        self, trial: Trial, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
     ) -> TrialOutcome:
         times = trial.times
-        counts = await self._counting.count([turn.expand(fired.entry.content) for fired in first.fired])
-        coming = [_coming(fired, tokens, trial.text, turn.number) for fired, tokens in zip(first.fired, counts, strict=True)]
-        kept_back = [_kept_back(blocked, trial.text) for blocked in first.blocked]
-        tried = [*coming, *kept_back]
+        counts = await self._counting.count([turn.expand(fired.entry.content) for fired in evaluation.fired])
+        activated = [
+            _describe_activated(fired, tokens, trial.text, turn.number)
+            for fired, tokens in zip(evaluation.fired, counts, strict=True)
+        ]
+        blocked_entries = [_describe_blocked(blocked, trial.text) for blocked in evaluation.blocked]
+        tried = [*activated, *blocked_entries]
         if times > 1:
-            tried = [replace(one, share=shares[one.entry.guid] / times) for one in tried]
+            tried = [replace(result, share=shares[result.entry.guid] / times) for result in tried]
         return TrialOutcome(tried, sum(counts), turn.number, worlds)
 
-    def _context(self, state: ModelState) -> int:
+    def _context_size(self, state: ModelState) -> int:
         return state.model.context if isinstance(state, Ready) else USUAL_CONTEXT
 
 
-def _coming(fired: Fired, tokens: int, text: str, turn: int) -> Tried:
+def _describe_activated(fired: Fired, tokens: int, text: str, turn: int) -> Tried:
     return Tried(
         fired.entry,
         fired.world,
         cause=fired.reason,
         key=fired.key,
-        before=fired.message_index,
-        woken_by=fired.activated_by,
+        message_distance=fired.message_index,
+        activated_by=fired.activated_by,
         until=fired.active_until if fired.active_until > turn else 0,
         tokens=tokens,
         spans=_spans(fired.entry, fired.key, text) if fired.message_index == 0 else (),
     )
 
 
-def _kept_back(blocked: Blocked, text: str) -> Tried:
+def _describe_blocked(blocked: Blocked, text: str) -> Tried:
     spans = _spans(blocked.entry, blocked.key, text) if blocked.message_index == 0 else ()
     return Tried(
         blocked.entry,
         blocked.world,
-        why=blocked.why,
+        block_reason=blocked.why,
         values=blocked.values,
         key=blocked.key,
-        before=blocked.message_index,
+        message_distance=blocked.message_index,
         spans=spans,
     )
 

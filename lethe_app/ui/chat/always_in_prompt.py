@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.services.chat.reply_sources import AlwaysThere
-from lethe_app.ui.chat.memory_card_parts import Fold, wrapped
-from lethe_app.ui.chat.memory_labels import shortened, unheaded
-from lethe_app.ui.core.formatting import counted, joined
+from lethe_app.ui.chat.memory_card_parts import Fold, create_wrapped_label
+from lethe_app.ui.chat.memory_labels import shorten_text, strip_headings
+from lethe_app.ui.core.formatting import format_count, join_with_and
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
 
-LONGEST_SUMMARY = 300
+MAX_SUMMARY_LENGTH = 300
 """Maximum number of characters shown of one summary."""
 
 
@@ -20,36 +20,36 @@ class AlwaysInPrompt(QWidget):
 
     def __init__(self, theme: Theme, always: AlwaysThere, *, is_open: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        numbers = self._numbers(always)
+        counts_text = self._format_counts(always)
         self.fold = Fold(theme, self.tr("Always in the prompt"), is_open=is_open)
-        self.fold.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=numbers))
+        self.fold.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=counts_text))
         self.fold.setToolTip(self.tr("Facts and summaries included in every prompt of this conversation"))
-        inside = QWidget()
-        inside.setVisible(is_open)
-        lines = QVBoxLayout(inside)
+        content = QWidget()
+        content.setVisible(is_open)
+        lines = QVBoxLayout(content)
         lines.setContentsMargins(SPACE_2, SPACE_2, SPACE_2, 0)
         lines.setSpacing(SPACE_2)
         for fact in always.facts:
-            lines.addWidget(wrapped(fact))
+            lines.addWidget(create_wrapped_label(fact))
         for title, summary in always.summaries:
-            lines.addWidget(wrapped(title or self.tr("An earlier conversation")))
-            lines.addWidget(wrapped(shortened(unheaded(summary), LONGEST_SUMMARY), small=True))
+            lines.addWidget(create_wrapped_label(title or self.tr("An earlier conversation")))
+            lines.addWidget(create_wrapped_label(shorten_text(strip_headings(summary), MAX_SUMMARY_LENGTH), small=True))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.fold)
-        row = wrapped(numbers, small=True)
+        row = create_wrapped_label(counts_text, small=True)
         row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         column.addWidget(row)
-        column.addWidget(inside)
-        self.fold.toggled.connect(inside.setVisible)
+        column.addWidget(content)
+        self.fold.toggled.connect(content.setVisible)
 
-    def _numbers(self, always: AlwaysThere) -> str:
-        facts = counted(len(always.facts), self.tr("{n} fact"), self.tr("{n} facts"))
-        summaries = counted(
+    def _format_counts(self, always: AlwaysThere) -> str:
+        facts = format_count(len(always.facts), self.tr("{n} fact"), self.tr("{n} facts"))
+        summaries = format_count(
             len(always.summaries),
             self.tr("{n} summary of an earlier conversation"),
             self.tr("{n} summaries of earlier conversations"),
         )
-        told = [words for words, texts in ((facts, always.facts), (summaries, always.summaries)) if texts]
-        return joined(told)
+        parts = [words for words, texts in ((facts, always.facts), (summaries, always.summaries)) if texts]
+        return join_with_and(parts)

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 
 from lethe_app.ui.chat.composer import Composer
 from lethe_app.ui.chat.speaker_chooser import Chooser
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.shell.actions import hint
+from lethe_app.ui.shell.actions import action_tooltip
 from lethe_app.ui.shell.status_line import StatusLine
 
 
@@ -25,32 +25,32 @@ class ChatPanel(QFrame):
         self._theme = theme
         self.header = ChatHeader(theme)
         self.composer = Composer(theme)
-        self.chooser = Chooser(theme)
+        self.speaker_chooser = Chooser(theme)
         self.view: QWidget = QWidget()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(self.header)
         self._column.addWidget(self.view, 1)
-        self._column.addWidget(self.chooser)
+        self._column.addWidget(self.speaker_chooser)
         self._column.addWidget(self.composer)
 
     @property
     def status(self) -> StatusLine:
         return self.header.status
 
-    def put_view(self, view: QWidget) -> None:
+    def set_view(self, view: QWidget) -> None:
         """Replace the placeholder, or the transcript before, by `view`."""
         self._column.replaceWidget(self.view, view)
         self.view.deleteLater()
         self.view = view
 
-    def put_question(self, card: QWidget) -> None:
+    def add_card(self, card: QWidget) -> None:
         """Insert a card above the speaker chooser and the composer, such as a tool permission request."""
-        self._column.insertWidget(self._column.indexOf(self.chooser), card)
+        self._column.insertWidget(self._column.indexOf(self.speaker_chooser), card)
 
-    def take_question(self, card: QWidget) -> None:
-        """Remove a card that was inserted by `put_question`, and delete it."""
+    def remove_card(self, card: QWidget) -> None:
+        """Remove a card that was inserted by `add_card`, and delete it."""
         self._column.removeWidget(card)
         card.hide()
         card.deleteLater()
@@ -58,13 +58,13 @@ class ChatPanel(QFrame):
     def set_persona(self, name: str, tagline: str) -> None:
         """Show the participants' names and the tagline in the header, and the names in the composer."""
         self.header.set_persona(name, tagline)
-        self.composer.set_name(name)
+        self.composer.set_addressee(name)
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
-        self.header.dress()
-        self.chooser.dress()
-        self.composer.dress()
+        self.header.apply_theme()
+        self.speaker_chooser.apply_theme()
+        self.composer.apply_theme()
 
 
 class ChatHeader(QFrame):
@@ -77,75 +77,75 @@ class ChatHeader(QFrame):
         self.setObjectName("header")
         self.setMinimumHeight(52)
         self._theme = theme
-        self.menu = QToolButton()
-        self.menu.setIconSize(QSize(ICON, ICON))
-        self.menu.setToolTip(hint("sidebar"))
-        self.menu.setAccessibleName(hint("sidebar"))
-        self.menu.hide()
-        self.name = ElidedLabel(keeps=144)
-        self.name.setProperty("title", True)
-        self.group = QToolButton()
-        self.group.setIconSize(QSize(ICON - 2, ICON - 2))
-        self.group.setToolTip(hint("group"))
-        self.group.setAccessibleName(hint("group"))
-        self.group.hide()
-        self.tagline = ElidedLabel()
-        self.tagline.setProperty("quiet", True)
-        self.tagline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.sidebar_button = QToolButton()
+        self.sidebar_button.setIconSize(QSize(ICON, ICON))
+        self.sidebar_button.setToolTip(action_tooltip("sidebar"))
+        self.sidebar_button.setAccessibleName(action_tooltip("sidebar"))
+        self.sidebar_button.hide()
+        self.name_label = ElidedLabel(min_width=144)
+        self.name_label.setProperty("title", True)
+        self.group_button = QToolButton()
+        self.group_button.setIconSize(QSize(ICON - 2, ICON - 2))
+        self.group_button.setToolTip(action_tooltip("group"))
+        self.group_button.setAccessibleName(action_tooltip("group"))
+        self.group_button.hide()
+        self.tagline_label = ElidedLabel()
+        self.tagline_label.setProperty("quiet", True)
+        self.tagline_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.status = StatusLine()
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_3)
-        row.addWidget(self.menu)
-        row.addWidget(self.name)
-        row.addWidget(self.group)
-        row.addWidget(self.tagline, 1)
+        row.addWidget(self.sidebar_button)
+        row.addWidget(self.name_label)
+        row.addWidget(self.group_button)
+        row.addWidget(self.tagline_label, 1)
         row.addWidget(self.status)
-        theme.changed.connect(self.dress)
+        theme.changed.connect(self.apply_theme)
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
-        self.menu.setIcon(icon("menu", self._theme.palette.text))
-        self.group.setIcon(icon("users", self._theme.palette.muted))
+        self.sidebar_button.setIcon(load_icon("menu", self._theme.palette.text))
+        self.group_button.setIcon(load_icon("users", self._theme.palette.muted))
 
     def set_persona(self, name: str, tagline: str) -> None:
-        self.name.set_full(name)
-        self.tagline.set_full(tagline)
+        self.name_label.set_full_text(name)
+        self.tagline_label.set_full_text(tagline)
 
 
-LEAST_LETTERS = 3
+MAX_HIDDEN_LENGTH = 3
 """An elided text of at most this many characters, the ellipsis included, is not shown at all."""
 
 
 class ElidedLabel(QLabel):
-    """Label of one line that is elided at its right end; the tooltip then shows the whole text. `keeps` is its minimum width
+    """Label of one line that is elided at its right end; the tooltip then shows the whole text. `min_width` is its minimum width
     in pixels.
     """
 
-    def __init__(self, parent: QWidget | None = None, keeps: int = 48) -> None:
+    def __init__(self, parent: QWidget | None = None, min_width: int = 48) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self._full, self._keeps = "", keeps
+        self._full_text, self._min_width = "", min_width
 
-    def set_full(self, text: str) -> None:
+    def set_full_text(self, text: str) -> None:
         """Set the text; it is elided to the current width."""
-        self._full = text
+        self._full_text = text
         self.updateGeometry()
-        self._elide()
+        self._elide_text()
 
-    def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, self.width())
-        self.setText(shown if len(shown) > LEAST_LETTERS or shown == self._full else "")
-        self.setToolTip(self._full if shown != self._full else "")
-        self.setAccessibleName(self._full)
+    def _elide_text(self) -> None:
+        shown = self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, self.width())
+        self.setText(shown if len(shown) > MAX_HIDDEN_LENGTH or shown == self._full_text else "")
+        self.setToolTip(self._full_text if shown != self._full_text else "")
+        self.setAccessibleName(self._full_text)
 
     def sizeHint(self) -> QSize:
         """Return the size of the whole text, because the text that is set may be elided already."""
-        return QSize(self.fontMetrics().horizontalAdvance(self._full) + 1, self.fontMetrics().height())
+        return QSize(self.fontMetrics().horizontalAdvance(self._full_text) + 1, self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(self._keeps, self.sizeHint().width()), self.fontMetrics().height())
+        return QSize(min(self._min_width, self.sizeHint().width()), self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._elide()
+        self._elide_text()

@@ -9,101 +9,103 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from lethe_app.ui.core.icons import BEFORE_WORDS, icon, icon_before_words
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.theme import Theme
 
-_ENDLESS, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
+_UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
 """Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
 
 class Link(QPushButton):
     """Button that looks like a link; its text is elided in the middle to one line."""
 
-    def __init__(self, words: str, name: str, follow: Callable[[], object], parent: QWidget | None = None) -> None:
-        """Create a link that calls `follow`; `name` is its tooltip and accessible name and says where the link leads."""
+    def __init__(self, label: str, tooltip: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
+        """Create a link that calls `on_click`; `name` is its tooltip and accessible name and says where the link leads."""
         super().__init__(parent)
-        self._words = words
+        self._label = label
         self.setProperty("link", True)
-        self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setAccessibleName(tooltip)
+        self.setToolTip(tooltip)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(lambda _checked=False: follow())
-        self._elide()
+        self.clicked.connect(lambda _checked=False: on_click())
+        self._elide_label()
 
-    def rename(self, words: str) -> None:
+    def set_label(self, label: str) -> None:
         """Set another text, which is also the accessible name; the tooltip is removed."""
-        self._words = words
-        self.setAccessibleName(words)
+        self._label = label
+        self.setAccessibleName(label)
         self.setToolTip("")
-        self._elide()
+        self._elide_label()
 
-    def _elide(self) -> None:
-        room = self.width() - SPACE_1
-        self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideMiddle, room))
+    def _elide_label(self) -> None:
+        available_width = self.width() - SPACE_1
+        self.setText(self.fontMetrics().elidedText(self._label, Qt.TextElideMode.ElideMiddle, available_width))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._elide()
+        self._elide_label()
 
 
 class Fold(QPushButton):
     """Checkable heading with an arrow; connect `toggled` to show or hide the content."""
 
-    def __init__(self, theme: Theme, words: str, *, is_open: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(words, parent)
+    def __init__(self, theme: Theme, title: str, *, is_open: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
         self._theme = theme
         self.setProperty("fold", True)
         self.setCheckable(True)
         self.setChecked(is_open)
-        self.setIconSize(BEFORE_WORDS)
-        self.toggled.connect(self._dress)
-        theme.changed.connect(self._dress)
-        self._dress()
+        self.setIconSize(BUTTON_ICON_SIZE)
+        self.toggled.connect(self._apply_theme)
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         arrow = "chevron-down" if self.isChecked() else "chevron-right"
-        self.setIcon(icon_before_words(arrow, self._theme.palette.muted))
+        self.setIcon(load_button_icon(arrow, self._theme.palette.muted))
 
 
 class CardButton(QToolButton):
     """Icon button; `words` are its tooltip and its accessible name."""
 
-    def __init__(self, theme: Theme, drawing: str, words: str, do: Callable[[], object], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, icon_name: str, tooltip: str, callback: Callable[[], object], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._theme, self._drawing = theme, drawing
+        self._theme, self._icon_name = theme, icon_name
         self.setIconSize(QSize(ICON - 2, ICON - 2))
-        self.setToolTip(words)
-        self.setAccessibleName(words)
-        self.clicked.connect(lambda _checked=False: do())
-        theme.changed.connect(self.dress)
-        self.dress()
+        self.setToolTip(tooltip)
+        self.setAccessibleName(tooltip)
+        self.clicked.connect(lambda _checked=False: callback())
+        theme.changed.connect(self.apply_theme)
+        self.apply_theme()
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the icon of the current theme: amber if the button is checked, which means pinned on cards."""
         palette = self._theme.palette
-        self.setIcon(icon(self._drawing, palette.amber if self.isChecked() else palette.muted))
+        self.setIcon(load_icon(self._icon_name, palette.amber if self.isChecked() else palette.muted))
 
 
-def wrapped(words: str, **marks: bool) -> QLabel:
-    """Create a label that wraps and whose text can be selected; `marks` are set as properties for the style sheet."""
-    label = QLabel(breakable(words))
+def create_wrapped_label(text: str, **style_properties: bool) -> QLabel:
+    """Create a label that wraps and whose text can be selected; `style_properties` are set as properties for the style sheet."""
+    label = QLabel(insert_break_points(text))
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     label.setMinimumWidth(1)
-    for name, value in marks.items():
+    for name, value in style_properties.items():
         label.setProperty(name, value)
     return label
 
 
-def breakable(words: str) -> str:
+def insert_break_points(text: str) -> str:
     """Insert zero-width spaces into strings without white space, such as URLs, which would otherwise be cut off or widen the
     page.
     """
-    return _ENDLESS.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), words)
+    return _UNBREAKABLE.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), text)

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
-from lethe_app.ui.chat.memory_card_parts import wrapped
+from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 
 
@@ -17,25 +17,25 @@ class MoodLine(QFrame):
         super().__init__(parent)
         self.setObjectName("header")
         self.setAccessibleName(self.tr("Mood"))
-        self.words = wrapped("", small=True)
-        self.more = QPushButton(self.tr("Mind"))
-        self.more.setProperty("small", True)
-        self.more.hide()
+        self.mood_label = create_wrapped_label("", small=True)
+        self.page_button = QPushButton(self.tr("Mind"))
+        self.page_button.setProperty("small", True)
+        self.page_button.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_2)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.mood_label, 1)
+        row.addWidget(self.page_button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.hide()
 
-    def lead_to(self, page: QAction) -> None:
+    def set_page_action(self, page_action: QAction) -> None:
         """Connect the button to the action of a page and show it; without this call the button stays hidden."""
-        self.more.clicked.connect(page.trigger)
-        self.more.setToolTip(f"{page.text()}  {page.shortcut().toString()}".rstrip())
-        self.more.setAccessibleName(page.text())
-        self.more.show()
+        self.page_button.clicked.connect(page_action.trigger)
+        self.page_button.setToolTip(f"{page_action.text()}  {page_action.shortcut().toString()}".rstrip())
+        self.page_button.setAccessibleName(page_action.text())
+        self.page_button.show()
 
-    def say(self, words: str) -> None:
+    def show_mood(self, text: str) -> None:
         """Show the mood; an empty text hides the line."""
-        self.words.setText(words)
-        self.setVisible(bool(words))
+        self.mood_label.setText(text)
+        self.setVisible(bool(text))

@@ -6,16 +6,16 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.shell.actions import hint
-from lethe_app.ui.transcript.row_layout import AROUND, WIDEST
+from lethe_app.ui.shell.actions import action_tooltip
+from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 
-ARROW = 14
-AROUND_WORDS = 2 * SPACE_2 + ARROW + SPACE_2
+ARROW_SIZE = 14
+BUTTON_PADDING = 2 * SPACE_2 + ARROW_SIZE + SPACE_2
 """Pixels that the button takes besides its text."""
-OPENING = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up}
+MENU_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up}
 """Keys that open the menu."""
 
 
@@ -31,25 +31,25 @@ class Chooser(QWidget):
         self.button = ChoiceButton()
         self.button.clicked.connect(lambda _checked=False: self.opened.emit())
         frame = QFrame()
-        frame.setMaximumWidth(WIDEST)
+        frame.setMaximumWidth(MAX_COLUMN_WIDTH)
         line = QHBoxLayout(frame)
         line.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         line.addWidget(self.button)
         line.addStretch(1)
         around = QHBoxLayout(self)
-        around.setContentsMargins(AROUND, 0, AROUND, 0)
+        around.setContentsMargins(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0)
         around.addWidget(frame)
-        theme.changed.connect(self.dress)
+        theme.changed.connect(self.apply_theme)
         self.hide()
 
-    def say(self, words: str) -> None:
+    def show_text(self, text: str) -> None:
         """Show the line with this text."""
-        self.button.set_full(words)
+        self.button.set_full_text(text)
         self.show()
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the icon of the current theme."""
-        self.button.setIcon(icon("chevron-down", self._theme.palette.muted, ARROW))
+        self.button.setIcon(load_icon("chevron-down", self._theme.palette.muted, ARROW_SIZE))
 
 
 class ChoiceButton(QPushButton):
@@ -57,39 +57,39 @@ class ChoiceButton(QPushButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._full = ""
+        self._full_text = ""
         self.setProperty("small", True)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands behind the words
-        self.setIconSize(QSize(ARROW, ARROW))
+        self.setIconSize(QSize(ARROW_SIZE, ARROW_SIZE))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def set_full(self, words: str) -> None:
+    def set_full_text(self, text: str) -> None:
         """Set the text; it is elided to the current width."""
-        self._full = words
-        self.setAccessibleName(words)
-        self.setToolTip(f"{words}\n{hint('who_answers')}")
+        self._full_text = text
+        self.setAccessibleName(text)
+        self.setToolTip(f"{text}\n{action_tooltip('who_answers')}")
         self.updateGeometry()
-        self._elide()
+        self._elide_text()
 
-    def _elide(self) -> None:
-        room = max(40, self.width() - AROUND_WORDS)
-        shown = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, room)
+    def _elide_text(self) -> None:
+        available_width = max(40, self.width() - BUTTON_PADDING)
+        shown = self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, available_width)
         # A single & would mark a mnemonic.
         self.setText(shown.replace("&", "&&"))
 
     def sizeHint(self) -> QSize:
         """Return the width of the whole text, because the text that is set may be elided already."""
-        return QSize(self.fontMetrics().horizontalAdvance(self._full) + AROUND_WORDS + 2, super().sizeHint().height())
+        return QSize(self.fontMetrics().horizontalAdvance(self._full_text) + BUTTON_PADDING + 2, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(96, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._elide()
+        self._elide_text()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in OPENING:
+        if event.key() in MENU_KEYS:
             self.click()
         else:
             super().keyPressEvent(event)

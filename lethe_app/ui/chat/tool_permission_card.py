@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.services.events import AskTool
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import foot_button
-from lethe_app.ui.transcript.row_layout import AROUND, WIDEST
+from lethe_app.ui.dialogs.dialogs import create_dialog_button
+from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.flow_layout import Flow
 
-LONGEST = 400
+MAX_TEXT_LENGTH = 400
 """Maximum number of characters shown of the description or of one argument."""
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("ToolCard", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ToolCard", text)
 
 
 class ToolCard(QWidget):
@@ -32,20 +32,20 @@ class ToolCard(QWidget):
         super().__init__(parent)
         self.question = question
         title = _tr("{name} would like to {wish}.").format(name=question.who, wish=question.title)
-        self.title = self._label(title)
-        self.details = self._label("\n".join(describe_call(question)))
+        self.title = self._create_label(title)
+        self.details = self._create_label("\n".join(describe_call(question)))
         self.details.setProperty("small", True)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        if len(question.about) > LONGEST:
+        if len(question.about) > MAX_TEXT_LENGTH:
             self.details.setToolTip(f"<p>{escape(question.about)}</p>")
             self.details.setAccessibleDescription(question.about)
         self.details.setVisible(bool(self.details.text()))
-        self.allow = self._button(_tr("Allow"), "primary", PermissionAnswer.ALLOW)
-        self.refuse = self._button(_tr("Not now"), "filled", PermissionAnswer.NOT_NOW)
-        self.always = self._button(_tr("Always in this conversation"), "filled", PermissionAnswer.ALWAYS)
+        self.allow_button = self._create_button(_tr("Allow"), "primary", PermissionAnswer.ALLOW)
+        self.refuse_button = self._create_button(_tr("Not now"), "filled", PermissionAnswer.NOT_NOW)
+        self.always_button = self._create_button(_tr("Always in this conversation"), "filled", PermissionAnswer.ALWAYS)
         frame = QFrame()
         frame.setObjectName("composer_frame")
-        frame.setMaximumWidth(WIDEST)
+        frame.setMaximumWidth(MAX_COLUMN_WIDTH)
         frame.setAccessibleName(title)
         column = QVBoxLayout(frame)
         column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
@@ -53,21 +53,21 @@ class ToolCard(QWidget):
         for part in (self.title, self.details):
             column.addWidget(part)
         buttons = Flow(spacing=SPACE_2)
-        for button in (self.allow, self.refuse, self.always):
+        for button in (self.allow_button, self.refuse_button, self.always_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
         row = QHBoxLayout(self)
-        row.setContentsMargins(AROUND, SPACE_1, AROUND, 0)
+        row.setContentsMargins(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, 0)
         row.addWidget(frame)
 
-    def _label(self, words: str) -> QLabel:
-        label = QLabel(words)
+    def _create_label(self, text: str) -> QLabel:
+        label = QLabel(text)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         return label
 
-    def _button(self, words: str, kind: str, verdict: PermissionAnswer) -> QPushButton:
-        button = foot_button(words, kind, lambda: self.decided.emit(verdict))
+    def _create_button(self, label: str, kind: str, answer: PermissionAnswer) -> QPushButton:
+        button = create_dialog_button(label, kind, lambda: self.decided.emit(answer))
         button.setAutoDefault(False)
         return button
 
@@ -77,10 +77,10 @@ def describe_call(question: AskTool) -> list[str]:
     not become taller than the window.
     """
     if question.about:
-        return [f"“{_short(question.about)}”"]
-    given = question.call.arguments.items()
-    return [f"{name.replace('_', ' ')}: {_short(str(value))}" for name, value in given]
+        return [f"“{_shorten_text(question.about)}”"]
+    arguments = question.call.arguments.items()
+    return [f"{name.replace('_', ' ')}: {_shorten_text(str(value))}" for name, value in arguments]
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _shorten_text(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[: MAX_TEXT_LENGTH - 1]}…"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.model.model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
 
-SMALLEST, LARGEST = 12, 24
+MIN_TEXT_SIZE, MAX_TEXT_SIZE = 12, 24
 """Limits of the text size in pixels."""
 
 
@@ -32,59 +32,59 @@ class Look:
     ) -> None:
         self._window, self._view, self._messages = window, view, messages
         self._preferences, self._bridge = preferences, bridge
-        self._prose: tuple[str, int] | None = None
-        self._forget = preferences.changed.add(self.apply)
+        self._prose_font: tuple[str, int] | None = None
+        self._unsubscribe = preferences.changed.add(self.apply_settings)
         window.actions_.connect(
             larger=lambda: self.resize_text(1),
             smaller=lambda: self.resize_text(-1),
-            normal=lambda: self.change(font_size=PROSE_SIZE),
-            hidden=lambda: self.change(show_hidden=not preferences.current.show_hidden),
+            normal=lambda: self.save_settings(font_size=PROSE_SIZE),
+            hidden=lambda: self.save_settings(show_hidden=not preferences.current.show_hidden),
         )
-        window.theme.changed.connect(self._dress_view)
-        self._dress_view()
-        self.apply(preferences.current)
+        window.theme.changed.connect(self._apply_palette)
+        self._apply_palette()
+        self.apply_settings(preferences.current)
 
-    def apply(self, settings: Settings) -> None:
+    def apply_settings(self, settings: Settings) -> None:
         """Apply `settings` to window, transcript and theme."""
         theme = self._window.theme
-        theme.reduced_motion = settings.reduced_motion or not system_moves()
-        theme.wear(settings.theme.value, settings.font_size)
+        theme.reduced_motion = settings.reduced_motion or not has_system_animations()
+        theme.apply_choice(settings.theme.value, settings.font_size)
         self._view.set_reduced_motion(theme.reduced_motion)
         prose = (serif_family() if settings.prose_font is ProseFont.SERIF else "", settings.font_size)
-        if prose != self._prose:  # every message is laid out anew, so only when it must be
-            self._prose = prose
+        if prose != self._prose_font:  # every message is laid out anew, so only when it must be
+            self._prose_font = prose
             self._view.set_prose_font(*prose)
-        self._view.backdrop.show_picture(settings.background)
+        self._view.backdrop.set_image(settings.background)
         self._messages.set_show_hidden(settings.show_hidden)
-        self._window.remember("theme", settings.theme.value)
-        self._window.remember("text", settings.font_size)
-        self._window.remember("welcomed", settings.welcomed)
+        self._window.store_window_value("theme", settings.theme.value)
+        self._window.store_window_value("text", settings.font_size)
+        self._window.store_window_value("welcomed", settings.welcomed)
 
-    def _dress_view(self) -> None:
-        self._view.set_palette_tokens(self._window.theme.palette)
+    def _apply_palette(self) -> None:
+        self._view.set_message_palette(self._window.theme.palette)
 
-    def change(self, **values: object) -> None:
-        """Store new values of settings; `apply` is called when they are stored."""
-        self._bridge.spawn(self._preferences.set(**values))
+    def save_settings(self, **values: object) -> None:
+        """Store new values of settings; `apply_settings` is called when they are stored."""
+        self._bridge.start_task(self._preferences.set(**values))
 
     def resize_text(self, step: int) -> None:
         """Change the text size by `step` pixels, within the limits."""
         size = self._preferences.current.font_size + step
-        self.change(font_size=min(LARGEST, max(SMALLEST, size)))
+        self.save_settings(font_size=min(MAX_TEXT_SIZE, max(MIN_TEXT_SIZE, size)))
 
     def close(self) -> None:
         """Disconnect from settings and theme."""
-        self._forget()
-        self._window.theme.changed.disconnect(self._dress_view)
+        self._unsubscribe()
+        self._window.theme.changed.disconnect(self._apply_palette)
 
 
 def serif_family() -> str:
     """Return the name of the serif font family that the system provides."""
-    wanted = QFont("Georgia")
-    wanted.setStyleHint(QFont.StyleHint.Serif)
-    return QFontInfo(wanted).family()
+    font = QFont("Georgia")
+    font.setStyleHint(QFont.StyleHint.Serif)
+    return QFontInfo(font).family()
 
 
-def system_moves() -> bool:
+def has_system_animations() -> bool:
     """Return whether animations are enabled on the desktop."""
     return QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) != 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
 
-WORTH_TELLING = 40
+MIN_SHOWN_QUEUE = 40
 """Texts waiting for the index below which indexing is not shown, because fewer take less than a second."""
 
 Source = Callable[[], list[Activity]]
@@ -33,119 +33,126 @@ class BackgroundActivityController(QObject):
 
     def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
-        self._status, self._button = window.chat.status, window.sidebar.activity
+        self._status, self._button = window.chat.status, window.sidebar.activity_button
         self._archiving, self._indexing, self._models = services.archiving, services.indexing, services.models
-        self._bridge, self._downloads, self._busy = bridge, services.downloads, services.away
-        self.luggage = FileTransfers()
-        self._most = 0
-        self._sources: list[Source] = [self._loading, self._fetched, self._carried, self._away, self._archive, self._index]
-        self._forget = [
-            services.archiving.changed.add(lambda _progress: self.tell()),
-            services.indexing.changed.add(lambda _progress: self.tell()),
-            services.models.changed.add(lambda _state: self.tell()),
-            services.downloads.changed.add(lambda _progress: self.tell()),
-            self.luggage.changed.add(lambda _none: self.tell()),
-            services.away.changed.add(lambda _none: self.tell()),
-            services.away.told.add(window.notifier.tell),
+        self._bridge, self._downloads, self._agent_runner = bridge, services.downloads, services.task_runner
+        self.file_transfers = FileTransfers()
+        self._longest_queue = 0
+        self._sources: list[Source] = [
+            self._list_model_loading,
+            self._list_downloads,
+            self._list_transfers,
+            self._list_agent_runs,
+            self._list_archiving,
+            self._list_indexing,
         ]
-        self.tell()
+        self._unsubscribers = [
+            services.archiving.changed.add(lambda _progress: self.refresh_activities()),
+            services.indexing.changed.add(lambda _progress: self.refresh_activities()),
+            services.models.changed.add(lambda _state: self.refresh_activities()),
+            services.downloads.changed.add(lambda _progress: self.refresh_activities()),
+            self.file_transfers.changed.add(lambda _none: self.refresh_activities()),
+            services.task_runner.changed.add(lambda _none: self.refresh_activities()),
+            services.task_runner.notices.add(window.notifier.notify),
+        ]
+        self.refresh_activities()
 
     def close(self) -> None:
         """Disconnect from the services."""
-        for forget in self._forget:
-            forget()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     def add_source(self, source: Source) -> None:
-        """Add a source of activities to the list; call `tell` whenever they change."""
+        """Add a source of activities to the list; call `refresh_activities` whenever they change."""
         self._sources.append(source)
-        self.tell()
+        self.refresh_activities()
 
-    def tell(self) -> None:
+    def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""
-        self._status.show_background(self._away_words() or self._archive_words() or self._index_words())
+        self._status.show_background(self._agent_run_text() or self._archiving_text() or self._indexing_text())
         self._button.show_activities([one for source in self._sources for one in source()])
 
     # Activities by source
 
-    def _loading(self) -> list[Activity]:
+    def _list_model_loading(self) -> list[Activity]:
         state = self._models.state
         if not isinstance(state, Loading):
             return []
         title = self.tr("Loading {name}").format(name=state.name)
-        return [Activity("model", title, fraction=state.fraction, button=self.tr("Stop"), act=self._models.call_off)]
+        return [Activity("model", title, fraction=state.fraction, button=self.tr("Stop"), on_click=self._models.cancel_loading)]
 
-    def _fetched(self) -> list[Activity]:
-        return [self._download(one) for one in self._downloads.progress.values() if not one.is_over]
+    def _list_downloads(self) -> list[Activity]:
+        return [self._create_download_activity(one) for one in self._downloads.progress.values() if not one.is_over]
 
-    def _download(self, one: DownloadProgress) -> Activity:
+    def _create_download_activity(self, download: DownloadProgress) -> Activity:
         def stop() -> None:
-            self._bridge.spawn(self._downloads.stop(one.model.file))
+            self._bridge.start_task(self._downloads.stop(download.model.file))
 
-        title = self.tr("Downloading {name}").format(name=one.model.name)
-        fraction = one.done / one.total if one.total else None
-        return Activity(one.model.file, title, download_in_words(one), fraction, self.tr("Stop"), stop)
+        title = self.tr("Downloading {name}").format(name=download.model.name)
+        fraction = download.done / download.total if download.total else None
+        return Activity(download.model.file, title, download_in_words(download), fraction, self.tr("Stop"), stop)
 
-    def _carried(self) -> list[Activity]:
+    def _list_transfers(self) -> list[Activity]:
         stop = self.tr("Stop")
-        pieces = self.luggage.pieces
-        return [Activity(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in pieces]
+        transfers = self.file_transfers.transfers
+        return [Activity(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in transfers]
 
-    def _away(self) -> list[Activity]:
-        return [self._one_away(one) for one in self._busy.everything_underway]
+    def _list_agent_runs(self) -> list[Activity]:
+        return [self._create_run_activity(one) for one in self._agent_runner.everything_underway]
 
-    def _one_away(self, one: Underway) -> Activity:
+    def _create_run_activity(self, underway: Underway) -> Activity:
         def stop() -> None:
-            self._busy.stop(one.run.id)
+            self._agent_runner.stop(underway.run.id)
 
-        title = self.tr("{name}: {task}").format(name=one.persona, task=one.title)
-        return Activity(f"away {one.run.id}", title, one.words, button=self.tr("Stop"), act=stop)
+        title = self.tr("{name}: {task}").format(name=underway.persona, task=underway.title)
+        return Activity(f"away {underway.run.id}", title, underway.step, button=self.tr("Stop"), on_click=stop)
 
-    def _away_words(self) -> str:
+    def _agent_run_text(self) -> str:
         words = self.tr("{name}: {task}")
-        return next((words.format(name=one.persona, task=one.title) for one in self._busy.everything_underway), "")
+        return next((words.format(name=one.persona, task=one.title) for one in self._agent_runner.everything_underway), "")
 
-    def _archive(self) -> list[Activity]:
+    def _list_archiving(self) -> list[Activity]:
         progress = self._archiving.progress
         if self._archiving.is_paused:
-            return [self._paused("archive", self.tr("Archiving conversations"), self._archiving)]
+            return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving)]
         if progress.session is None:
             return []
         title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
         detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
         fraction = progress.done / progress.total if progress.total else None
-        return [Activity("archive", title, detail, fraction, self.tr("Pause"), self._pauser(self._archiving))]
+        return [Activity("archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving))]
 
-    def _index(self) -> list[Activity]:
+    def _list_indexing(self) -> list[Activity]:
         progress = self._indexing.progress
         if self._indexing.is_paused:
-            return [self._paused("index", self.tr("Indexing memories"), self._indexing)]
+            return [self._create_paused_activity("index", self.tr("Indexing memories"), self._indexing)]
         waiting = progress.changes + progress.without_meaning
         # Progress is measured against the longest queue since it was last empty, because new texts may arrive meanwhile.
-        self._most = max(self._most, waiting) if waiting else 0
-        if waiting < WORTH_TELLING:
+        self._longest_queue = max(self._longest_queue, waiting) if waiting else 0
+        if waiting < MIN_SHOWN_QUEUE:
             return []
         detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
-        title, done = self.tr("Indexing memories"), 1 - waiting / self._most
-        return [Activity("index", title, detail, done, self.tr("Pause"), self._pauser(self._indexing))]
+        title, done = self.tr("Indexing memories"), 1 - waiting / self._longest_queue
+        return [Activity("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing))]
 
-    def _paused(self, key: str, title: str, service: Archiving | Indexing) -> Activity:
-        def go_on() -> None:
+    def _create_paused_activity(self, key: str, title: str, service: Archiving | Indexing) -> Activity:
+        def resume() -> None:
             service.start()
-            self.tell()
+            self.refresh_activities()
 
-        return Activity(key, title, self.tr("Paused"), button=self.tr("Resume"), act=go_on, is_paused=True)
+        return Activity(key, title, self.tr("Paused"), button=self.tr("Resume"), on_click=resume, is_paused=True)
 
-    def _pauser(self, service: Archiving | Indexing) -> Callable[[], None]:
+    def _create_pause_callback(self, service: Archiving | Indexing) -> Callable[[], None]:
         async def pause() -> None:
             await service.pause()
-            self.tell()
+            self.refresh_activities()
 
         def act() -> None:
-            self._bridge.spawn(pause())
+            self._bridge.start_task(pause())
 
         return act
 
-    def _archive_words(self) -> str:
+    def _archiving_text(self) -> str:
         progress = self._archiving.progress
         if progress.session is None:
             return ""
@@ -153,9 +160,9 @@ class BackgroundActivityController(QObject):
         words = self.tr("archiving {title}, {done} of {total}")
         return words.format(title=title, done=progress.done + 1, total=progress.total)
 
-    def _index_words(self) -> str:
+    def _indexing_text(self) -> str:
         progress = self._indexing.progress
         waiting = progress.changes + progress.without_meaning
-        if waiting < WORTH_TELLING:
+        if waiting < MIN_SHOWN_QUEUE:
             return ""
         return self.tr("indexing memories, {count} remaining").format(count=QLocale().toString(waiting))

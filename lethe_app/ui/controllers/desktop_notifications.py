@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHOWN_MS = 8000
 """Time for which a notification is shown."""
-LONGEST = 140
+MAX_TEXT_LENGTH = 140
 """Maximum number of characters of a reply or reminder in a notification."""
 
 
@@ -29,56 +29,58 @@ class DesktopNotifications(QObject):
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
         self._window, self._preferences = window, services.preferences
-        self._archiving: str = ""
+        self._archiving_title: str = ""
         self.tray = QSystemTrayIcon(application_icon(), self)
         self.tray.setToolTip("Lethe")
-        self.tray.activated.connect(lambda _reason: self.call_back())
-        self.tray.messageClicked.connect(self.call_back)
-        self._forget = [
-            services.preferences.changed.add(lambda _settings: self._appear()),
-            services.archiving.changed.add(self._archived),
-            services.mind.reminders.due.add(lambda found: self._remind([memory.content for _persona_id, memory in found])),
+        self.tray.activated.connect(lambda _reason: self.bring_window_to_front())
+        self.tray.messageClicked.connect(self.bring_window_to_front)
+        self._unsubscribers = [
+            services.preferences.changed.add(lambda _settings: self._update_tray()),
+            services.archiving.changed.add(self._on_archive_progress),
+            services.mind.reminders.due.add(
+                lambda found: self._notify_reminders([memory.content for _persona_id, memory in found])
+            ),
         ]
-        self._appear()
+        self._update_tray()
 
     def close(self) -> None:
         """Disconnect from the services and hide the icon."""
-        for forget in self._forget:
-            forget()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
         self.tray.hide()
 
-    def replied(self, name: str, text: str) -> None:
+    def notify_reply(self, name: str, text: str) -> None:
         """Notify of a complete reply."""
         words = " ".join(text.split())
-        shown = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
-        self._call(self.tr("{name} replied").format(name=name), shown)
+        shown = words if len(words) <= MAX_TEXT_LENGTH else f"{words[: MAX_TEXT_LENGTH - 1]}…"
+        self._show_notification(self.tr("{name} replied").format(name=name), shown)
 
-    def call_back(self) -> None:
+    def bring_window_to_front(self) -> None:
         """Bring the window to the front."""
         self._window.setWindowState(self._window.windowState() & ~self._window.windowState().WindowMinimized)
         self._window.show()
         self._window.raise_()
         self._window.activateWindow()
 
-    def _remind(self, texts: Sequence[str]) -> None:
+    def _notify_reminders(self, texts: Sequence[str]) -> None:
         """Show due reminders as one notification: on the desktop, or in the window if that is active."""
         first, others = " ".join(texts[0].split()), len(texts) - 1
         words = self.tr("{first} (and {n} more)") if others else "{first}"
         if self.is_out_of_sight:
-            self._call(self.tr("Reminder"), words.format(first=first[:LONGEST], n=others))
+            self._show_notification(self.tr("Reminder"), words.format(first=first[:MAX_TEXT_LENGTH], n=others))
         else:
-            self._window.notifier.tell(words.format(first=first, n=others))
+            self._window.notifier.notify(words.format(first=first, n=others))
 
-    def _archived(self, progress: Archived) -> None:
+    def _on_archive_progress(self, progress: Archived) -> None:
         """Notify once a session is archived, not for each part of it."""
-        before, self._archiving = self._archiving, progress.title if progress.session is not None else ""
-        if before and progress.session is None:
-            self._call(self.tr("Conversation archived"), before)
+        previous_title, self._archiving_title = self._archiving_title, progress.title if progress.session is not None else ""
+        if previous_title and progress.session is None:
+            self._show_notification(self.tr("Conversation archived"), previous_title)
 
-    def _call(self, title: str, words: str) -> None:
+    def _show_notification(self, title: str, text: str) -> None:
         settings = self._preferences.current
         if settings.notify and self.is_out_of_sight:
-            self.tray.showMessage(title, words if settings.notify_with_words else "", application_icon(), SHOWN_MS)
+            self.tray.showMessage(title, text if settings.notify_with_words else "", application_icon(), SHOWN_MS)
             QApplication.alert(self._window)
 
     @property
@@ -86,6 +88,6 @@ class DesktopNotifications(QObject):
         """Return whether the window is hidden, minimised or not active."""
         return not self._window.isVisible() or self._window.isMinimized() or not self._window.isActiveWindow()
 
-    def _appear(self) -> None:
-        wanted = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
-        self.tray.setVisible(wanted)
+    def _update_tray(self) -> None:
+        is_visible = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
+        self.tray.setVisible(is_visible)

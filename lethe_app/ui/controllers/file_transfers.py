@@ -25,29 +25,29 @@ class FileTransfers:
 
     def __init__(self) -> None:
         self.changed: Listeners[None] = Listeners()
-        self._pieces: dict[str, FileTransfer] = {}
+        self._transfers: dict[str, FileTransfer] = {}
         self._count = 0
 
     @property
-    def pieces(self) -> list[FileTransfer]:
+    def transfers(self) -> list[FileTransfer]:
         """Return the transfers, oldest first."""
-        return list(self._pieces.values())
+        return list(self._transfers.values())
 
-    def take_up(self, title: str, fraction: float, stop: Callable[[], None]) -> str:
-        """Add a transfer; return its key for `report_progress` and `put_down`."""
+    def add_transfer(self, title: str, fraction: float, stop: Callable[[], None]) -> str:
+        """Add a transfer; return its key for `report_progress` and `remove_transfer`."""
         self._count += 1
         key = f"luggage {self._count}"
-        self._pieces[key] = FileTransfer(key, title, fraction, stop)
+        self._transfers[key] = FileTransfer(key, title, fraction, stop)
         self.changed.tell(None)
         return key
 
     def report_progress(self, key: str, fraction: float) -> None:
         """Set the progress of a transfer. One that was removed stays removed, because reports from a thread may arrive late."""
-        if key in self._pieces:
-            self._pieces[key] = replace(self._pieces[key], fraction=fraction)
+        if key in self._transfers:
+            self._transfers[key] = replace(self._transfers[key], fraction=fraction)
             self.changed.tell(None)
 
-    def put_down(self, key: str) -> None:
+    def remove_transfer(self, key: str) -> None:
         """Remove a transfer that is complete or was cancelled."""
-        if self._pieces.pop(key, None) is not None:
+        if self._transfers.pop(key, None) is not None:
             self.changed.tell(None)

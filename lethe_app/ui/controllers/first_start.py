@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.models.memory_fit import FitLevel, fit, free_memory
-from lethe_app.ui.shell.gear_menu import add_model_folder, asked_for_file, asked_for_folder
+from lethe_app.services.models.memory_fit import FitLevel, estimate_fit, free_memory
+from lethe_app.ui.shell.gear_menu import add_model_folder, ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
 
 if TYPE_CHECKING:
@@ -28,73 +28,93 @@ class FirstStart(QObject):
     """Controller of the welcome screen. An error is reported, and the user can press Begin again."""
 
     def __init__(
-        self, window: MainWindow, services: AppServices, conversations: Conversations, desk: ModelController, bridge: Bridge
+        self,
+        window: MainWindow,
+        services: AppServices,
+        conversations: Conversations,
+        model_controller: ModelController,
+        bridge: Bridge,
     ) -> None:
         super().__init__(window)
-        self._window, self._services, self._conversations, self._desk = window, services, conversations, desk
+        self._window, self._services, self._conversations, self._model_controller = (
+            window,
+            services,
+            conversations,
+            model_controller,
+        )
         self._bridge = bridge
-        self._picked: ModelFile | None = None
+        self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
-        self.page.begun.connect(lambda name, model, persona: bridge.spawn(self._begin(name, model, persona), lane="begin"))
-        self.page.file_wanted.connect(lambda: bridge.spawn(self._pick_file(), lane="pick"))
-        self.page.folder_wanted.connect(lambda: bridge.spawn(self._pick_folder(), lane="pick"))
+        self.page.start_requested.connect(
+            lambda name, model, persona: bridge.start_task(self._finish_welcome(name, model, persona), key="begin")
+        )
+        self.page.file_wanted.connect(lambda: bridge.start_task(self._pick_file(), key="pick"))
+        self.page.folder_wanted.connect(lambda: bridge.start_task(self._pick_folder(), key="pick"))
 
-    async def run(self) -> None:
+    async def show_welcome(self) -> None:
         """Show the screen and fill it. The search for models comes last, because it takes longest."""
-        self.page.dress()
-        self._window.greet(self.page)
-        self.page.name.setFocus()
+        self.page.apply_theme()
+        self._window.show_welcome_page(self.page)
+        self.page.name_field.setFocus()
         personas = await self._services.library.personas()
-        self.page.set_personas([self._conversations.row_of(persona) for persona in personas])
+        self.page.set_personas([self._conversations.build_persona_row(persona) for persona in personas])
         await self._find_models()
 
-    async def _find_models(self, chosen: Path | None = None) -> None:
-        found = await self._services.models.found()
-        picked = [self._picked] if self._picked and self._picked.path not in {model.path for model in found} else []
+    async def _find_models(self, selected_path: Path | None = None) -> None:
+        found = await self._services.models.list_chat_models()
+        picked = (
+            [self._picked_model]
+            if self._picked_model and self._picked_model.path not in {model.path for model in found}
+            else []
+        )
         models = [*picked, *found]
-        large = await asyncio.to_thread(self._too_large, models)
-        self.page.set_models(sorted(models, key=lambda model: model.path in large), chosen, large)
+        too_large = await asyncio.to_thread(self._find_too_large, models)
+        self.page.set_models(sorted(models, key=lambda model: model.path in too_large), selected_path, too_large)
 
-    def _too_large(self, models: Sequence[ModelFile]) -> set[Path]:
+    def _find_too_large(self, models: Sequence[ModelFile]) -> set[Path]:
         """Return the paths of the models that do not fit into the memory that is free now."""
         settings, free = self._services.preferences.current, free_memory()
         kv = KvType(settings.kv_type)
-        return {model.path for model in models if fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
+        return {model.path for model in models if estimate_fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
 
     async def _pick_file(self) -> None:
-        path = await asked_for_file(self._window)
+        path = await ask_for_model_file(self._window)
         if path is None:
             return
-        self._picked = ModelFile(path, path.stem, path.stat().st_size, architecture="", source=self.tr("Your file"))
+        self._picked_model = ModelFile(path, path.stem, path.stat().st_size, architecture="", source=self.tr("Your file"))
         await self._find_models(path)
 
     async def _pick_folder(self) -> None:
-        folder = await asked_for_folder(self._window)
+        folder = await ask_for_model_folder(self._window)
         if folder is None:
             return
         await add_model_folder(self._services, folder)
-        found = await self._services.models.found()
-        inside = [model for model in found if folder in model.path.parents]
-        await self._find_models(inside[0].path if inside else None)
-        if not inside:
-            self._window.notifier.tell(self.tr("No model was found in {folder}.").format(folder=folder.name))
+        found = await self._services.models.list_chat_models()
+        models_in_folder = [model for model in found if folder in model.path.parents]
+        await self._find_models(models_in_folder[0].path if models_in_folder else None)
+        if not models_in_folder:
+            self._window.notifier.notify(self.tr("No model was found in {folder}.").format(folder=folder.name))
 
-    async def _begin(self, name: str, model: Path | None, persona_id: str) -> None:
+    async def _finish_welcome(self, name: str, model_path: Path | None, persona_id: str) -> None:
         try:
-            await self._become(name or self.tr("Friend"))  # “You” could not be told of in any sentence
+            await self._select_user_persona(name or self.tr("Friend"))  # “You” could not be told of in any sentence
             await self._services.preferences.set(welcomed=True, last_persona=persona_id)
         except LetheError:
-            self.page.again()
+            self.page.enable_retry()
             raise
-        if model is None:
-            await self._desk.wait()
+        if model_path is None:
+            await self._model_controller.show_no_model_state()
         else:
-            self._desk.load(model)
-        await self._conversations.start()
-        self._window.show_conversation()
+            self._model_controller.load_model(model_path)
+        await self._conversations.open_initial_session()
+        self._window.close_welcome_pages()
 
-    async def _become(self, name: str) -> None:
+    async def _select_user_persona(self, name: str) -> None:
         """Select the user persona of that name, and create it unless an earlier attempt did."""
-        selves = [persona for persona in await self._services.library.user_personas() if persona.name == name]
-        own = selves[0] if selves else await self._services.library.save_persona(Persona(name=name, is_user=True))
-        await self._services.preferences.set(user_persona=own.unique_name)
+        matching_personas = [persona for persona in await self._services.library.user_personas() if persona.name == name]
+        user_persona = (
+            matching_personas[0]
+            if matching_personas
+            else await self._services.library.save_persona(Persona(name=name, is_user=True))
+        )
+        await self._services.preferences.set(user_persona=user_persona.unique_name)

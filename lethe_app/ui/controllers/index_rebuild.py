@@ -19,17 +19,17 @@ class IndexRebuild(QObject):
         super().__init__(window)
         self._window, self._services, self._bridge = window, services, bridge
         self._action = window.actions_["rebuild_index"]
-        window.actions_.connect(rebuild_index=self._start)
+        window.actions_.connect(rebuild_index=self._start_rebuild)
 
-    def _start(self) -> None:
+    def _start_rebuild(self) -> None:
         self._action.setEnabled(False)
-        self._bridge.spawn(self._rebuild())
+        self._bridge.start_task(self._rebuild_index())
 
-    async def _rebuild(self) -> None:
+    async def _rebuild_index(self) -> None:
         try:
             await self._services.brain.rebuild()
             for persona in await self._services.library.personas():
                 await self._services.brain.refresh(persona.unique_name)
         finally:
             self._action.setEnabled(True)
-        self._window.notifier.tell(self.tr("The memory index has been rebuilt"))
+        self._window.notifier.notify(self.tr("The memory index has been rebuilt"))

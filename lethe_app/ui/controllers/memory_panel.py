@@ -14,8 +14,8 @@ from lethe_app.services.chat.reply_sources import ReplySources, Whence
 from lethe_app.ui.chat.memory_card import Around
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions
-from lethe_app.ui.shell.actions import hint
-from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
+from lethe_app.ui.shell.actions import action_tooltip
+from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:
     from lethe_app.ui.pages.context import PageContext
@@ -26,58 +26,58 @@ if TYPE_CHECKING:
 class MemoryPanelController(QObject):
     """Controller of the memory panel, once per window. `reply` is the reply of both the panel and the prompt inspector."""
 
-    def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
-        super().__init__(place.window)
-        self._place, self._window, self._view, self._messages = place, place.window, view, messages
-        self._sources, self._bridge = place.services.reply_sources, place.bridge
-        self.panel = place.window.memory
-        self._chosen: UUID | None = None
-        self.behind: ReplySources | None = None
+    def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
+        super().__init__(context.window)
+        self._context, self._window, self._view, self._messages = context, context.window, view, messages
+        self._sources, self._bridge = context.services.reply_sources, context.bridge
+        self.panel = context.window.memory_panel
+        self._chosen_reply: UUID | None = None
+        self.shown_sources: ReplySources | None = None
         """Recall that the panel shows; None before the first reply of a session."""
-        self._followed: tuple[UUID | None, bool] = (None, False)
+        self._last_reply_state: tuple[UUID | None, bool] = (None, False)
         # One update for all signals of the model in the same turn of the event loop.
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._follow)
-        self._deeds = MemoryPanelActions(place, self.panel, lambda: self.behind, self._changed)
-        messages.marks.count = self._sources.recalled_counts
-        self._forget = [
-            place.services.brain.changed.add(lambda _persona: self._renew()),
-            place.services.knowing.changed.add(lambda _persona: self._renew()),
-            place.services.sessions.changed.add(lambda _persona: self._show_soon()),
-            place.services.mind.moods.changed.add(lambda _persona: self._show_soon()),
-            place.services.preferences.changed.add(lambda _settings: self._show_soon()),
-            place.services.library.changed.add(lambda _none: self._show_soon()),
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
+        self._update_timer.timeout.connect(self._update_reply)
+        self._panel_actions = MemoryPanelActions(context, self.panel, lambda: self.shown_sources, self._on_sources_changed)
+        messages.annotations.query_counts = self._sources.recalled_counts
+        self._unsubscribers = [
+            context.services.brain.changed.add(lambda _persona: self._refresh_all()),
+            context.services.fact_service.changed.add(lambda _persona: self._refresh_all()),
+            context.services.sessions.changed.add(lambda _persona: self._schedule_refresh()),
+            context.services.mind.moods.changed.add(lambda _persona: self._schedule_refresh()),
+            context.services.preferences.changed.add(lambda _settings: self._schedule_refresh()),
+            context.services.library.changed.add(lambda _none: self._schedule_refresh()),
         ]
-        self._connect()
+        self._connect_signals()
         self._add_links()
-        self._dress_button()
+        self._add_toggle_button()
 
     def close(self) -> None:
         """Disconnect from the services."""
-        self._soon.stop()
-        for forget in self._forget:
-            forget()
+        self._update_timer.stop()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
-    def _connect(self) -> None:
+    def _connect_signals(self) -> None:
         messages, view, panel, panes = self._messages, self._view, self.panel, self._window.panes
         for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved, messages.dataChanged):
-            signal.connect(lambda *_rows: self._soon.start())
-        messages.modelReset.connect(self._let_go)
-        view.memories_requested.connect(self.choose)
-        view.prompt_requested.connect(self._look_at_prompt)
-        view.message_pressed.connect(lambda message: self._choose(message) if panes.is_panel_open else None)
-        view.selectionModel().currentChanged.connect(lambda index, _old: self._walk(index.row()))
-        panes.panel_shown.connect(self._shown)
+            signal.connect(lambda *_rows: self._update_timer.start())
+        messages.modelReset.connect(self._reset_choice)
+        view.memories_requested.connect(self.open_on_reply)
+        view.prompt_requested.connect(self._open_prompt_inspector)
+        view.message_pressed.connect(lambda message: self._choose_reply(message) if panes.is_panel_open else None)
+        view.selectionModel().currentChanged.connect(lambda index, _old: self._on_current_row_changed(index.row()))
+        panes.panel_shown.connect(self._on_panel_shown)
         panel.close_wanted.connect(panes.close_panel)
-        panel.left.connect(self._leave)
-        panel.newest_wanted.connect(self._to_newest)
-        panel.prompt_wanted.connect(lambda: self._look_at_prompt(self.reply))
-        panel.go_wanted.connect(self._go)
-        self._window.actions_.connect(memory_panel=self._toggle)
+        panel.focus_left.connect(self._return_focus)
+        panel.newest_wanted.connect(self._go_to_newest)
+        panel.prompt_wanted.connect(lambda: self._open_prompt_inspector(self.reply_id))
+        panel.source_wanted.connect(self._go_to_source)
+        self._window.actions_.connect(memory_panel=self._toggle_panel)
 
     def _add_links(self) -> None:
         """Add buttons to the registered pages."""
-        words = {
+        titles = {
             "facts": self.tr("Facts"),
             "memories": self.tr("Memories"),
             "worlds": self.tr("Worlds"),
@@ -85,23 +85,25 @@ class MemoryPanelController(QObject):
             "timeline": self.tr("Timeline"),
             "mind": self.tr("Mind"),
         }
-        for name, title in words.items():
+        for name, title in titles.items():
             if name in self._window.actions_:
                 self.panel.add_link(title, self._window.actions_[name])
         if "mind" in self._window.actions_:
-            self.panel.mood.lead_to(self._window.actions_["mind"])
+            self.panel.mood_line.set_page_action(self._window.actions_["mind"])
 
-    def _dress_button(self) -> None:
+    def _add_toggle_button(self) -> None:
         """Add the button that toggles the panel at the right end of the header."""
-        self.button = CardButton(self._window.theme, "panel", hint("memory_panel"), self._window.panes.toggle_panel)
-        self.button.setCheckable(True)
-        self.button.setChecked(self._window.panes.is_panel_open)
-        self.button.dress()
+        self.toggle_button = CardButton(
+            self._window.theme, "panel", action_tooltip("memory_panel"), self._window.panes.toggle_panel
+        )
+        self.toggle_button.setCheckable(True)
+        self.toggle_button.setChecked(self._window.panes.is_panel_open)
+        self.toggle_button.apply_theme()
         header = self._window.chat.header.layout()
         if header is not None:
-            header.addWidget(self.button)
+            header.addWidget(self.toggle_button)
 
-    def _toggle(self) -> None:
+    def _toggle_panel(self) -> None:
         """Toggle the panel, unless a page covers the conversation."""
         if self._window.pages.currentWidget() is self._window.panes:
             self._window.panes.toggle_panel()
@@ -109,133 +111,137 @@ class MemoryPanelController(QObject):
     # Selected reply
 
     @property
-    def reply(self) -> UUID | None:
+    def reply_id(self) -> UUID | None:
         """Return the id of the reply that the user chose, or of the newest one; None if there is no reply."""
-        if self._chosen is not None and self._messages.row_of(self._chosen) is not None:
-            return self._chosen
-        return self._newest
+        if self._chosen_reply is not None and self._messages.row_of(self._chosen_reply) is not None:
+            return self._chosen_reply
+        return self._newest_reply
 
     @property
-    def _newest(self) -> UUID | None:
+    def _newest_reply(self) -> UUID | None:
         for row in range(self._messages.rowCount() - 1, -1, -1):
             if self._messages.outline(row).role is Role.ASSISTANT:
                 return self._messages.outline(row).id
         return None
 
-    def choose(self, reply: UUID) -> None:
+    def open_on_reply(self, reply_id: UUID) -> None:
         """Open the panel on a reply. If the transcript has the focus on a message, the focus moves to the panel."""
-        self._choose(reply)
+        self._choose_reply(reply_id)
         self._window.panes.open_panel()
         if QApplication.focusWidget() is self._view and self._view.focused_row is not None:
-            self.panel.first_focus().setFocus()
+            self.panel.first_focus_widget().setFocus()
 
-    def _choose(self, reply: UUID | None) -> None:
-        row = self._messages.row_of(reply) if reply is not None else None
+    def _choose_reply(self, reply_id: UUID | None) -> None:
+        row = self._messages.row_of(reply_id) if reply_id is not None else None
         if row is not None and self._messages.outline(row).role is not Role.ASSISTANT:
             return
-        self._chosen = reply if reply != self._newest else None
-        self.panel.reply = self.reply
-        self._soon.start()
+        self._chosen_reply = reply_id if reply_id != self._newest_reply else None
+        self.panel.reply_id = self.reply_id
+        self._update_timer.start()
 
-    def _walk(self, row: int) -> None:
+    def _on_current_row_changed(self, row: int) -> None:
         """Follow the message that has the focus in the transcript."""
         if 0 <= row < self._messages.rowCount() and self._window.panes.is_panel_open:
-            self._choose(self._messages.outline(row).id)
+            self._choose_reply(self._messages.outline(row).id)
 
-    def _to_newest(self) -> None:
-        self._choose(None)
+    def _go_to_newest(self) -> None:
+        self._choose_reply(None)
         self._view.go_to_end()
 
-    def _let_go(self) -> None:
+    def _reset_choice(self) -> None:
         """Reset the selection, because another session is on display."""
-        self._chosen, self._followed, self.behind = None, (None, False), None
+        self._chosen_reply, self._last_reply_state, self.shown_sources = None, (None, False), None
 
-    def _follow(self) -> None:
+    def _update_reply(self) -> None:
         """Update the panel if the selected reply is another one, or has started or stopped growing. The number of memories
         is queried when a reply begins and when it ends.
         """
-        reply = self.panel.reply = self.reply
+        reply = self.panel.reply_id = self.reply_id
         row = self._messages.row_of(reply) if reply is not None else None
         state = (reply, row is not None and self._messages.is_growing(row))
-        if state == self._followed:
+        if state == self._last_reply_state:
             return
-        begun, self._followed = state[1] or self._followed[1], state
-        asked = self._messages.marks.asked(row) if row is not None else None
-        if begun and asked is not None:
-            self._bridge.spawn(self._messages.marks.renew([asked]))
-        self._show_soon()
+        has_growth_changed, self._last_reply_state = state[1] or self._last_reply_state[1], state
+        user_message_id = self._messages.annotations.find_user_message(row) if row is not None else None
+        if has_growth_changed and user_message_id is not None:
+            self._bridge.start_task(self._messages.annotations.refresh_counts([user_message_id]))
+        self._schedule_refresh()
 
     # Content
 
-    def _shown(self, is_open: bool) -> None:
-        self.button.setChecked(is_open)
-        self.button.dress()
-        self._show_soon()
+    def _on_panel_shown(self, is_open: bool) -> None:
+        self.toggle_button.setChecked(is_open)
+        self.toggle_button.apply_theme()
+        self._schedule_refresh()
 
-    def _show_soon(self) -> None:
-        self._view.mark_chosen(self.reply if self._window.panes.is_panel_open else None)
+    def _schedule_refresh(self) -> None:
+        self._view.highlight_reply(self.reply_id if self._window.panes.is_panel_open else None)
         if self._window.panes.is_panel_open:
-            self._bridge.spawn(self._show(), lane="memory panel")
+            self._bridge.start_task(self._show_reply(), key="memory panel")
 
-    def _renew(self) -> None:
+    def _refresh_all(self) -> None:
         """Query the numbers of memories again and update the panel, after memories or facts have changed."""
-        self._bridge.spawn(self._messages.marks.renew(), lane="memory marks")
-        self._show_soon()
+        self._bridge.start_task(self._messages.annotations.refresh_counts(), key="memory marks")
+        self._schedule_refresh()
 
-    async def _changed(self) -> None:
+    async def _on_sources_changed(self) -> None:
         """Update the panel and the message's number of memories after an action of the user in the panel."""
-        asked = self.behind.asked if self.behind is not None else None
-        self._renew()
-        if asked is not None:
-            await self._messages.marks.renew([asked.id])
+        user_message = self.shown_sources.asked if self.shown_sources is not None else None
+        self._refresh_all()
+        if user_message is not None:
+            await self._messages.annotations.refresh_counts([user_message.id])
 
-    async def _show(self) -> None:
-        reply = self.reply
-        row = self._messages.row_of(reply) if reply is not None else None
-        if reply is None or row is None:
-            self._say_what_will_be()
+    async def _show_reply(self) -> None:
+        reply_id = self.reply_id
+        row = self._messages.row_of(reply_id) if reply_id is not None else None
+        if reply_id is None or row is None:
+            self._show_introduction()
             return
-        asked = self._messages.marks.asked(row)
-        behind = await self._sources.sources_of(asked if asked is not None else reply)
-        row = self._messages.row_of(reply)
-        if behind is None or row is None:
+        user_message_id = self._messages.annotations.find_user_message(row)
+        sources = await self._sources.sources_of(user_message_id if user_message_id is not None else reply_id)
+        row = self._messages.row_of(reply_id)
+        if sources is None or row is None:
             return
-        self.behind = behind if asked is not None else ReplySources(behind.persona_id, None)
-        self.panel.show_reply(self._which(row), is_newest=reply == self._newest)
-        said = behind.asked.content if behind.asked is not None else ""
-        message, is_newest = self._messages.message(row), reply == self._newest
-        self.panel.show_behind(self.behind, Around(said, await self._name(row, behind), self._window.clock()))
+        self.shown_sources = sources if user_message_id is not None else ReplySources(sources.persona_id, None)
+        self.panel.set_reply_title(self._describe_reply(row), is_newest=reply_id == self._newest_reply)
+        user_text = sources.asked.content if sources.asked is not None else ""
+        message, is_newest = self._messages.message(row), reply_id == self._newest_reply
+        self.panel.show_sources(
+            self.shown_sources, Around(user_text, await self._load_persona_name(row, sources), self._window.clock())
+        )
         # Rows may have changed during the await above, so `row` is not valid from here on.
-        self.panel.mood.say(await self._mood(behind.persona_id, message) if message is not None and is_newest else "")
+        self.panel.mood_line.show_mood(
+            await self._load_mood_text(sources.persona_id, message) if message is not None and is_newest else ""
+        )
 
-    def _which(self, row: int) -> str:
+    def _describe_reply(self, row: int) -> str:
         """Return speaker and time of a reply in words."""
         message = self._messages.message(row)
         if message is None or self._messages.is_growing(row):
             return self.tr("being written")
         day, today = local_day(message.time), local_day(self._window.clock())
-        clock = clock_words(message.time)
-        when = clock if day == today else self.tr("{day}, {clock}").format(day=day_words(day, today), clock=clock)
-        return self.tr("{name}, {when}").format(name=message.speaker_name, when=when)
+        clock = format_time(message.time)
+        time_text = clock if day == today else self.tr("{day}, {clock}").format(day=format_day(day, today), clock=clock)
+        return self.tr("{name}, {when}").format(name=message.speaker_name, when=time_text)
 
-    async def _mood(self, persona_id: str, message: Message) -> str:
+    async def _load_mood_text(self, persona_id: str, message: Message) -> str:
         """Return the persona's current mood as the prompt words it; moods of older replies are not stored."""
         try:
-            persona = await self._place.services.library.persona(persona_id)
+            persona = await self._context.services.library.persona(persona_id)
         except FileError:  # her file was spoilt or taken away meanwhile; what was remembered is told all the same
             return ""
-        return await self._place.services.mind.moods.in_words(persona, message.session_id)
+        return await self._context.services.mind.moods.in_words(persona, message.session_id)
 
-    async def _name(self, row: int, behind: ReplySources) -> str:
+    async def _load_persona_name(self, row: int, sources: ReplySources) -> str:
         message = self._messages.message(row)
         if message is not None and message.speaker_name:
             return message.speaker_name
-        return (await self._place.services.library.persona(behind.persona_id)).name
+        return (await self._context.services.library.persona(sources.persona_id)).name
 
-    def _say_what_will_be(self) -> None:
-        self.panel.mood.say("")
-        self.panel.show_reply("", is_newest=True)
-        self.panel.show_words(
+    def _show_introduction(self) -> None:
+        self.panel.mood_line.show_mood("")
+        self.panel.set_reply_title("", is_newest=True)
+        self.panel.show_explanation(
             self.tr("Memories used"),
             self.tr(
                 "When your message recalls an earlier conversation, a fact or a world entry, it appears here with the reason"
@@ -243,7 +249,7 @@ class MemoryPanelController(QObject):
             ),
         )
 
-    def _leave(self) -> None:
+    def _return_focus(self) -> None:
         """Return the focus to the transcript; a panel that covers the conversation is closed."""
         if self._window.panes.is_panel_over:
             self._window.panes.close_panel()
@@ -251,11 +257,11 @@ class MemoryPanelController(QObject):
 
     # Requests
 
-    def _look_at_prompt(self, reply: UUID | None) -> None:
-        if reply is not None:
-            self._choose(reply)
+    def _open_prompt_inspector(self, reply_id: UUID | None) -> None:
+        if reply_id is not None:
+            self._choose_reply(reply_id)
         if "inspector" in self._window.actions_:
             self._window.actions_["inspector"].trigger()
 
-    def _go(self, whence: Whence) -> None:
-        self._place.go_to(whence.session, whence.message)
+    def _go_to_source(self, source: Whence) -> None:
+        self._context.open_session(source.session, source.message)

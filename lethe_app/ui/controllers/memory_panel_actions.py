@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced
 from lethe_app.ui.chat import memory_labels
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
     from lethe_app.ui.chat.memory_panel import MemoryPanel
@@ -22,81 +22,83 @@ class MemoryPanelActions(QObject):
 
     def __init__(
         self,
-        place: PageContext,
+        context: PageContext,
         panel: MemoryPanel,
-        behind: Callable[[], ReplySources | None],
-        changed: Callable[[], Awaitable[None]],
+        get_sources: Callable[[], ReplySources | None],
+        on_changed: Callable[[], Awaitable[None]],
     ) -> None:
-        """Connect the panel; `behind` returns the recall on display, `changed` is awaited after every change of it."""
-        super().__init__(place.window)
-        self._window, self._bridge = place.window, place.bridge
-        self._service, self._behind, self._changed = place.services.reconsidering, behind, changed
-        panel.pin_wanted.connect(lambda one, pinned: self._bridge.spawn(self._pin(one, pinned=pinned)))
-        panel.written.connect(lambda one, text: self._bridge.spawn(self._write(one, text)))
-        panel.forget_wanted.connect(lambda one: self._bridge.spawn(self._ask_to_forget(one), lane="forget"))
-        panel.objected.connect(lambda one: self._bridge.spawn(self._object(one)))
-        panel.withdrawn.connect(lambda memory: self._bridge.spawn(self._withdraw(memory, self._behind())))
+        """Connect the panel; `behind` returns the recall on display, `on_changed` is awaited after every change of it."""
+        super().__init__(context.window)
+        self._window, self._bridge = context.window, context.bridge
+        self._service, self._get_sources, self._on_changed = context.services.reply_actions, get_sources, on_changed
+        panel.pin_wanted.connect(lambda one, pinned: self._bridge.start_task(self._pin_memory(one, is_pinned=pinned)))
+        panel.text_saved.connect(lambda one, text: self._bridge.start_task(self._save_text(one, text)))
+        panel.forget_wanted.connect(lambda one: self._bridge.start_task(self._forget_memory(one), key="forget"))
+        panel.irrelevant_marked.connect(lambda one: self._bridge.start_task(self._mark_irrelevant(one)))
+        panel.irrelevant_unmarked.connect(
+            lambda memory: self._bridge.start_task(self._unmark_irrelevant(memory, self._get_sources()))
+        )
 
-    def _tell(self, text: str, back: Callable[[], Awaitable[None]], detail: str = "") -> None:
-        """Show a notification of what was done, with an Undo button that awaits `back`."""
+    def _notify_with_undo(self, text: str, undo: Callable[[], Awaitable[None]], detail: str = "") -> None:
+        """Show a notification of what was done, with an Undo button that awaits `undo`."""
 
-        async def undone() -> None:
-            await back()
+        async def run_undo() -> None:
+            await undo()
 
-        def take_back() -> None:
-            self._bridge.spawn(undone())
+        def start_undo() -> None:
+            self._bridge.start_task(run_undo())
 
-        self._window.notifier.tell(text, detail, button=self.tr("Undo"), action=take_back)
+        self._window.notifier.notify(text, detail, button=self.tr("Undo"), action=start_undo)
 
-    async def _pin(self, one: Surfaced, *, pinned: bool) -> None:
-        await self._service.pin(one, pinned=pinned)
-        await self._changed()
+    async def _pin_memory(self, memory: Surfaced, *, is_pinned: bool) -> None:
+        await self._service.pin(memory, pinned=is_pinned)
+        await self._on_changed()
 
-    async def _write(self, one: Surfaced, text: str) -> None:
-        give_back = await self._service.write(one, text)
-        await self._changed()
+    async def _save_text(self, memory: Surfaced, text: str) -> None:
+        restore_text = await self._service.write(memory, text)
+        await self._on_changed()
 
-        async def back() -> None:
-            await give_back()
-            await self._changed()
+        async def undo() -> None:
+            await restore_text()
+            await self._on_changed()
 
-        self._tell(self.tr("The memory was edited."), back)
+        self._notify_with_undo(self.tr("The memory was edited."), undo)
 
-    async def _ask_to_forget(self, one: Surfaced) -> None:
+    async def _forget_memory(self, memory: Surfaced) -> None:
         """Forget a memory. Only a whole session needs a confirmation; everything can be undone."""
-        behind = self._behind()
-        if behind is None or (one.kind is SourceKind.CONVERSATION and not await self._confirmed(one)):
+        sources = self._get_sources()
+        if sources is None or (memory.kind is SourceKind.CONVERSATION and not await self._confirm_forgetting(memory)):
             return
-        await self._service.forget_memory(one, behind.persona_id)
-        await self._changed()
-        words = memory_labels.shortened(one.recollection.title or memory_labels.body(one), 60)
-        self._tell(self.tr("Forgotten: “{words}”").format(words=words), lambda: self._restore(one))
+        await self._service.forget_memory(memory, sources.persona_id)
+        await self._on_changed()
+        text = memory_labels.shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
+        self._notify_with_undo(self.tr("Forgotten: “{words}”").format(words=text), lambda: self._restore_memory(memory))
 
-    async def _confirmed(self, one: Surfaced) -> bool:
-        title = one.recollection.title or self.tr("An earlier conversation")
+    async def _confirm_forgetting(self, memory: Surfaced) -> bool:
+        title = memory.recollection.title or self.tr("An earlier conversation")
         words = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
         question = ConfirmDialog(
             self._window,
             self.tr("Forget this conversation?"),
             words.format(title=title),
-            self.tr("Forget ‘{title}’").format(title=memory_labels.shortened(title, 24)),
+            self.tr("Forget ‘{title}’").format(title=memory_labels.shorten_text(title, 24)),
         )
-        return await answered(question)
+        return await run_dialog(question)
 
-    async def _restore(self, one: Surfaced) -> None:
-        await self._service.restore(one)
-        await self._changed()
+    async def _restore_memory(self, memory: Surfaced) -> None:
+        await self._service.restore(memory)
+        await self._on_changed()
 
-    async def _object(self, one: Surfaced) -> None:
-        behind, memory = self._behind(), one.recollection.memory
-        if behind is None:
+    async def _mark_irrelevant(self, surfaced_memory: Surfaced) -> None:
+        sources, memory_id = self._get_sources(), surfaced_memory.recollection.memory
+        if sources is None:
             return
-        await self._service.object_to(memory, behind)
-        await self._changed()
+        await self._service.object_to(memory_id, sources)
+        await self._on_changed()
         detail = self.tr("A regenerated reply will not use it, and similar messages will recall it less often.")
-        self._tell(self.tr("Marked as irrelevant."), lambda: self._withdraw(memory, behind), detail)
+        self._notify_with_undo(self.tr("Marked as irrelevant."), lambda: self._unmark_irrelevant(memory_id, sources), detail)
 
-    async def _withdraw(self, memory: UUID, behind: ReplySources | None) -> None:
-        if behind is not None:
-            await self._service.withdraw(memory, behind)
-            await self._changed()
+    async def _unmark_irrelevant(self, memory_id: UUID, sources: ReplySources | None) -> None:
+        if sources is not None:
+            await self._service.withdraw(memory_id, sources)
+            await self._on_changed()

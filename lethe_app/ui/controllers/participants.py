@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError
-from lethe_app.ui.core.formatting import joined, one_of
-from lethe_app.ui.transcript.avatars import ANYBODY
+from lethe_app.ui.core.formatting import join_with_and, join_with_or
+from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -29,64 +29,64 @@ class ParticipantsController(QObject):
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
         self._window, self._group = window, services.group
-        self.people: list[Persona] = []
+        self.participants: list[Persona] = []
         """The persona that owns the session, then the guests."""
-        self._shown: UUID | None = None
-        self._choices: dict[UUID, str] = {}
+        self._session_id: UUID | None = None
+        self._chosen_speakers: dict[UUID, str] = {}
 
-    async def participants_of(self, session: ChatSession, host: Persona) -> list[Persona]:
+    async def load_participants(self, session: ChatSession, host: Persona) -> list[Persona]:
         """Return all participants of a session of `host`; only `host` if the persona of a guest cannot be read."""
         if session.guests:
             with suppress(FileError):  # hers cannot be read any more; she is told of elsewhere, and the conversation opens
                 return await self._group.members(session.guid)
         return [host]
 
-    def show(self, session_id: UUID, people: Sequence[Persona]) -> None:
+    def show_participants(self, session_id: UUID, participants: Sequence[Persona]) -> None:
         """Set the session on display and its participants."""
-        self._shown, self.people = session_id, list(people)
-        self._window.set_persona(self.names, "" if self.is_group else people[0].tagline)
-        self._tell()
+        self._session_id, self.participants = session_id, list(participants)
+        self._window.set_persona(self.joined_names, "" if self.is_group else participants[0].tagline)
+        self._notify_changed()
 
-    def go_along(self, session_id: UUID) -> None:
+    def follow_to_session(self, session_id: UUID) -> None:
         """Take over participants and chosen speaker for the session that the user's message has started."""
-        if self._shown in self._choices:
-            self._choices[session_id] = self._choices[self._shown]
-        self._shown = session_id
+        if self._session_id in self._chosen_speakers:
+            self._chosen_speakers[session_id] = self._chosen_speakers[self._session_id]
+        self._session_id = session_id
 
-    def choose(self, unique_name: str) -> None:
+    def choose_speaker(self, unique_name: str) -> None:
         """Set who answers from now on; an empty name leaves it to the group's turn order."""
-        if self._shown is not None:
-            self._choices[self._shown] = unique_name
-            self._tell()
+        if self._session_id is not None:
+            self._chosen_speakers[self._session_id] = unique_name
+            self._notify_changed()
 
     @property
     def is_group(self) -> bool:
-        return len(self.people) > 1
+        return len(self.participants) > 1
 
     @property
-    def names(self) -> str:
+    def joined_names(self) -> str:
         """Return the names of all participants: “Mira, Edmund and Wren”."""
-        return joined([one.name for one in self.people])
+        return join_with_and([one.name for one in self.participants])
 
     @property
-    def chosen(self) -> Persona | None:
+    def chosen_speaker(self) -> Persona | None:
         """Return the chosen speaker; None outside of groups, or if nobody is chosen or the chosen one has left."""
-        wanted = self._choices.get(self._shown, "") if self._shown is not None and self.is_group else ""
-        return next((one for one in self.people if one.unique_name == wanted), None)
+        speaker_id = self._chosen_speakers.get(self._session_id, "") if self._session_id is not None and self.is_group else ""
+        return next((one for one in self.participants if one.unique_name == speaker_id), None)
 
     @property
-    def speaker(self) -> str:
+    def chosen_speaker_id(self) -> str:
         """Return the unique name of the chosen speaker; empty if there is none."""
-        return self.chosen.unique_name if self.chosen is not None else ""
+        return self.chosen_speaker.unique_name if self.chosen_speaker is not None else ""
 
-    def awaited(self, speaker: str) -> tuple[str, str]:
-        """Return unique name and display name under which a reply is awaited; `ANYBODY` if it is open who of several speaks."""
-        wanted = [one for one in self.people if one.unique_name == speaker] or self.people
-        if len(wanted) == 1:
-            return wanted[0].unique_name, wanted[0].name
-        return ANYBODY, one_of([one.name for one in wanted])
+    def expected_speaker(self, speaker_id: str) -> tuple[str, str]:
+        """Return unique name and display name under which a reply is awaited; `UNDECIDED_SPEAKER` if it is open who of several speaks."""
+        candidates = [one for one in self.participants if one.unique_name == speaker_id] or self.participants
+        if len(candidates) == 1:
+            return candidates[0].unique_name, candidates[0].name
+        return UNDECIDED_SPEAKER, join_with_or([one.name for one in candidates])
 
-    def _tell(self) -> None:
+    def _notify_changed(self) -> None:
         if self.is_group:
-            self._window.chat.composer.set_speaker(self.chosen.name if self.chosen is not None else "")
+            self._window.chat.composer.set_speaker(self.chosen_speaker.name if self.chosen_speaker is not None else "")
         self.changed.emit()

@@ -22,39 +22,39 @@ class ToolPermissionController(QObject):
     def __init__(self, panel: ChatPanel, turns: Turns) -> None:
         super().__init__(panel)
         self._panel = panel
-        self._waiting: dict[UUID, AskTool] = {}
-        self._shown: UUID | None = None
+        self._pending_requests: dict[UUID, AskTool] = {}
+        self._shown_session: UUID | None = None
         self.card: ToolCard | None = None
-        turns.asked.connect(self.ask)
-        turns.looked.connect(self.look_at)
+        turns.permission_requested.connect(self.add_request)
+        turns.session_shown.connect(self.show_session_request)
 
-    def ask(self, session_id: UUID, question: AskTool) -> None:
+    def add_request(self, session_id: UUID, question: AskTool) -> None:
         """Add the request of a reply that waits for the answer."""
-        self._waiting[session_id] = question
-        question.answer.add_done_callback(lambda _answer: self._over(session_id, question))
-        self._show()
+        self._pending_requests[session_id] = question
+        question.answer.add_done_callback(lambda _answer: self._remove_request(session_id, question))
+        self._update_card()
 
-    def look_at(self, session_id: UUID) -> None:
+    def show_session_request(self, session_id: UUID) -> None:
         """Set the session on display, and show its request."""
-        self._shown = session_id
-        self._show()
+        self._shown_session = session_id
+        self._update_card()
 
-    def _over(self, session_id: UUID, question: AskTool) -> None:
-        if self._waiting.get(session_id) is question:
-            del self._waiting[session_id]
-            self._show()
+    def _remove_request(self, session_id: UUID, question: AskTool) -> None:
+        if self._pending_requests.get(session_id) is question:
+            del self._pending_requests[session_id]
+            self._update_card()
 
-    def _show(self) -> None:
-        question = self._waiting.get(self._shown) if self._shown is not None else None
+    def _update_card(self) -> None:
+        question = self._pending_requests.get(self._shown_session) if self._shown_session is not None else None
         if self.card is not None and self.card.question is not question:
             had_focus = self.card.isAncestorOf(self._panel.focusWidget() or self._panel)
-            self._panel.take_question(self.card)
+            self._panel.remove_card(self.card)
             self.card = None
             if had_focus:
-                self._panel.composer.text.setFocus()
+                self._panel.composer.draft_field.setFocus()
         if question is not None and self.card is None:
             self.card = ToolCard(question)
             self.card.decided.connect(question.decide)
-            self._panel.put_question(self.card)
+            self._panel.add_card(self.card)
             if QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.card, self.card.title.text()))

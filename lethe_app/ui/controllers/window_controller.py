@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import Look
 from lethe_app.ui.controllers.background_activity import BackgroundActivityController
-from lethe_app.ui.controllers.bundles import BundleController, give
+from lethe_app.ui.controllers.bundles import BundleController, export_persona
 from lethe_app.ui.controllers.conversation.feedback import FeedbackController
 from lethe_app.ui.controllers.conversation.message_deletion import MessageDeletion
 from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.shell.main_window import MainWindow
 
-REST = timedelta(seconds=2)
+IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
 """Time without input after which the next page module may be imported."""
 
 
@@ -60,135 +60,143 @@ class Host(QObject):
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
         self._window, self._services = window, services
-        self.bridge = Bridge(window.notifier.report)
+        self.bridge = Bridge(window.notifier.report_error)
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
-        self.desk = ModelController(window, services, self.bridge)
+        self.model_controller = ModelController(window, services, self.bridge)
         self.background = BackgroundActivityController(window, services, self.bridge)
-        self.outgoing = WebStatusController(window, services)
-        self.company = ParticipantsController(window, services)
-        self.turns = Turns(window, services, self.messages, self.desk, self.company, self.bridge)
-        self.conversations = Conversations(window, services, self.turns, self.company, self.bridge)
-        self.look = Look(window, self.view, self.messages, services.preferences, self.bridge)
-        self.gear = GearMenu(window, services, self.look, self.bridge)
-        self.herald = DesktopNotifications(window, services)
-        self.turns.replied.connect(self.herald.replied)
-        self.workshop = PageNavigator(window, self.bridge)
-        self.place = PageContext(
+        self.web_status = WebStatusController(window, services)
+        self.participants = ParticipantsController(window, services)
+        self.turns = Turns(window, services, self.messages, self.model_controller, self.participants, self.bridge)
+        self.conversations = Conversations(window, services, self.turns, self.participants, self.bridge)
+        self.appearance = Look(window, self.view, self.messages, services.preferences, self.bridge)
+        self.gear_menu = GearMenu(window, services, self.appearance, self.bridge)
+        self.desktop_notifications = DesktopNotifications(window, services)
+        self.turns.reply_completed.connect(self.desktop_notifications.notify_reply)
+        self.navigator = PageNavigator(window, self.bridge)
+        self.page_context = PageContext(
             window,
             services,
             self.bridge,
-            self.workshop,
-            lambda: self.conversations.current,
+            self.navigator,
+            lambda: self.conversations.current_session,
             self._go_to,
-            self.background.luggage,
+            self.background.file_transfers,
         )
-        registry.connect(self.place)
-        window.actions_.lead_back = self._lead_back
-        window.sidebar.edit_wanted.connect(lambda persona_id: registry.edit_persona(self.place, persona_id))
-        window.sidebar.duplicate_wanted.connect(lambda persona_id: registry.duplicate_persona(self.place, persona_id))
-        window.sidebar.give_wanted.connect(self._give)
-        window.sidebar.add.clicked.connect(window.actions_["new_persona"].trigger)
-        self.palette = CommandPalette(window.theme, window.actions_, window)
-        window.actions_.connect(palette=self.palette.open)
-        self.follower = Follower(services, self.conversations, self.turns, self.messages, self.bridge)
-        self.edits = MessageEdits(window, services, self.view, self.messages, self.turns, self.bridge)
-        self.deletion = MessageDeletion(window, services, self.view, self.turns, self.bridge)
-        self.group = GroupController(self.place, self.company, self.turns)
-        self.memory = MemoryPanelController(self.place, self.view, self.messages)
-        self.rebuild = IndexRebuild(window, services, self.bridge)
+        registry.connect_actions(self.page_context)
+        window.actions_.return_to_session = self._return_to_session
+        window.sidebar.edit_wanted.connect(lambda persona_id: registry.edit_persona(self.page_context, persona_id))
+        window.sidebar.duplicate_wanted.connect(lambda persona_id: registry.duplicate_persona(self.page_context, persona_id))
+        window.sidebar.export_wanted.connect(self._export_persona)
+        window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
+        self.command_palette = CommandPalette(window.theme, window.actions_, window)
+        window.actions_.connect(palette=self.command_palette.open_palette)
+        self.session_follower = Follower(services, self.conversations, self.turns, self.messages, self.bridge)
+        self.message_edits = MessageEdits(window, services, self.view, self.messages, self.turns, self.bridge)
+        self.message_deletion = MessageDeletion(window, services, self.view, self.turns, self.bridge)
+        self.group = GroupController(self.page_context, self.participants, self.turns)
+        self.memory_panel = MemoryPanelController(self.page_context, self.view, self.messages)
+        self.index_rebuild = IndexRebuild(window, services, self.bridge)
         self.unanswered = Unanswered(window.chat, self.turns, self.messages)
         self.session_end = SessionEnd(window, services, self.view, self.turns, self.bridge)
-        self.tools = ToolPermissionController(window.chat, self.turns)
-        self.feedback = FeedbackController(self.place, self.view, self.messages)
-        self.presence = Presence(window.windowHandle(), window.chat.composer, services.idleness, self)
-        self.bundles = BundleController(self.place)
-        self.ahead = Ahead(self.nobody_waits, self)
-        self.voice = PreferredModelController(self.place, self.desk)
-        self.conversations.opened.connect(self.voice.meet)
+        self.tool_permissions = ToolPermissionController(window.chat, self.turns)
+        self.feedback = FeedbackController(self.page_context, self.view, self.messages)
+        self.user_activity = Presence(window.windowHandle(), window.chat.composer, services.idleness, self)
+        self.bundles = BundleController(self.page_context)
+        self.page_preload = Ahead(self.is_idle, self)
+        self.preferred_model = PreferredModelController(self.page_context, self.model_controller)
+        self.conversations.session_opened.connect(self.preferred_model.set_persona)
         self._connect_view()
 
-    def _go_to(self, session: UUID, message: UUID | None) -> None:
+    def _go_to(self, session_id: UUID, message_id: UUID | None) -> None:
         """Leave the pages for a session and, if given, for a message in it."""
-        self.bridge.spawn(self._find(session, message), lane="find")
+        self.bridge.start_task(self._open_session_at(session_id, message_id), key="find")
 
-    async def _find(self, session: UUID, message: UUID | None) -> None:
-        if await self.workshop.clear():
-            await self.conversations.go_to(session)
-            if message is not None:
-                self.view.go_to_message(message)
+    async def _open_session_at(self, session_id: UUID, message_id: UUID | None) -> None:
+        if await self.navigator.leave_all_pages():
+            await self.conversations.go_to_session(session_id)
+            if message_id is not None:
+                self.view.go_to_message(message_id)
 
-    def nobody_waits(self) -> bool:
-        """Return whether the user has been idle for `REST` and no reply is in progress."""
-        idle = self._services.idleness.idle
-        return idle is not None and idle >= REST and not self.turns.is_replying
+    def is_idle(self) -> bool:
+        """Return whether the user has been idle for `IDLE_BEFORE_PRELOAD` and no reply is in progress."""
+        idle_time = self._services.idleness.idle_time
+        return idle_time is not None and idle_time >= IDLE_BEFORE_PRELOAD and not self.turns.is_replying
 
-    def _lead_back(self, do: Callable[[], object]) -> None:
-        """Run `do` in the conversation; open pages are left first, and `do` is dropped if one of them objects."""
-        if self.workshop.page is None:
-            do()
+    def _return_to_session(self, callback: Callable[[], object]) -> None:
+        """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""
+        if self.navigator.current_page is None:
+            callback()
         else:
-            self.bridge.spawn(self._leave_and(do), lane="leave")
+            self.bridge.start_task(self._leave_pages_and_run(callback), key="leave")
 
-    async def _leave_and(self, do: Callable[[], object]) -> None:
-        if await self.workshop.clear():
-            do()
+    async def _leave_pages_and_run(self, callback: Callable[[], object]) -> None:
+        if await self.navigator.leave_all_pages():
+            callback()
 
     def _connect_view(self) -> None:
         view, turns = self.view, self.turns
         view.regenerate_requested.connect(turns.regenerate)
-        view.continue_requested.connect(turns.proceed)
+        view.continue_requested.connect(turns.continue_reply)
         view.alternative_requested.connect(turns.show_alternative)
         view.link_activated.connect(QDesktopServices.openUrl)
-        view.written.connect(self._window.chat.composer.write_on)
-        view.set_avatars(self.conversations.face)
-        self.conversations.faces_changed.connect(lambda: view.set_avatars(self.conversations.face))
-        self.company.changed.connect(self._invite)  # not before: what is still being read is not empty
-        self.messages.load_failed.connect(self._window.notifier.report)
-        self._window.chat.composer.edit_last_wanted.connect(self._edit_last)
-        self._window.chat.put_view(view)
+        view.text_typed.connect(self._window.chat.composer.insert_text)
+        view.set_avatars(self.conversations.render_speaker_avatar)
+        self.conversations.avatars_changed.connect(lambda: view.set_avatars(self.conversations.render_speaker_avatar))
+        self.participants.changed.connect(self._update_empty_text)  # not before: what is still being read is not empty
+        self.messages.load_failed.connect(self._window.notifier.report_error)
+        self._window.chat.composer.edit_last_wanted.connect(self._edit_last_message)
+        self._window.chat.set_view(view)
 
     def open(self) -> None:
         """Show the welcome screen at the first start; otherwise open the last session while the model is loaded."""
         if self._services.preferences.current.welcomed:
-            self._window.show_conversation()
-            self.bridge.spawn(self.conversations.start())
+            self._window.close_welcome_pages()
+            self.bridge.start_task(self.conversations.open_initial_session())
             if isinstance(self._services.models.state, NoModel):
-                self.desk.load()
+                self.model_controller.load_model()
         else:
-            first = FirstStart(self._window, self._services, self.conversations, self.desk, self.bridge)
-            self.bridge.spawn(first.run())
+            first = FirstStart(self._window, self._services, self.conversations, self.model_controller, self.bridge)
+            self.bridge.start_task(first.show_welcome())
 
     async def close(self) -> None:
         """Close pages and controllers: running replies are stopped and stored first, then all tasks are cancelled, then the
         controllers disconnect from the services.
         """
-        self.ahead.close()
-        self.workshop.close()
+        self.page_preload.close()
+        self.navigator.close_all_pages()
         self.bundles.close()
-        await self.turns.stop_all()
+        await self.turns.stop_all_replies()
         await self.bridge.close()
-        self.follower.close()
-        self.presence.close()
+        self.session_follower.close()
+        self.user_activity.close()
         self.session_end.close()
         self.feedback.close()
-        self.voice.close()
-        for part in (self.memory, self.herald, self.conversations, self.desk, self.background, self.look, self.messages):
+        self.preferred_model.close()
+        for part in (
+            self.memory_panel,
+            self.desktop_notifications,
+            self.conversations,
+            self.model_controller,
+            self.background,
+            self.appearance,
+            self.messages,
+        ):
             part.close()
-        self.outgoing.close()
+        self.web_status.close()
 
-    def _give(self, persona_id: str) -> None:
-        self.bridge.spawn(give(self.place, persona_id, BundleScope.PERSONA), lane="give")
+    def _export_persona(self, persona_id: str) -> None:
+        self.bridge.start_task(export_persona(self.page_context, persona_id, BundleScope.PERSONA), key="give")
 
-    def _invite(self) -> None:
+    def _update_empty_text(self) -> None:
         """Set the text that is shown in a session without messages."""
-        company = self.company
-        named = company.chosen or (company.people[0] if not company.is_group else None)
+        participants = self.participants
+        speaker = participants.chosen_speaker or (participants.participants[0] if not participants.is_group else None)
         words = self.tr("Write the first message, or press Send to let {name} begin.")
-        words = words.format(name=named.name if named is not None else self.tr("one of them"))
-        self.view.set_empty_words(self.tr("No messages yet."), words)
+        words = words.format(name=speaker.name if speaker is not None else self.tr("one of them"))
+        self.view.set_empty_texts(self.tr("No messages yet."), words)
 
-    def _edit_last(self) -> None:
+    def _edit_last_message(self) -> None:
         """Open the editor on the user's newest message."""
         for row in range(self.messages.rowCount() - 1, -1, -1):
             outline = self.messages.outline(row)

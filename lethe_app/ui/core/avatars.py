@@ -13,26 +13,28 @@ from lethe_app.ui.core.palette import Palette
 
 
 @lru_cache(maxsize=256)
-def avatar(picture: Path | None, who: str, name: str, size: int, palette: Palette, density: float = 1.0) -> QPixmap:
-    """Return the avatar of persona `who` as a disc of `size` logical pixels; the letter if `picture` is None or unreadable."""
-    drawn = QPixmap(round(size * density), round(size * density))
-    drawn.setDevicePixelRatio(density)
-    drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
+def render_avatar(
+    image_path: Path | None, persona_id: str, name: str, size: int, palette: Palette, device_pixel_ratio: float = 1.0
+) -> QPixmap:
+    """Return the avatar of persona `persona_id` as a disc of `size` logical pixels; the letter if `image_path` is None or unreadable."""
+    pixmap = QPixmap(round(size * device_pixel_ratio), round(size * device_pixel_ratio))
+    pixmap.setDevicePixelRatio(device_pixel_ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    if not (picture is not None and _draw_picture(painter, picture, size, density)):
-        draw_letter(painter, who, name, size, palette)
+    if not (image_path is not None and _draw_image(painter, image_path, size, device_pixel_ratio)):
+        draw_letter_avatar(painter, persona_id, name, size, palette)
     painter.end()
-    return drawn
+    return pixmap
 
 
-def _draw_picture(painter: QPainter, path: Path, size: int, density: float) -> bool:
+def _draw_image(painter: QPainter, path: Path, size: int, device_pixel_ratio: float) -> bool:
     reader = QImageReader(str(path))
     reader.setAutoTransform(True)
-    full = reader.size()
-    if full.isValid():  # decode no more than is shown
-        pixels = round(size * density)
-        reader.setScaledSize(full.scaled(QSize(pixels, pixels), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
+    image_size = reader.size()
+    if image_size.isValid():  # decode no more than is shown
+        pixels = round(size * device_pixel_ratio)
+        reader.setScaledSize(image_size.scaled(QSize(pixels, pixels), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
     image = reader.read()
     if image.isNull():
         return False
@@ -45,15 +47,15 @@ def _draw_picture(painter: QPainter, path: Path, size: int, density: float) -> b
     return True
 
 
-def disc_colours(who: str, palette: Palette) -> tuple[QColor, QColor]:
+def disc_colours(persona_id: str, palette: Palette) -> tuple[QColor, QColor]:
     """Return the colours of disc and letter. The hue is derived from a hash of the id, so that it is stable everywhere."""
-    hue = blake2b(who.encode("utf-8", "replace"), digest_size=1).digest()[0] / 256
+    hue = blake2b(persona_id.encode("utf-8", "replace"), digest_size=1).digest()[0] / 256
     return QColor.fromHslF(hue, 0.28, 0.32), QColor(palette.text if palette.is_dark else palette.surface)
 
 
-def draw_letter(painter: QPainter, who: str, name: str, size: int, palette: Palette) -> None:
+def draw_letter_avatar(painter: QPainter, persona_id: str, name: str, size: int, palette: Palette) -> None:
     """Draw the letter avatar of `size` logical pixels at the painter's origin."""
-    disc, ink = disc_colours(who or name, palette)
+    disc, ink = disc_colours(persona_id or name, palette)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(disc)
     painter.drawEllipse(QRectF(0, 0, size, size))

@@ -13,100 +13,110 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimerEvent
 from PySide6.QtGui import QGuiApplication, QWindow
 
-LOOK_MS = 40
+CHECK_INTERVAL_MS = 40
 """Milliseconds between two checks: so few that what other threads allocate in between is collected in a few milliseconds."""
-MIDDLE = 3_000
+GENERATION_1_THRESHOLD = 3_000
 """New objects after which generation 1 is collected."""
-OLD = 6_000
+GENERATION_2_THRESHOLD = 6_000
 """New objects after which generation 2 is collected, which takes about ten milliseconds; the survivors are frozen
 (`gc.freeze`).
 """
-FLOOD = 5_000
+FREEZE_THRESHOLD = 5_000
 """New objects between two checks that are frozen without a collection: so many belong to a long list that is being read, and
 are freed by reference counting.
 """
-GROWN = 1.25
+FROZEN_GROWTH_FACTOR = 1.25
 """Growth of the frozen objects by a quarter after which they are collected too, as CPython does with its oldest generation."""
 IDLE_S = 600.0
 """Seconds without input before the frozen objects are collected: with a million of them it takes a quarter of a second."""
-ASK_S = 60.0
+FROZEN_CHECK_INTERVAL_S = 60.0
 """Seconds between two checks of the frozen objects while the window is idle."""
-TOUCHES = {QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.Wheel, QEvent.Type.TouchBegin}
+INPUT_EVENTS = {
+    QEvent.Type.KeyPress,
+    QEvent.Type.MouseButtonPress,
+    QEvent.Type.MouseMove,
+    QEvent.Type.Wheel,
+    QEvent.Type.TouchBegin,
+}
 """Events that count as input of the user."""
 
 
 class Sweeper(QObject):
     """Replacement of Python's automatic garbage collection, from its creation until `close`. Create it in the main thread."""
 
-    def __init__(self, is_busy: Callable[[], bool] = lambda: False, idle: float = IDLE_S) -> None:
+    def __init__(self, is_busy: Callable[[], bool] = lambda: False, idle_seconds: float = IDLE_S) -> None:
         """Disable automatic collection and start the timer. `is_busy` returns whether something visible is going on, such as
-        a reply; `idle` is the number of seconds without input before frozen objects are collected.
+        a reply; `idle_seconds` is the number of seconds without input before frozen objects are collected.
         """
         super().__init__()
-        self._is_busy, self._idle = is_busy, idle
-        self._to_middle = self._to_old = self._settled = 0
-        self._touched = time.monotonic()
-        self._asked = -ASK_S
-        self._watched: QWindow | None = None
+        self._is_busy, self._idle_seconds = is_busy, idle_seconds
+        self._since_generation_1 = self._since_generation_2 = self._frozen_count = 0
+        self._last_input_at = time.monotonic()
+        self._last_frozen_check_at = -FROZEN_CHECK_INTERVAL_S
+        self._watched_window: QWindow | None = None
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         self._application = application
-        application.focusWindowChanged.connect(self._watch)
-        self._watch(application.focusWindow())
+        application.focusWindowChanged.connect(self._watch_window)
+        self._watch_window(application.focusWindow())
         gc.disable()
-        self._timer = self.startTimer(LOOK_MS)
+        self._timer = self.startTimer(CHECK_INTERVAL_MS)
 
     def timerEvent(self, event: QTimerEvent) -> None:
-        young = gc.get_count()[0]
-        if young > FLOOD:
-            self._settle()
-        elif self._to_old > OLD:
+        new_count = gc.get_count()[0]
+        if new_count > FREEZE_THRESHOLD:
+            self._freeze()
+        elif self._since_generation_2 > GENERATION_2_THRESHOLD:
             gc.collect(2)
-            self._settle()
-        elif self._to_middle > MIDDLE:
-            self._to_old += self._to_middle
-            self._to_middle = 0
+            self._freeze()
+        elif self._since_generation_1 > GENERATION_1_THRESHOLD:
+            self._since_generation_2 += self._since_generation_1
+            self._since_generation_1 = 0
             gc.collect(1)
-        elif young > gc.get_threshold()[0]:
-            self._to_middle += young
+        elif new_count > gc.get_threshold()[0]:
+            self._since_generation_1 += new_count
             gc.collect(0)
-        elif self._is_left_alone():
-            self._look_at_settled()
+        elif self._is_frozen_check_due():
+            self._collect_frozen()
 
-    def _settle(self) -> None:
-        self._to_old = self._to_middle = 0
+    def _freeze(self) -> None:
+        self._since_generation_2 = self._since_generation_1 = 0
         gc.freeze()
 
-    def _is_left_alone(self) -> bool:
-        present = time.monotonic()
-        if present - self._touched < self._idle or present - self._asked < ASK_S or self._is_busy():
+    def _is_frozen_check_due(self) -> bool:
+        now = time.monotonic()
+        if (
+            now - self._last_input_at < self._idle_seconds
+            or now - self._last_frozen_check_at < FROZEN_CHECK_INTERVAL_S
+            or self._is_busy()
+        ):
             return False
-        self._asked = present
+        self._last_frozen_check_at = now
         return True
 
-    def _look_at_settled(self) -> None:
-        if gc.get_freeze_count() > GROWN * self._settled:
+    def _collect_frozen(self) -> None:
+        if gc.get_freeze_count() > FROZEN_GROWTH_FACTOR * self._frozen_count:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self._settled = gc.get_freeze_count()
+            self._frozen_count = gc.get_freeze_count()
 
-    def _watch(self, window: QWindow | None) -> None:
+    def _watch_window(self, window: QWindow | None) -> None:
         """Follow the input to the focused window: dialogs and menus are windows of their own."""
-        self._touched = time.monotonic()
-        if window is not self._watched and window is not None:
+        self._last_input_at = time.monotonic()
+        if window is not self._watched_window and window is not None:
             window.installEventFilter(self)
-            self._watched = window
+            self._watched_window = window
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in TOUCHES:
-            self._touched = time.monotonic()
+        if event.type() in INPUT_EVENTS:
+            self._last_input_at = time.monotonic()
         return False
 
     def close(self) -> None:
         """Collect all remaining garbage in this thread and enable automatic collection again."""
         self.killTimer(self._timer)
-        self._application.focusWindowChanged.disconnect(self._watch)
+        self._application.focusWindowChanged.disconnect(self._watch_window)
         gc.unfreeze()
         gc.collect()
         gc.enable()

@@ -12,8 +12,8 @@ from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut
 from lethe_app.domain.recall import BlockReason, Parameter, Reason
 from lethe_app.services.memory.reason_words import block_template, filled, reason_template
 
-REASON, BLOCK = "Reason", "Obstacle"
-"""Translation contexts of the templates in `services.memory.reason_words`."""
+REASON_CONTEXT, BLOCK_CONTEXT = "Reason", "Obstacle"
+"""Translation contexts of the templates in `services.memory.format_reason`."""
 _COSTS = {
     CacheMiss.ELSEWHERE: QT_TRANSLATE_NOOP("Cost", "another conversation was processed in between"),
     CacheMiss.MESSAGES_LEFT: QT_TRANSLATE_NOOP("Cost", "the oldest messages have left the prompt"),
@@ -46,25 +46,25 @@ _CAPPED_AND_NO_SPACE = QT_TRANSLATE_NOOP(
 )
 
 
-def reason_words(reason: Reason) -> str:
+def format_reason(reason: Reason) -> str:
     """Return why a memory was recalled."""
-    return filled(QCoreApplication.translate(REASON, reason_template(reason)), reason.values)
+    return filled(QCoreApplication.translate(REASON_CONTEXT, reason_template(reason)), reason.values)
 
 
-def block_words(why: BlockReason, values: Mapping[str, Parameter]) -> str:
+def format_block_reason(reason: BlockReason, values: Mapping[str, Parameter]) -> str:
     """Return why a memory was blocked, with the numbers of the rule."""
-    return filled(QCoreApplication.translate(BLOCK, block_template(why, values)), values)
+    return filled(QCoreApplication.translate(BLOCK_CONTEXT, block_template(reason, values)), values)
 
 
-def miss_words(cost: Cost) -> str:
+def format_cache_miss(cost: Cost) -> str:
     """Return why tokens were evaluated again, as the completion of “… reprocessed because …”."""
     template = str(_COSTS[cost.reason]) if cost.reason is not None else ""
     return QCoreApplication.translate("Cost", template).format(part=cost.part)
 
 
-def cut_words(cut: PromptCut) -> str:
+def format_cut(cut: PromptCut) -> str:
     """Return what was left out of a part of a prompt, and why."""
     template = str(_CAPPED_AND_NO_SPACE if cut.kind is CutKind.CAPPED and cut.no_space else _CUTS[cut.kind])
     share = QLocale().toString(round(100 * cut.share)) + QLocale().percent()
-    words = QCoreApplication.translate("Cut", template)
-    return words.format(lost=cut.lost, total=cut.total, share=share, no_space=cut.no_space)
+    text = QCoreApplication.translate("Cut", template)
+    return text.format(lost=cut.lost, total=cut.total, share=share, no_space=cut.no_space)

@@ -12,53 +12,53 @@ Work = Coroutine[Any, Any, None]
 class Bridge:
     """Owner of all tasks that the window starts. An error is reported once; a cancelled task is not reported."""
 
-    def __init__(self, report: Callable[[BaseException], None]) -> None:
-        self._report = report
+    def __init__(self, report_error: Callable[[BaseException], None]) -> None:
+        self._report_error = report_error
         self._tasks: set[asyncio.Task[None]] = set()
-        self._lanes: dict[str, asyncio.Task[None]] = {}
-        self._closed = False
+        self._keyed_tasks: dict[str, asyncio.Task[None]] = {}
+        self._is_closed = False
 
-    def spawn(self, work: Work, lane: str = "") -> asyncio.Task[None] | None:
-        """Run `work` in the running event loop and return its task; None after `close`.
+    def start_task(self, coroutine: Work, key: str = "") -> asyncio.Task[None] | None:
+        """Run `coroutine` in the running event loop and return its task; None after `close`.
 
         A new task in a named `lane` cancels the previous one of that lane, so that only the last of several clicks takes
         effect.
         """
-        if self._closed:
-            work.close()
+        if self._is_closed:
+            coroutine.close()
             return None
-        if lane:
-            self.cancel(lane)
-        task = asyncio.get_running_loop().create_task(work)
+        if key:
+            self.cancel(key)
+        task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
-        if lane:
-            self._lanes[lane] = task
-        task.add_done_callback(self._settled)
+        if key:
+            self._keyed_tasks[key] = task
+        task.add_done_callback(self._on_done)
         return task
 
-    def cancel(self, lane: str) -> None:
+    def cancel(self, key: str) -> None:
         """Cancel the task of `lane`, if one is running."""
-        running = self._lanes.pop(lane, None)
+        running = self._keyed_tasks.pop(key, None)
         if running is not None:
             running.cancel()
 
     async def close(self) -> None:
         """Cancel all tasks and wait until they have ended; errors on the way are still reported."""
-        self._closed = True
+        self._is_closed = True
         waiting = list(self._tasks)
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
 
-    def _settled(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        for lane in [name for name, held in self._lanes.items() if held is task]:
-            del self._lanes[lane]
-        if not task.cancelled() and (error := task.exception()) is not None and not speaks_of_the_gone(error):
-            self._report(error)
+        for lane in [name for name, held in self._keyed_tasks.items() if held is task]:
+            del self._keyed_tasks[lane]
+        if not task.cancelled() and (error := task.exception()) is not None and not is_deleted_object_error(error):
+            self._report_error(error)
 
 
-def speaks_of_the_gone(error: BaseException) -> bool:
+def is_deleted_object_error(error: BaseException) -> bool:
     """Return whether the error is PySide's RuntimeError for a deleted C++ object: the page the task worked for was closed
     meanwhile.
     """

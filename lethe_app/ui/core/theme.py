@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.ui.core.palette import NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette, chosen_palette
+from lethe_app.ui.core.palette import NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette, choose_palette
 
 PROSE_SIZE = 15
 """Default size of message text, in pixels."""
@@ -17,43 +17,43 @@ COLOURS = ("background", "surface", "raised", "border", "text", "muted", "water"
 """Colours of the palette that the stylesheet can use by name."""
 
 
-def mixed(one: str, other: str, share: float) -> str:
-    """Return the colour with `share` (0 to 1) of `other` and the rest of `one`, as `#rrggbb`."""
-    first, second = QColor(one), QColor(other)
+def mix_colours(base_colour: str, added_colour: str, share: float) -> str:
+    """Return the colour with `share` (0 to 1) of `added_colour` and the rest of `base_colour`, as `#rrggbb`."""
+    first, second = QColor(base_colour), QColor(added_colour)
     parts = ((first.red(), second.red()), (first.green(), second.green()), (first.blue(), second.blue()))
     return QColor(*(round(a + (b - a) * share) for a, b in parts)).name()
 
 
-def on_accent(palette: Palette) -> str:
+def text_colour_on_accent(palette: Palette) -> str:
     """Return the text colour on a filled accent: dark text on the pale accents of the dark palette, white on the deep ones
     of the light.
     """
     return palette.background if palette.is_dark else palette.surface
 
 
-def chrome_size(prose_size: int) -> int:
+def interface_font_size(prose_size: int) -> int:
     """Return the font size of the interface in pixels for message text of `prose_size`."""
     return max(11, round(prose_size * 13 / PROSE_SIZE))
 
 
-def tokens(palette: Palette, prose_size: int, icons: Path) -> dict[str, str]:
+def stylesheet_variables(palette: Palette, prose_size: int, icons: Path) -> dict[str, str]:
     """Return all `$name` variables of the stylesheet; `icons` is the folder with the small SVGs in the colours of each
     palette.
     """
-    chrome = chrome_size(prose_size)
+    chrome = interface_font_size(prose_size)
     scrim = QColor(palette.background if palette.is_dark else palette.text)
     return {
         **{name: getattr(palette, name) for name in COLOURS},
-        "on_water": on_accent(palette),
-        "on_danger": on_accent(palette),
-        "hover": mixed(palette.raised, palette.text, 0.06),
-        "pressed": mixed(palette.raised, palette.text, 0.14),
-        "selected": mixed(palette.background, palette.water, 0.20),
-        "hairline": mixed(palette.background, palette.border, 0.6),
+        "on_water": text_colour_on_accent(palette),
+        "on_danger": text_colour_on_accent(palette),
+        "hover": mix_colours(palette.raised, palette.text, 0.06),
+        "pressed": mix_colours(palette.raised, palette.text, 0.14),
+        "selected": mix_colours(palette.background, palette.water, 0.20),
+        "hairline": mix_colours(palette.background, palette.border, 0.6),
         "section": str(chrome + 1),
         "chevron": (icons / f"chevron-{palette.name}.svg").as_posix(),
         "tick": (icons / f"tick-{palette.name}.svg").as_posix(),
-        "water_hover": mixed(palette.water, palette.text, 0.12),
+        "water_hover": mix_colours(palette.water, palette.text, 0.12),
         "scrim": f"rgba({scrim.red()}, {scrim.green()}, {scrim.blue()}, 45%)",
         "radius": str(RADIUS_CONTROL),
         "card": str(RADIUS_CARD),
@@ -64,7 +64,7 @@ def tokens(palette: Palette, prose_size: int, icons: Path) -> dict[str, str]:
     }
 
 
-def qt_palette(palette: Palette) -> QPalette:
+def build_qt_palette(palette: Palette) -> QPalette:
     """Return the QPalette for what Qt paints by itself, such as menus, dialogs and selections."""
     group = QPalette.ColorRole
     roles = {
@@ -77,14 +77,14 @@ def qt_palette(palette: Palette) -> QPalette:
         palette.water: (group.Highlight, group.Link, group.Accent),
         palette.border: (group.Mid, group.Dark, group.Midlight),
     }
-    dressed = QPalette()
-    for colour, wearers in roles.items():
-        for role in wearers:
-            dressed.setColor(role, QColor(colour))
-    dressed.setColor(group.HighlightedText, QColor(on_accent(palette)))
+    result = QPalette()
+    for colour, colour_roles in roles.items():
+        for role in colour_roles:
+            result.setColor(role, QColor(colour))
+    result.setColor(group.HighlightedText, QColor(text_colour_on_accent(palette)))
     for role in (group.WindowText, group.Text, group.ButtonText):
-        dressed.setColor(QPalette.ColorGroup.Disabled, role, QColor(palette.muted))
-    return dressed
+        result.setColor(QPalette.ColorGroup.Disabled, role, QColor(palette.muted))
+    return result
 
 
 class Theme(QObject):
@@ -98,13 +98,13 @@ class Theme(QObject):
         self._folder = folder
         self._template = Template((folder / "window.qss").read_text(encoding="utf-8"))
         self._choice = choice
-        self._own_font = application.font()
-        self._worn: tuple[str, int] | None = None
+        self._default_font = application.font()
+        self._applied: tuple[str, int] | None = None
         self.prose_size = prose_size
         self.reduced_motion = False
         self.palette = NIGHT
         application.setStyle("Fusion")
-        self.wear(choice, prose_size)
+        self.apply_choice(choice, prose_size)
         application.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     @property
@@ -112,7 +112,7 @@ class Theme(QObject):
         """Return the user's choice: `system`, `light` or `dark`."""
         return self._choice
 
-    def wear(self, choice: str, prose_size: int) -> None:
+    def apply_choice(self, choice: str, prose_size: int) -> None:
         """Apply the palette of `choice` and message text of `prose_size` pixels."""
         hints = self._application.styleHints()
         scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}.get(choice, Qt.ColorScheme.Unknown)
@@ -120,24 +120,26 @@ class Theme(QObject):
         self.prose_size = prose_size
         if hints.colorScheme() != scheme:  # native menus, file dialogs and the title bar follow this
             hints.setColorScheme(scheme)
-        self._dress()
+        self._apply_theme()
 
     def _follow_system(self) -> None:
         if self._choice == "system":
-            self._dress()
+            self._apply_theme()
 
-    def _dress(self) -> None:
-        self.palette = self._chosen_palette()
-        if self._worn == (self.palette.name, self.prose_size):
+    def _apply_theme(self) -> None:
+        self.palette = self._choose_palette()
+        if self._applied == (self.palette.name, self.prose_size):
             return
-        self._worn = (self.palette.name, self.prose_size)
-        font = QFont(self._own_font)
-        font.setPixelSize(chrome_size(self.prose_size))
-        self._application.setPalette(qt_palette(self.palette))
+        self._applied = (self.palette.name, self.prose_size)
+        font = QFont(self._default_font)
+        font.setPixelSize(interface_font_size(self.prose_size))
+        self._application.setPalette(build_qt_palette(self.palette))
         self._application.setFont(font)
-        self._application.setStyleSheet(self._template.substitute(tokens(self.palette, self.prose_size, self._folder)))
+        self._application.setStyleSheet(
+            self._template.substitute(stylesheet_variables(self.palette, self.prose_size, self._folder))
+        )
         self.changed.emit()
 
-    def _chosen_palette(self) -> Palette:
+    def _choose_palette(self) -> Palette:
         light = self._application.styleHints().colorScheme() == Qt.ColorScheme.Light
-        return chosen_palette(self._choice, system_is_light=light)
+        return choose_palette(self._choice, system_is_light=light)

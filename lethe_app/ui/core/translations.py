@@ -8,57 +8,63 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-SOURCE = "en"
+SOURCE_LANGUAGE = "en"
 """Language of the source strings, which needs no catalogue."""
-QTS_OWN = "qtbase"
+QT_CATALOGUE = "qtbase"
 """Catalogue of Qt's own strings: buttons of file dialogs, the context menu of text fields, names of keys."""
 
 log = logging.getLogger(__name__)
 
 
-def speak(application: QCoreApplication, folders: Sequence[Path], languages: Sequence[str] | None = None) -> list[QTranslator]:
+def install_translations(
+    application: QCoreApplication, folders: Sequence[Path], languages: Sequence[str] | None = None
+) -> list[QTranslator]:
     """Install the catalogues in `folders` for the first of the user's languages that has any, and return them.
 
     Catalogues of later folders take precedence; Qt's own come last. Without a catalogue of the program Qt's own are not
     loaded either: a half translated window is worse than an untranslated one. Widgets must be built afterwards.
     """
-    language, files = chosen(folders, QLocale.system().uiLanguages() if languages is None else languages)
+    language, files = find_catalogues(folders, QLocale.system().uiLanguages() if languages is None else languages)
     if not files:
         return []
-    translators = [one for one in map(_read, files) if one is not None]
-    qts_own = QTranslator(application)
-    shipped = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    if translators and qts_own.load(QLocale(language), QTS_OWN, "_", shipped):
-        translators.insert(0, qts_own)
+    translators = [translator_or_none for translator_or_none in map(_load_translator, files) if translator_or_none is not None]
+    qt_translator = QTranslator(application)
+    qt_folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if translators and qt_translator.load(QLocale(language), QT_CATALOGUE, "_", qt_folder):
+        translators.insert(0, qt_translator)
     for translator in translators:  # the one that is installed last is asked first
         translator.setParent(application)
         application.installTranslator(translator)
     return translators
 
 
-def chosen(folders: Sequence[Path], languages: Sequence[str]) -> tuple[str, list[Path]]:
+def find_catalogues(folders: Sequence[Path], languages: Sequence[str]) -> tuple[str, list[Path]]:
     """Return the language and its catalogue files, in the order in which to install them.
 
     If English precedes every language with a catalogue, nothing is returned.
     """
     for language in languages:
-        for name in names(language):
+        for name in language_file_names(language):
             files = [file for folder in folders if (file := folder / f"lethe_{name}.qm").is_file()]
             if files:
                 return name, files
-        if language.replace("_", "-").split("-")[0] in {SOURCE, "C"}:
+        if language.replace("_", "-").split("-")[0] in {SOURCE_LANGUAGE, "C"}:
             break
     return "", []
 
 
-def names(language: str) -> list[str]:
+def language_file_names(language: str) -> list[str]:
     """Return the file name forms of a language, most specific first: “zh-Hans-CN” gives zh_Hans_CN, zh_CN, zh_Hans and zh."""
     parts = language.replace("-", "_").split("_")
-    tried = ["_".join(parts), "_".join([parts[0], parts[-1]]), *("_".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))]
-    return list(dict.fromkeys(tried if len(parts) > 1 else parts))
+    candidates = [
+        "_".join(parts),
+        "_".join([parts[0], parts[-1]]),
+        *("_".join(parts[:end]) for end in range(len(parts) - 1, 0, -1)),
+    ]
+    return list(dict.fromkeys(candidates if len(parts) > 1 else parts))
 
 
-def _read(file: Path) -> QTranslator | None:
+def _load_translator(file: Path) -> QTranslator | None:
     translator = QTranslator()
     if translator.load(str(file)):
         return translator

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent, QWindow
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.ui.chat.composer import Composer
 
-SIGNS = frozenset(
+INPUT_EVENTS = frozenset(
     {
         QEvent.Type.KeyPress,
         QEvent.Type.MouseButtonPress,
@@ -28,49 +28,49 @@ class Presence(QObject):
         super().__init__(parent)
         self._idleness = idleness
         self._composer = composer
-        self._mouse = QPointF()
-        self._watched: list[QWindow] = []
+        self._mouse_position = QPointF()
+        self._watched_windows: list[QWindow] = []
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         self._application = application
-        application.focusWindowChanged.connect(self._came)
-        composer.text.textChanged.connect(self._written)
-        self._watch(window)
-        idleness.watch()
-        self._written()
+        application.focusWindowChanged.connect(self._on_focus_window_changed)
+        composer.draft_field.textChanged.connect(self._on_draft_changed)
+        self._watch_window(window)
+        idleness.start_watching()
+        self._on_draft_changed()
 
     def close(self) -> None:
         """Remove the event filters and stop reporting."""
-        self._application.focusWindowChanged.disconnect(self._came)
-        self._composer.text.textChanged.disconnect(self._written)
-        for window in self._watched:
+        self._application.focusWindowChanged.disconnect(self._on_focus_window_changed)
+        self._composer.draft_field.textChanged.disconnect(self._on_draft_changed)
+        for window in self._watched_windows:
             window.removeEventFilter(self)
-        self._watched.clear()
-        self._idleness.look_away()
+        self._watched_windows.clear()
+        self._idleness.stop_watching()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in SIGNS or (event.type() == QEvent.Type.MouseMove and self._has_moved(event)):
-            self._idleness.touch()
+        if event.type() in INPUT_EVENTS or (event.type() == QEvent.Type.MouseMove and self._has_moved(event)):
+            self._idleness.record_action()
         return False
 
     def _has_moved(self, event: QEvent) -> bool:
         """Return whether the mouse was moved. Qt also sends move events for a still mouse when something moves below it."""
-        if not isinstance(event, QMouseEvent) or event.globalPosition() == self._mouse:
+        if not isinstance(event, QMouseEvent) or event.globalPosition() == self._mouse_position:
             return False
-        self._mouse = event.globalPosition()
+        self._mouse_position = event.globalPosition()
         return True
 
-    def _came(self, window: QWindow | None) -> None:
+    def _on_focus_window_changed(self, window: QWindow | None) -> None:
         """Follow the focus to another window of the program, such as a dialog."""
         if window is not None:
-            self._idleness.touch()
-            self._watch(window)
+            self._idleness.record_action()
+            self._watch_window(window)
 
-    def _watch(self, window: QWindow | None) -> None:
-        if window is not None and window not in self._watched:
+    def _watch_window(self, window: QWindow | None) -> None:
+        if window is not None and window not in self._watched_windows:
             window.installEventFilter(self)
-            window.destroyed.connect(lambda: self._watched.remove(window) if window in self._watched else None)
-            self._watched.append(window)
+            window.destroyed.connect(lambda: self._watched_windows.remove(window) if window in self._watched_windows else None)
+            self._watched_windows.append(window)
 
-    def _written(self) -> None:
-        self._idleness.compose(words=not self._composer.text.document().isEmpty())
+    def _on_draft_changed(self) -> None:
+        self._idleness.set_composing(has_text=not self._composer.draft_field.document().isEmpty())

@@ -6,11 +6,11 @@ from PySide6.QtCore import QDate, QLocale
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.bundle import Bundle
-from lethe_app.ui.core.formatting import joined
+from lethe_app.ui.core.formatting import join_with_and
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_parts import FACE, BundleDialog, contents_in_words, portrait, words
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, BundleDialog, create_label, describe_contents, render_portrait
 
-LONGEST_BIO = 280
+MAX_BIO_LENGTH = 280
 """Maximum characters of the persona's description."""
 
 
@@ -20,50 +20,50 @@ class MeetingDialog(BundleDialog):
     def __init__(self, parent: QWidget, theme: Theme, bundle: Bundle, name: str) -> None:
         """Set up the dialog. `name` is the suggested name; it differs from the persona's own if that is taken."""
         persona = bundle.persona
-        own = _short(persona.name, 60)
-        title = self.tr("Import {name}?").format(name=own)
+        short_name = _shorten_text(persona.name, 60)
+        title = self.tr("Import {name}?").format(name=short_name)
         super().__init__(parent, title)
-        face = portrait(bundle.picture, persona.name, FACE, theme.palette, self.devicePixelRatioF())
-        self.add_head(face, title, _short(persona.tagline, 120))
-        about = _short(persona.mini_bio or persona.bio, LONGEST_BIO)
-        about = about.replace("{{char}}", persona.name).replace("{{user}}", self.tr("you"))
-        if about:
-            self.column.addWidget(words(about))
-        self.inside = words(self._inside(bundle), "quiet")
-        self.column.addWidget(self.inside)
-        self.name = QLineEdit(name)
-        self.name.setMaxLength(60)
+        avatar = render_portrait(bundle.picture, persona.name, AVATAR_SIZE, theme.palette, self.devicePixelRatioF())
+        self.add_header(avatar, title, _shorten_text(persona.tagline, 120))
+        description = _shorten_text(persona.mini_bio or persona.bio, MAX_BIO_LENGTH)
+        description = description.replace("{{char}}", persona.name).replace("{{user}}", self.tr("you"))
+        if description:
+            self.column.addWidget(create_label(description))
+        self.contents_label = create_label(self._describe_bundle(bundle), "quiet")
+        self.column.addWidget(self.contents_label)
+        self.name_field = QLineEdit(name)
+        self.name_field.setMaxLength(60)
         if name != persona.name:
-            taken = self.tr("A persona called {name} already exists. &Name for the imported one:").format(
-                name=own.replace("&", "&&")
+            name_question = self.tr("A persona called {name} already exists. &Name for the imported one:").format(
+                name=short_name.replace("&", "&&")
             )
-            label = QLabel(taken)
+            label = QLabel(name_question)
             label.setWordWrap(True)
-            label.setBuddy(self.name)
+            label.setBuddy(self.name_field)
             self.column.addWidget(label)
-            self.column.addWidget(self.name)
+            self.column.addWidget(self.name_field)
         else:
-            self.name.hide()
-        self.add_buttons(self.tr("Import {name}").format(name=_short(persona.name, 24)), self.tr("Cancel"))
-        self.name.textChanged.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
+            self.name_field.hide()
+        self.add_buttons(self.tr("Import {name}").format(name=_shorten_text(persona.name, 24)), self.tr("Cancel"))
+        self.name_field.textChanged.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
         self.primary.setFocus()
 
-    def _inside(self, bundle: Bundle) -> str:
+    def _describe_bundle(self, bundle: Bundle) -> str:
         """Return author, date and contents of the bundle as text."""
-        giver = _short(bundle.manifest.giver, 60)
-        made = bundle.manifest.made.astimezone()
-        day = QLocale().toString(QDate(made.year, made.month, made.day), QLocale.FormatType.LongFormat)
-        origin = self.tr("From {giver}, exported on {day}.").format(giver=giver, day=day)
-        origin = origin if giver else self.tr("Exported on {day}.").format(day=day)
-        contents = joined(contents_in_words(bundle.holds))
-        along = self.tr("Contains {contents}.").format(contents=contents) if contents else ""
-        return f"{origin}\n{along}".strip()
+        author = _shorten_text(bundle.manifest.giver, 60)
+        exported_at = bundle.manifest.made.astimezone()
+        day = QLocale().toString(QDate(exported_at.year, exported_at.month, exported_at.day), QLocale.FormatType.LongFormat)
+        origin = self.tr("From {giver}, exported on {day}.").format(giver=author, day=day)
+        origin = origin if author else self.tr("Exported on {day}.").format(day=day)
+        contents = join_with_and(describe_contents(bundle.holds))
+        contents_text = self.tr("Contains {contents}.").format(contents=contents) if contents else ""
+        return f"{origin}\n{contents_text}".strip()
 
 
-def _short(text: str, most: int) -> str:
-    """Return the text on one line, cut to `most` characters, between words where possible."""
+def _shorten_text(text: str, max_length: int) -> str:
+    """Return the text on one line, cut to `max_length` characters, between words where possible."""
     line = " ".join(text.split())
-    if len(line) <= most:
+    if len(line) <= max_length:
         return line
-    cut = line[: most - 1]
-    return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[most // 2 :] else cut).rstrip(' ,;:')}…"
+    cut = line[: max_length - 1]
+    return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[max_length // 2 :] else cut).rstrip(' ,;:')}…"

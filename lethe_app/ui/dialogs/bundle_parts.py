@@ -12,90 +12,96 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 
 from lethe_app.domain.bundle import Holds
 from lethe_app.ui.controllers.file_transfers import FileTransfers
-from lethe_app.ui.core.avatars import draw_letter
-from lethe_app.ui.core.formatting import counted, memories_in_words, messages_in_words
+from lethe_app.ui.core.avatars import draw_letter_avatar
+from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
-from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, room_for
+from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, max_dialog_size
 
 T = TypeVar("T")
-WIDTH = 60
+WIDTH_IN_CHARACTERS = 60
 """Width of a dialog in average character widths."""
-FACE = 72
+AVATAR_SIZE = 72
 """Diameter of the avatar, in pixels."""
-NOT_AT_ONCE = 400
+SHOW_DELAY_MS = 400
 """Milliseconds before the progress dialog is shown; shorter work needs none."""
 
 
-def portrait(content: bytes, name: str, side: int, palette: Palette, density: float) -> QPixmap:
-    """Return a bundle's image as a disc of `side` logical pixels; the first letter of the name if there is none or it is
+def render_portrait(content: bytes, name: str, size: int, palette: Palette, device_pixel_ratio: float) -> QPixmap:
+    """Return a bundle's image as a disc of `size` logical pixels; the first letter of the name if there is none or it is
     unreadable.
 
     The image is decoded no larger than it is shown.
     """
-    drawn = QPixmap(round(side * density), round(side * density))
-    drawn.setDevicePixelRatio(density)
-    drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
+    pixmap = QPixmap(round(size * device_pixel_ratio), round(size * device_pixel_ratio))
+    pixmap.setDevicePixelRatio(device_pixel_ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    if not (content and _draw(painter, content, side, density)):
-        draw_letter(painter, name, name, side, palette)
+    if not (content and _draw_image(painter, content, size, device_pixel_ratio)):
+        draw_letter_avatar(painter, name, name, size, palette)
     painter.end()
-    return drawn
+    return pixmap
 
 
-def _draw(painter: QPainter, content: bytes, side: int, density: float) -> bool:
+def _draw_image(painter: QPainter, content: bytes, size: int, device_pixel_ratio: float) -> bool:
     buffer = QBuffer()
     buffer.setData(QByteArray(content))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
     reader = QImageReader(buffer)
     reader.setAutoTransform(True)
-    full, pixels = reader.size(), round(side * density)
-    if full.isValid():
-        reader.setScaledSize(full.scaled(QSize(pixels, pixels), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
+    image_size, pixels = reader.size(), round(size * device_pixel_ratio)
+    if image_size.isValid():
+        reader.setScaledSize(image_size.scaled(QSize(pixels, pixels), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
     image = reader.read()
     if image.isNull():
         return False
     disc = QPainterPath()
-    disc.addEllipse(QRectF(0, 0, side, side))
+    disc.addEllipse(QRectF(0, 0, size, size))
     painter.setClipPath(disc)
-    part = min(image.width(), image.height())
-    painter.drawImage(QRectF(0, 0, side, side), image, QRectF((image.width() - part) / 2, 0, part, part))
+    crop_side = min(image.width(), image.height())
+    painter.drawImage(QRectF(0, 0, size, size), image, QRectF((image.width() - crop_side) / 2, 0, crop_side, crop_side))
     return True
 
 
-def contents_in_words(holds: Holds) -> list[str]:
+def describe_contents(contents: Holds) -> list[str]:
     """Return texts such as “2 worlds”, “3 memories” and “5 conversations with 212 messages”; kinds without records are
     omitted.
     """
     tr = QCoreApplication.translate
-    found = []
-    if holds.worlds:
-        found.append(counted(holds.worlds, tr("Bundle", "{n} world"), tr("Bundle", "{n} worlds")))
-    if holds.memories:
-        found.append(memories_in_words(holds.memories))
-    if holds.facts:
-        found.append(counted(holds.facts, tr("Bundle", "{n} fact"), tr("Bundle", "{n} facts")))
-    if holds.notebooks:
-        found.append(counted(holds.notebooks, tr("Bundle", "{n} notebook"), tr("Bundle", "{n} notebooks")))
-    if holds.conversations:
-        talks = counted(holds.conversations, tr("Bundle", "{n} conversation"), tr("Bundle", "{n} conversations"))
-        found.append(tr("Bundle", "{talks} with {messages}").format(talks=talks, messages=messages_in_words(holds.messages)))
-    return found
+    parts = []
+    if contents.worlds:
+        parts.append(format_count(contents.worlds, tr("Bundle", "{n} world"), tr("Bundle", "{n} worlds")))
+    if contents.memories:
+        parts.append(format_memory_count(contents.memories))
+    if contents.facts:
+        parts.append(format_count(contents.facts, tr("Bundle", "{n} fact"), tr("Bundle", "{n} facts")))
+    if contents.notebooks:
+        parts.append(format_count(contents.notebooks, tr("Bundle", "{n} notebook"), tr("Bundle", "{n} notebooks")))
+    if contents.conversations:
+        conversations = format_count(
+            contents.conversations, tr("Bundle", "{n} conversation"), tr("Bundle", "{n} conversations")
+        )
+        parts.append(
+            tr("Bundle", "{talks} with {messages}").format(
+                talks=conversations, messages=format_message_count(contents.messages)
+            )
+        )
+    return parts
 
 
-def bytes_in_words(size: int) -> str:
+def format_bytes(size: int) -> str:
     """Return a size such as “9 kB” or “1.2 MB”, with decimal units as in file managers."""
     precision = 0 if size < 1_000_000 else 1
     return QLocale().formattedDataSize(size, precision, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
-def words(text: str, kind: str = "") -> QLabel:
-    """Create a plain text label, because the text may come from a stranger's file. `kind` is `title`, `quiet` or `small`."""
+def create_label(text: str, style_property: str = "") -> QLabel:
+    """Create a plain text label, because the text may come from a stranger's file. `style_property` is `title`, `quiet` or `subtitle`."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
-    if kind:
-        label.setProperty(kind, True)
+    if style_property:
+        label.setProperty(style_property, True)
     return label
 
 
@@ -105,39 +111,39 @@ class BundleDialog(QDialog):
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self._tall = Tall(SPACE_4, self.fit)
-        self.column = self._tall.column
+        self._scroll_area = Tall(SPACE_4, self.fit_to_content)
+        self.column = self._scroll_area.column
         """Layout of everything except the buttons."""
-        self._whole = QVBoxLayout(self)
-        self._whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        self._whole.setSpacing(SPACE_4)
-        self._whole.addWidget(self._tall, 1)
+        self._outer_column = QVBoxLayout(self)
+        self._outer_column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        self._outer_column.setSpacing(SPACE_4)
+        self._outer_column.addWidget(self._scroll_area, 1)
 
-    def fit(self) -> None:
+    def fit_to_content(self) -> None:
         """Set a readable width and the height that the text then needs, limited by the screen."""
         self.ensurePolished()
-        width = min(self.fontMetrics().averageCharWidth() * WIDTH + 2 * SPACE_6, room_for(self).width())
-        self.resize(width, fitting_height(self, self._tall, width))
+        width = min(self.fontMetrics().averageCharWidth() * WIDTH_IN_CHARACTERS + 2 * SPACE_6, max_dialog_size(self).width())
+        self.resize(width, fitting_height(self, self._scroll_area, width))
 
     def showEvent(self, event: QShowEvent) -> None:
-        self.fit()
+        self.fit_to_content()
         super().showEvent(event)
 
-    def add_head(self, face: QPixmap, title: str, small: str) -> None:
-        picture = QLabel()
-        picture.setPixmap(face)
-        picture.setFixedSize(face.deviceIndependentSize().toSize())
-        beside = QVBoxLayout()
-        beside.setSpacing(SPACE_2)
-        beside.addStretch(1)
-        beside.addWidget(words(title, "title"))
-        if small:
-            beside.addWidget(words(small, "quiet"))
-        beside.addStretch(1)
+    def add_header(self, avatar: QPixmap, title: str, subtitle: str) -> None:
+        avatar_label = QLabel()
+        avatar_label.setPixmap(avatar)
+        avatar_label.setFixedSize(avatar.deviceIndependentSize().toSize())
+        text_column = QVBoxLayout()
+        text_column.setSpacing(SPACE_2)
+        text_column.addStretch(1)
+        text_column.addWidget(create_label(title, "title"))
+        if subtitle:
+            text_column.addWidget(create_label(subtitle, "quiet"))
+        text_column.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(SPACE_4)
-        row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(beside, 1)
+        row.addWidget(avatar_label, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(text_column, 1)
         self.column.addLayout(row)
 
     def add_buttons(self, primary: str, cancel: str) -> None:
@@ -153,7 +159,7 @@ class BundleDialog(QDialog):
         row.addStretch(1)
         row.addWidget(self.cancel)
         row.addWidget(self.primary)
-        self._whole.addLayout(row)
+        self._outer_column.addLayout(row)
 
 
 class Waiting(BundleDialog):
@@ -163,33 +169,35 @@ class Waiting(BundleDialog):
 
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent, title)
-        self.was_stopped = False
-        self.is_aside = False
+        self.is_cancelled = False
+        self.is_in_background = False
         """True if the user sent the dialog to the background."""
-        self.done_so_far = 0.0
-        headline = words(title, "title")
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 100)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(title)
+        self.progress = 0.0
+        headline = create_label(title, "title")
+        self.progress_bar = QProgressBar()
+        self.progress_bar.setRange(0, 100)
+        self.progress_bar.setTextVisible(False)
+        self.progress_bar.setAccessibleName(title)
         self.column.setSpacing(SPACE_3)
         self.column.addWidget(headline)
-        self.column.addWidget(self.bar)
+        self.column.addWidget(self.progress_bar)
         self.add_buttons(self.tr("Run in background"), self.tr("Cancel"))
         self.primary.setToolTip(self.tr("Continue in the background; progress is shown at the bottom of the sidebar"))
         self.primary.setAccessibleDescription(self.primary.toolTip())
 
     def accept(self) -> None:
         """Hide the dialog; the transfer stays in the task list."""
-        self.is_aside = True
+        self.is_in_background = True
         self.hide()
 
-    def report_progress(self, done: float) -> None:
-        self.done_so_far = done
-        self.bar.setValue(round(100 * done))
+    def report_progress(self, fraction: float) -> None:
+        self.progress = fraction
+        self.progress_bar.setValue(round(100 * fraction))
 
 
-async def watched(dialog: Waiting, luggage: FileTransfers, work: Callable[[Callable[[float], None]], Awaitable[T]]) -> T | None:
+async def run_with_progress(
+    dialog: Waiting, transfers: FileTransfers, work: Callable[[Callable[[float], None]], Awaitable[T]]
+) -> T | None:
     """Return the result of `work`, with a progress dialog and an entry in the task list if it takes long; None if the user
     cancelled it.
 
@@ -197,34 +205,34 @@ async def watched(dialog: Waiting, luggage: FileTransfers, work: Callable[[Calla
     """
     key = ""
 
-    def told(done: float) -> None:
-        dialog.report_progress(done)
-        luggage.report_progress(key, done)
+    def on_progress(fraction: float) -> None:
+        dialog.report_progress(fraction)
+        transfers.report_progress(key, fraction)
 
     def stop() -> None:
-        dialog.was_stopped = not task.done()
+        dialog.is_cancelled = not task.done()
         task.cancel()
 
     def show() -> None:
         nonlocal key
-        key = luggage.take_up(dialog.windowTitle(), dialog.done_so_far, stop)
+        key = transfers.add_transfer(dialog.windowTitle(), dialog.progress, stop)
         dialog.open()
 
-    task = asyncio.ensure_future(work(told))
+    task = asyncio.ensure_future(work(on_progress))
     dialog.rejected.connect(stop)
     timer = QTimer(dialog)
     timer.setSingleShot(True)
     timer.timeout.connect(show)
-    timer.start(NOT_AT_ONCE)
+    timer.start(SHOW_DELAY_MS)
     try:
         return await task
     except asyncio.CancelledError:
-        if dialog.was_stopped:
+        if dialog.is_cancelled:
             return None
         raise
     finally:
         timer.stop()
-        luggage.put_down(key)
+        transfers.remove_transfer(key)
         dialog.rejected.disconnect(stop)
         dialog.close()
         dialog.deleteLater()

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, room_for
-from lethe_app.ui.shell.actions import WISHES, ActionSpec, keys_of, title_of
+from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, max_dialog_size
+from lethe_app.ui.shell.actions import ACTION_SPECS, ActionSpec, action_shortcut, action_title
 
-COLUMNS_OF_KEYS, WIDEST_WISH = 3, 180
+SHORTCUT_COLUMNS, MAX_TITLE_WIDTH = 3, 180
 
 
-async def answered(dialog: QDialog) -> bool:
+async def run_dialog(dialog: QDialog) -> bool:
     """Show `dialog` modally to its window, wait until it is closed, and return whether it was accepted."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
@@ -46,42 +46,42 @@ class QuestionDialog(QDialog):
     def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.cancel = foot_button(QCoreApplication.translate("Dialog", "Cancel"), "filled", self.reject)
-        self.primary = foot_button(button, "danger" if danger else "primary", self.accept)
+        self.cancel = create_dialog_button(QCoreApplication.translate("Dialog", "Cancel"), "filled", self.reject)
+        self.primary = create_dialog_button(button, "danger" if danger else "primary", self.accept)
         self.primary.setDefault(True)
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(SPACE_2)
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.cancel)
         self.buttons.addWidget(self.primary)
-        self._tall = Tall(spacing, self._grow)
-        self.column = self._tall.column
+        self._scroll_area = Tall(spacing, self._grow_to_content)
+        self.column = self._scroll_area.column
         """Layout of the content."""
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        whole.setSpacing(spacing)
-        whole.addWidget(titled(title))
-        whole.addWidget(self._tall, 1)
-        whole.addLayout(self.buttons)
+        outer_column = QVBoxLayout(self)
+        outer_column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        outer_column.setSpacing(spacing)
+        outer_column.addWidget(create_title_label(title))
+        outer_column.addWidget(self._scroll_area, 1)
+        outer_column.addLayout(self.buttons)
 
-    def say(self, text: str) -> None:
+    def add_paragraph(self, text: str) -> None:
         """Add a paragraph of text."""
-        words = QLabel(text)
-        words.setWordWrap(True)
-        words.setTextFormat(Qt.TextFormat.PlainText)
-        words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
-        self.column.addWidget(words)
+        label = QLabel(text)
+        label.setWordWrap(True)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
+        self.column.addWidget(label)
 
     def showEvent(self, event: QShowEvent) -> None:
         self.adjustSize()
-        self._grow()
+        self._grow_to_content()
         super().showEvent(event)
 
-    def _grow(self) -> None:
+    def _grow_to_content(self) -> None:
         """Increase the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's
         width.
         """
-        needed = fitting_height(self, self._tall, self.width())
+        needed = fitting_height(self, self._scroll_area, self.width())
         if self.height() < needed:
             self.resize(self.width(), needed)
 
@@ -91,7 +91,7 @@ class ConfirmDialog(QuestionDialog):
 
     def __init__(self, parent: QWidget, title: str, text: str, button: str) -> None:
         super().__init__(parent, title, button, danger=True)
-        self.say(text)
+        self.add_paragraph(text)
         self.primary.setFocus()
 
 
@@ -103,14 +103,14 @@ class About(QDialog):
         self.setWindowTitle(self.tr("About Lethe"))
         sign = QLabel()
         sign.setPixmap(application_icon().pixmap(64, 64))
-        headline = titled(f"Lethe {own_version()}".strip())
+        headline = create_title_label(f"Lethe {installed_version()}".strip())
         words = QLabel(
             self.tr("Conversations with personas who remember. Models, chats and memories all stay on this computer.")
         )
         words.setWordWrap(True)
         small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
         small.setProperty("small", True)
-        close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
+        close = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
         close.setDefault(True)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
@@ -126,57 +126,57 @@ class Keys(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle(title_of("keys"))
-        headline = titled(title_of("keys"))
-        inside = QWidget()
-        inside.setObjectName("keys")
-        tables = QHBoxLayout(inside)
+        self.setWindowTitle(action_title("keys"))
+        headline = create_title_label(action_title("keys"))
+        content = QWidget()
+        content.setObjectName("keys")
+        tables = QHBoxLayout(content)
         tables.setContentsMargins(0, 0, 0, 0)
         tables.setSpacing(SPACE_6)
-        tall = -(-len(WISHES) // COLUMNS_OF_KEYS)
-        for first in range(0, len(WISHES), tall):
-            tables.addLayout(_table_of(WISHES[first : first + tall]))
-        close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
+        rows_per_table = -(-len(ACTION_SPECS) // SHORTCUT_COLUMNS)
+        for first in range(0, len(ACTION_SPECS), rows_per_table):
+            tables.addLayout(_build_shortcut_table(ACTION_SPECS[first : first + rows_per_table]))
+        close = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
         close.setDefault(True)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
-        column.addWidget(_scrolled(inside), 1)
+        column.addWidget(_create_scroll_area(content), 1)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
-        self.resize(self.sizeHint().boundedTo(room_for(parent)))
+        self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
 
 
-def titled(words: str) -> QLabel:
+def create_title_label(text: str) -> QLabel:
     """Create the title label of a dialog."""
-    label = QLabel(words)
+    label = QLabel(text)
     label.setProperty("title", True)
     label.setTextFormat(Qt.TextFormat.PlainText)
     return label
 
 
-def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
-    """Create a button of a dialog's button row; `look` is a property that the stylesheet matches."""
-    button = QPushButton(words)
-    button.setProperty(look, True)
-    button.clicked.connect(lambda _checked=False: do())
+def create_dialog_button(text: str, style_property: str, callback: Callable[[], object]) -> QPushButton:
+    """Create a button of a dialog's button row; `style_property` is a property that the stylesheet matches."""
+    button = QPushButton(text)
+    button.setProperty(style_property, True)
+    button.clicked.connect(lambda _checked=False: callback())
     return button
 
 
-def _table_of(wishes: Sequence[ActionSpec]) -> QFormLayout:
+def _build_shortcut_table(specs: Sequence[ActionSpec]) -> QFormLayout:
     """Create a table with one row of shortcut and title per action."""
     table = QFormLayout()
     table.setHorizontalSpacing(SPACE_3)
     table.setVerticalSpacing(SPACE_1)
-    for wish in wishes:
-        keys = QLabel(keys_of(wish.name))
+    for spec in specs:
+        keys = QLabel(action_shortcut(spec.name))
         keys.setProperty("quiet", True)
         keys.setAlignment(Qt.AlignmentFlag.AlignTop)
-        title = QLabel(title_of(wish.name))
-        if title.sizeHint().width() > WIDEST_WISH:
+        title = QLabel(action_title(spec.name))
+        if title.sizeHint().width() > MAX_TITLE_WIDTH:
             title.setWordWrap(True)
-            title.setFixedWidth(WIDEST_WISH)
-            title.setMinimumHeight(title.heightForWidth(WIDEST_WISH))
+            title.setFixedWidth(MAX_TITLE_WIDTH)
+            title.setMinimumHeight(title.heightForWidth(MAX_TITLE_WIDTH))
         table.addRow(keys, title)
     return table
 
@@ -189,17 +189,17 @@ class _Whole(QScrollArea):
         return inside.sizeHint() if inside is not None else super().sizeHint()
 
 
-def _scrolled(inside: QWidget) -> QScrollArea:
+def _create_scroll_area(content: QWidget) -> QScrollArea:
     area = _Whole()
     area.setAccessibleName(QCoreApplication.translate("Keys", "All shortcuts"))
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.viewport().setAutoFillBackground(False)
-    area.setWidget(inside)
+    area.setWidget(content)
     return area
 
 
-def own_version() -> str:
+def installed_version() -> str:
     """Return the installed version; empty if the package is not installed."""
     try:
         return version("lethe-app")

@@ -24,12 +24,12 @@ class PageContext:
     window: MainWindow
     services: AppServices
     bridge: Bridge
-    desk: PageNavigator
-    session: Callable[[], ChatSession | None]
+    navigator: PageNavigator
+    current_session: Callable[[], ChatSession | None]
     """Return the session on display; None if there is none."""
-    go_to: Callable[[UUID, UUID | None], None]
+    open_session: Callable[[UUID, UUID | None], None]
     """Leave the pages for a session and, if given, for a message in it."""
-    luggage: FileTransfers
+    file_transfers: FileTransfers
     """Imports and exports in progress."""
 
     @property

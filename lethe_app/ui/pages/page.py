@@ -9,18 +9,18 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.chat.chat_panel import ElidedLabel
-from lethe_app.ui.core.icons import BEFORE_WORDS, icon, icon_before_words
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.theme import Theme, on_accent
+from lethe_app.ui.core.theme import Theme, text_colour_on_accent
 
 
 class Page(QFrame):
-    """Page that covers the conversation. Esc or the back button leaves it, unless `may_leave` objects.
+    """Page that covers the conversation. Esc or the back button leaves it, unless `confirm_leave` objects.
 
     Subclasses add their widgets to `body` and buttons by `add_button`; every change is a command on the `undo` stack.
     """
 
-    left = Signal()
+    back_requested = Signal()
     """Emitted when the user wants to go back."""
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
@@ -28,20 +28,20 @@ class Page(QFrame):
         self.setObjectName("page")
         self.setAccessibleName(title)
         self.theme = theme
-        self.undo = QUndoStack(self)
-        self._icons: list[Callable[[], None]] = []
+        self.undo_stack = QUndoStack(self)
+        self._icon_updates: list[Callable[[], None]] = []
         self.back = QToolButton()
         self.back.setIconSize(QSize(ICON, ICON))
         self.back.setToolTip(self.tr("Back  Esc"))
         self.back.setAccessibleName(self.tr("Back"))
-        self.back.clicked.connect(self.left)
-        self.title = ElidedLabel(keeps=120)
+        self.back.clicked.connect(self.back_requested)
+        self.title = ElidedLabel(min_width=120)
         self.title.setProperty("title", True)
-        self.title.set_full(title)
+        self.title.set_full_text(title)
         self.subtitle = ElidedLabel()
         self.subtitle.setProperty("quiet", True)
-        self._undo_button = self._stack_button("undo", self.tr("Undo"), self.undo.undo)
-        self._redo_button = self._stack_button("redo", self.tr("Redo"), self.undo.redo)
+        self._undo_button = self._build_stack_button("undo", self.tr("Undo"), self.undo_stack.undo)
+        self._redo_button = self._build_stack_button("redo", self.tr("Redo"), self.undo_stack.redo)
         self.body = QVBoxLayout()
         self.body.setContentsMargins(0, 0, 0, 0)
         self.body.setSpacing(0)
@@ -51,12 +51,12 @@ class Page(QFrame):
         column.setSpacing(0)
         column.addWidget(self._head)
         column.addLayout(self.body, 1)
-        self.undo.canUndoChanged.connect(self._follow_stack)
-        self.undo.canRedoChanged.connect(self._follow_stack)
-        self.undo.undoTextChanged.connect(self._follow_stack)
-        theme.changed.connect(self.dress)
-        self._follow_stack()
-        self.dress()
+        self.undo_stack.canUndoChanged.connect(self._update_undo_buttons)
+        self.undo_stack.canRedoChanged.connect(self._update_undo_buttons)
+        self.undo_stack.undoTextChanged.connect(self._update_undo_buttons)
+        theme.changed.connect(self.apply_theme)
+        self._update_undo_buttons()
+        self.apply_theme()
 
     def _build_head(self) -> None:
         self._head = QFrame()
@@ -82,13 +82,15 @@ class Page(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the page's buttons below the title in a narrow window, so that none of their texts is cut off."""
         super().resizeEvent(event)
-        stacks = (self._undo_button, self._redo_button)
-        beside = (self.back, self.title, *(button for button in stacks if button.isVisibleTo(self)))
+        stack_buttons = (self._undo_button, self._redo_button)
+        title_row = (self.back, self.title, *(button for button in stack_buttons if button.isVisibleTo(self)))
         margins = self._head_column.contentsMargins()
-        used = margins.left() + margins.right() + self._head_buttons.sizeHint().width()
-        used += sum(max(widget.minimumSizeHint().width(), widget.minimumWidth()) + SPACE_3 for widget in beside) + SPACE_3
+        needed_width = margins.left() + margins.right() + self._head_buttons.sizeHint().width()
+        needed_width += (
+            sum(max(widget.minimumSizeHint().width(), widget.minimumWidth()) + SPACE_3 for widget in title_row) + SPACE_3
+        )
         are_below = self._head_column.indexOf(self._head_buttons) >= 0
-        if (used > self.width()) == are_below:
+        if (needed_width > self.width()) == are_below:
             return
         if are_below:
             self._head_column.removeWidget(self._head_buttons)
@@ -97,79 +99,79 @@ class Page(QFrame):
             self._head_row.removeWidget(self._head_buttons)
             self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
 
-    def _stack_button(self, name: str, title: str, slot: Callable[[], None]) -> QToolButton:
+    def _build_stack_button(self, icon_name: str, title: str, slot: Callable[[], None]) -> QToolButton:
         button = QToolButton()
         button.setIconSize(QSize(ICON, ICON))
         button.setAccessibleName(title)
         button.clicked.connect(slot)
-        self._icons.append(lambda: button.setIcon(icon(name, self.theme.palette.muted)))
+        self._icon_updates.append(lambda: button.setIcon(load_icon(icon_name, self.theme.palette.muted)))
         return button
 
     # For subclasses
 
-    def add_button(self, title: str, slot: Callable[[], object], drawing: str = "", *, primary: bool = False) -> QPushButton:
-        """Add a button at the right end of the head; `drawing` is the name of an icon."""
+    def add_button(self, title: str, slot: Callable[[], object], icon_name: str = "", *, primary: bool = False) -> QPushButton:
+        """Add a button at the right end of the head; `icon_name` is the name of an icon."""
         button = QPushButton(title)
         button.setProperty("primary" if primary else "filled", True)
         button.clicked.connect(lambda _checked=False: slot())
-        if drawing:
-            button.setIconSize(BEFORE_WORDS)
+        if icon_name:
+            button.setIconSize(BUTTON_ICON_SIZE)
 
-            def put_on() -> None:
-                button.setIcon(icon_before_words(drawing, self._ink(primary=primary), self.theme.palette.muted))
+            def apply_icon() -> None:
+                button.setIcon(load_button_icon(icon_name, self._icon_colour(primary=primary), self.theme.palette.muted))
 
-            self._icons.append(put_on)
-            self._icons[-1]()
+            self._icon_updates.append(apply_icon)
+            self._icon_updates[-1]()
         self._buttons.addWidget(button)
         return button
 
-    async def may_leave(self) -> bool:
+    async def confirm_leave(self) -> bool:
         """Return whether the page may be closed; a page with unsaved work asks the user here."""
         return True
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         """Return the widget that gets the focus when the page is opened."""
         return self.back
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
-        self.back.setIcon(icon("chevron-left", self.theme.palette.text))
-        for put_on in self._icons:
-            put_on()
+        self.back.setIcon(load_icon("chevron-left", self.theme.palette.text))
+        for update_icon in self._icon_updates:
+            update_icon()
 
     def close_page(self) -> None:
         """Disconnect from services; called once before the page is deleted."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.back_requested.emit()
         else:
             super().keyPressEvent(event)
 
-    def _ink(self, *, primary: bool) -> str:
-        return on_accent(self.theme.palette) if primary else self.theme.palette.text
+    def _icon_colour(self, *, primary: bool) -> str:
+        return text_colour_on_accent(self.theme.palette) if primary else self.theme.palette.text
 
-    def _follow_stack(self) -> None:
-        can_undo, can_redo = self.undo.canUndo(), self.undo.canRedo()
-        for button, can, words in (
-            (self._undo_button, can_undo, self.tr("Undo {what}  Ctrl+Z").format(what=self.undo.undoText())),
-            (self._redo_button, can_redo, self.tr("Redo {what}  Ctrl+Shift+Z").format(what=self.undo.redoText())),
+    def _update_undo_buttons(self) -> None:
+        can_undo, can_redo = self.undo_stack.canUndo(), self.undo_stack.canRedo()
+        for button, is_enabled, tooltip in (
+            (self._undo_button, can_undo, self.tr("Undo {what}  Ctrl+Z").format(what=self.undo_stack.undoText())),
+            (self._redo_button, can_redo, self.tr("Redo {what}  Ctrl+Shift+Z").format(what=self.undo_stack.redoText())),
         ):
-            button.setEnabled(can)
+            button.setEnabled(is_enabled)
             button.setVisible(can_undo or can_redo)
-            button.setToolTip(" ".join(words.split(" ")))
+            button.setToolTip(" ".join(tooltip.split(" ")))
 
 
-def headline(words: str) -> QLabel:
+def build_heading(text: str) -> QLabel:
     """Create the heading of a section."""
-    label = QLabel(words)
+    label = QLabel(text)
     label.setProperty("section", True)
     return label
 
 
-def explanation(words: str) -> QLabel:
+def build_small_label(text: str) -> QLabel:
     """Create a wrapped label in small type, for the text below a heading."""
-    label = QLabel(words)
+    label = QLabel(text)
     label.setProperty("small", True)
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)

@@ -17,25 +17,25 @@ class Whose(NoWheelComboBox):
     chosen = Signal(str)
     """Emitted with the unique name of the persona."""
 
-    def __init__(self, place: PageContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: PageContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place = place
-        self._told = ""
+        self._context = context
+        self._announced_persona_id = ""
         self.setAccessibleName(self.tr("Persona"))
         self.setToolTip(self.tr("Persona"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(260)
-        self.currentIndexChanged.connect(lambda _place: self._tell())
-        self._forget: Callable[[], None] = place.services.library.changed.add(lambda _none: self._read_soon())
-        first = self._first()
+        self.currentIndexChanged.connect(lambda _place: self._emit_if_changed())
+        self._unsubscribe: Callable[[], None] = context.services.library.changed.add(lambda _none: self._schedule_reload())
+        default_persona_id = self._default_persona_id()
         # The display name is known only after the library has been read.
-        if first:
+        if default_persona_id:
             with QSignalBlocker(self):
-                self.addItem(first.capitalize(), first)
-        self._read_soon()
+                self.addItem(default_persona_id.capitalize(), default_persona_id)
+        self._schedule_reload()
 
     @property
-    def persona(self) -> str:
+    def persona_id(self) -> str:
         """Return the unique name of the chosen persona; empty if there is none."""
         return str(self.currentData() or "")
 
@@ -44,40 +44,40 @@ class Whose(NoWheelComboBox):
         """Return the display name of the chosen persona."""
         return self.currentText()
 
-    def announce_first(self) -> None:
+    def emit_chosen(self) -> None:
         """Emit `chosen` for the first persona; call it after connecting."""
-        self._tell()
+        self._emit_if_changed()
 
-    def choose(self, persona: str) -> None:
+    def choose_persona(self, persona_id: str) -> None:
         """Choose a persona; it is added if the list has not been read yet."""
-        if self.findData(persona) < 0:
+        if self.findData(persona_id) < 0:
             with QSignalBlocker(self):
-                self.addItem(persona.capitalize(), persona)
-        self.setCurrentIndex(self.findData(persona))
+                self.addItem(persona_id.capitalize(), persona_id)
+        self.setCurrentIndex(self.findData(persona_id))
 
     def close_field(self) -> None:
         """Disconnect from the library."""
-        self._forget()
+        self._unsubscribe()
 
-    def _first(self) -> str:
-        session = self._place.session()
-        return session.persona_id if session is not None else self._place.services.preferences.current.last_persona
+    def _default_persona_id(self) -> str:
+        session = self._context.current_session()
+        return session.persona_id if session is not None else self._context.services.preferences.current.last_persona
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(), lane=f"whose {id(self)}")
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(), key=f"whose {id(self)}")
 
-    async def _read(self) -> None:
-        personas = await self._place.services.library.personas()
-        wanted = self.persona or self._first()
+    async def _reload(self) -> None:
+        personas = await self._context.services.library.personas()
+        selected_id = self.persona_id or self._default_persona_id()
         with QSignalBlocker(self):
             # Signals are blocked, because clearing and filling would report personas that nobody chose.
             self.clear()
             for persona in personas:
                 self.addItem(persona.name, persona.unique_name)
-            self.setCurrentIndex(max(self.findData(wanted), 0) if personas else -1)
-        self._tell()
+            self.setCurrentIndex(max(self.findData(selected_id), 0) if personas else -1)
+        self._emit_if_changed()
 
-    def _tell(self) -> None:
-        if self.persona and self.persona != self._told:
-            self._told = self.persona
-            self.chosen.emit(self.persona)
+    def _emit_if_changed(self) -> None:
+        if self.persona_id and self.persona_id != self._announced_persona_id:
+            self._announced_persona_id = self.persona_id
+            self.chosen.emit(self.persona_id)

@@ -9,186 +9,186 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 
 
-def settings(place: PageContext) -> Page:
+def create_settings_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.settings.page import SettingsPage
 
-    return SettingsPage(place)
+    return SettingsPage(context)
 
 
-def show_setting(place: PageContext, name: str) -> None:
+def show_setting(context: PageContext, name: str) -> None:
     """Open the settings page at one setting."""
     from lethe_app.ui.pages.settings.page import SettingsPage
 
-    place.desk.open(lambda: SettingsPage(place, name), made_by=settings)
+    context.navigator.open_page(lambda: SettingsPage(context, name), page_key=create_settings_page)
 
 
-def presets(place: PageContext) -> Page:
+def create_presets_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.presets.page import PresetPage
 
-    return PresetPage(place)
+    return PresetPage(context)
 
 
-def memories(place: PageContext) -> Page:
+def create_memories_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.memories.page import MemoryPage
 
-    return MemoryPage(place)
+    return MemoryPage(context)
 
 
-def facts(place: PageContext) -> Page:
+def create_facts_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.facts.page import FactPage
 
-    return FactPage(place)
+    return FactPage(context)
 
 
-def objections(place: PageContext) -> Page:
+def create_feedback_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.feedback.page import ObjectionPage
 
-    return ObjectionPage(place)
+    return ObjectionPage(context)
 
 
-def timeline(place: PageContext) -> Page:
+def create_timeline_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.timeline.page import TimelinePage
 
-    return TimelinePage(place)
+    return TimelinePage(context)
 
 
-def worlds(place: PageContext) -> Page:
+def create_worlds_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.worlds.page import WorldPage
 
-    return WorldPage(place)
+    return WorldPage(context)
 
 
-def persona_editor(place: PageContext) -> Page:
-    from lethe_app.ui.pages.persona_routes import edited_now
+def create_persona_editor(context: PageContext) -> Page:
+    from lethe_app.ui.pages.persona_routes import create_current_persona_page
 
-    return edited_now(place)
-
-
-def new_persona(place: PageContext) -> Page:
-    from lethe_app.ui.pages.persona_routes import new_one
-
-    return new_one(place)
+    return create_current_persona_page(context)
 
 
-def user_personas(place: PageContext) -> Page:
-    from lethe_app.ui.pages.persona_routes import selves
+def create_new_persona_editor(context: PageContext) -> Page:
+    from lethe_app.ui.pages.persona_routes import create_new_persona_page
 
-    return selves(place)
+    return create_new_persona_page(context)
 
 
-def edit_persona(place: PageContext, persona_id: str) -> None:
+def create_user_personas_page(context: PageContext) -> Page:
+    from lethe_app.ui.pages.persona_routes import build_user_personas_page
+
+    return build_user_personas_page(context)
+
+
+def edit_persona(context: PageContext, persona_id: str) -> None:
     from lethe_app.ui.pages.persona_routes import open_persona
 
-    open_persona(place, persona_id)
+    open_persona(context, persona_id)
 
 
-def duplicate_persona(place: PageContext, persona_id: str) -> None:
-    from lethe_app.ui.pages.persona_routes import duplicate
+def duplicate_persona(context: PageContext, persona_id: str) -> None:
+    from lethe_app.ui.pages.persona_routes import duplicate_and_open_persona
 
-    place.bridge.spawn(duplicate(place, persona_id))
+    context.bridge.start_task(duplicate_and_open_persona(context, persona_id))
 
 
-def inspector(place: PageContext) -> Page:
+def create_inspector_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.inspector.page import InspectorPage
 
-    return InspectorPage(place)
+    return InspectorPage(context)
 
 
-def models(place: PageContext) -> Page:
+def create_models_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.models.page import ModelPage
 
-    return ModelPage(place)
+    return ModelPage(context)
 
 
-def conversations(place: PageContext) -> Page:
+def create_sessions_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.sessions.page import SessionPage
 
-    return SessionPage(place)
+    return SessionPage(context)
 
 
-def find(place: PageContext) -> Page:
+def create_search_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.search.page import SearchPage
 
-    return SearchPage(place)
+    return SearchPage(context)
 
 
-def trash(place: PageContext) -> Page:
+def create_trash_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.trash.page import TrashPage
 
-    return TrashPage(place)
+    return TrashPage(context)
 
 
-def mind(place: PageContext) -> Page:
+def create_mind_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.mind.page import MindPage
 
-    return MindPage(place)
+    return MindPage(context)
 
 
-def notebooks(place: PageContext) -> Page:
+def create_notebooks_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.notebooks.page import NotebookPage
 
-    return NotebookPage(place)
+    return NotebookPage(context)
 
 
-def outgoing(place: PageContext) -> Page:
+def create_web_log_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.web_log.page import OutgoingPage
 
-    return OutgoingPage(place)
+    return OutgoingPage(context)
 
 
-def dreams(place: PageContext) -> Page:
+def create_dreams_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.dreams.page import DreamPage
 
-    return DreamPage(place)
+    return DreamPage(context)
 
 
-def away(place: PageContext) -> Page:
+def create_activity_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.activity.page import AwayPage
 
-    return AwayPage(place)
+    return AwayPage(context)
 
 
-def research(place: PageContext) -> Page:
+def create_research_page(context: PageContext) -> Page:
     from lethe_app.ui.pages.research.page import ResearchPage
 
-    return ResearchPage(place)
+    return ResearchPage(context)
 
 
-DOORS: dict[str, Callable[[PageContext], Page]] = {
-    "inspector": inspector,
-    "conversations": conversations,
-    "find": find,
-    "trash": trash,
-    "away": away,
-    "dreams": dreams,
-    "outgoing": outgoing,
-    "research": research,
-    "memories": memories,
-    "facts": facts,
-    "objections": objections,
-    "timeline": timeline,
-    "mind": mind,
-    "notebooks": notebooks,
-    "settings": settings,
-    "worlds": worlds,
-    "presets": presets,
-    "model_manager": models,
-    "persona_editor": persona_editor,
-    "new_persona": new_persona,
-    "user_personas": user_personas,
+PAGE_FACTORIES: dict[str, Callable[[PageContext], Page]] = {
+    "inspector": create_inspector_page,
+    "conversations": create_sessions_page,
+    "find": create_search_page,
+    "trash": create_trash_page,
+    "away": create_activity_page,
+    "dreams": create_dreams_page,
+    "outgoing": create_web_log_page,
+    "research": create_research_page,
+    "memories": create_memories_page,
+    "facts": create_facts_page,
+    "objections": create_feedback_page,
+    "timeline": create_timeline_page,
+    "mind": create_mind_page,
+    "notebooks": create_notebooks_page,
+    "settings": create_settings_page,
+    "worlds": create_worlds_page,
+    "presets": create_presets_page,
+    "model_manager": create_models_page,
+    "persona_editor": create_persona_editor,
+    "new_persona": create_new_persona_editor,
+    "user_personas": create_user_personas_page,
 }
 """Factory of each page, by the action's name in `ui/shell/actions`."""
 
 
-def connect(place: PageContext) -> None:
+def connect_actions(context: PageContext) -> None:
     """Connect the actions with their pages."""
-    for wish, make in DOORS.items():
-        place.window.actions_.connect(**{wish: partial(enter, place, make)})
+    for action_name, create_page in PAGE_FACTORIES.items():
+        context.window.actions_.connect(**{action_name: partial(open_or_return, context, create_page)})
 
 
-def enter(place: PageContext, make: Callable[[PageContext], Page]) -> None:
+def open_or_return(context: PageContext, create_page: Callable[[PageContext], Page]) -> None:
     """Open a page, or return to it if it is open already."""
-    if place.desk.holds(make):
-        place.bridge.spawn(place.desk.go_back_to(make), lane="leave")
+    if context.navigator.is_page_open(create_page):
+        context.bridge.start_task(context.navigator.go_back_to_page(create_page), key="leave")
     else:
-        place.desk.open(lambda: make(place), made_by=make)
+        context.navigator.open_page(lambda: create_page(context), page_key=create_page)

@@ -22,13 +22,13 @@ NO_MERGE = -1
 class FieldChange(QUndoCommand):
     """Change of one field of a form. Text typed into the same field without interruption is one command."""
 
-    def __init__(self, title: str, name: str, old: object, new: object, put: Callable[[str, object], None]) -> None:
-        """Create the command; `put(name, value)` shows and stores the value. It is called for undo and redo, and when the
+    def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
+        """Create the command; `apply_value(name, value)` shows and stores the value. It is called for undo and redo, and when the
         command is pushed.
         """
         super().__init__(title)
         self.name, self.new = name, new
-        self._old, self._put = old, put
+        self._old, self._apply_value = old, apply_value
 
     def id(self) -> int:
         """Return one id for all text changes of the same field, so that Qt merges them."""
@@ -44,43 +44,43 @@ class FieldChange(QUndoCommand):
         return True
 
     def redo(self) -> None:
-        self._put(self.name, self.new)
+        self._apply_value(self.name, self.new)
 
     def undo(self) -> None:
-        self._put(self.name, self._old)
+        self._apply_value(self.name, self._old)
 
 
 class CommandRunner:
     """Runs asynchronous commands one after the other, in the order of the user's actions."""
 
-    def __init__(self, stack: QUndoStack, bridge: Bridge, after: Callable[[], object] | None = None) -> None:
-        """Create the runner; `after` is called after every step, also a failed one, to refresh the page."""
-        self._stack, self._bridge, self._after = stack, bridge, after
-        self._turn = asyncio.Lock()
+    def __init__(self, stack: QUndoStack, bridge: Bridge, on_step_done: Callable[[], object] | None = None) -> None:
+        """Create the runner; `on_step_done` is called after every step, also a failed one, to refresh the page."""
+        self._stack, self._bridge, self._on_step_done = stack, bridge, on_step_done
+        self._lock = asyncio.Lock()
 
-    def do(self, title: str, forth: Step, back: Step) -> None:
-        """Run `forth` now and push it as a command whose undo is `back`. A failed command is reported and removed from the
+    def run_command(self, title: str, redo_step: Step, undo_step: Step) -> None:
+        """Run `redo_step` now and push it as a command whose undo is `undo_step`. A failed command is reported and removed from the
         stack.
         """
-        self._stack.push(_QueuedCommand(title, forth, back, self))
+        self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
 
-    def run(self, command: _QueuedCommand, step: Step) -> None:
+    def queue_step(self, command: _QueuedCommand, step: Step) -> None:
         """Queue one step of a command."""
-        self._bridge.spawn(self._in_turn(command, step))
+        self._bridge.start_task(self._run_step(command, step))
 
-    async def _in_turn(self, command: _QueuedCommand, step: Step) -> None:
-        async with self._turn:
+    async def _run_step(self, command: _QueuedCommand, step: Step) -> None:
+        async with self._lock:
             try:
                 await step()
             except Exception:
                 command.setObsolete(True)
-                self._drop(command)
+                self._remove_command(command)
                 raise
             finally:
-                if self._after is not None:
-                    self._after()
+                if self._on_step_done is not None:
+                    self._on_step_done()
 
-    def _drop(self, command: _QueuedCommand) -> None:
+    def _remove_command(self, command: _QueuedCommand) -> None:
         """Remove a failed command from the stack, if it is the one that would be undone next."""
         index = self._stack.index()
         if index and self._stack.command(index - 1) is command:
@@ -92,20 +92,20 @@ class CommandRunner:
 class _QueuedCommand(QUndoCommand):
     """Command whose undo and redo call a service."""
 
-    def __init__(self, title: str, forth: Step, back: Step, deeds: CommandRunner) -> None:
+    def __init__(self, title: str, redo_step: Step, undo_step: Step, runner: CommandRunner) -> None:
         super().__init__(title)
-        self._forth, self._back, self._deeds = forth, back, deeds
+        self._redo_step, self._undo_step, self._runner = redo_step, undo_step, runner
         self.is_dead = False
 
     def redo(self) -> None:
-        self._deeds.run(self, self._forth)
+        self._runner.queue_step(self, self._redo_step)
 
     def undo(self) -> None:
         if not self.is_dead:
-            self._deeds.run(self, self._back)
+            self._runner.queue_step(self, self._undo_step)
 
 
-UNDOERS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
+UNDO_REDO_KEYS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
 
 
 class UndoGuard(QObject):
@@ -119,21 +119,21 @@ class UndoGuard(QObject):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         self._application = application
-        application.focusChanged.connect(self._follow)
+        application.focusChanged.connect(self._watch_focused_field)
 
-    def close(self) -> None:
+    def stop_watching(self) -> None:
         """Stop following the focus."""
-        self._application.focusChanged.disconnect(self._follow)
+        self._application.focusChanged.disconnect(self._watch_focused_field)
 
-    def _follow(self, _old: QWidget | None, new: QWidget | None) -> None:
+    def _watch_focused_field(self, _old: QWidget | None, new: QWidget | None) -> None:
         if new is not None and self._page.isAncestorOf(new):
             new.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return super().eventFilter(watched, event)
-        is_ours = any(event.matches(keys) for keys in UNDOERS)
-        if is_ours:
+        is_undo_key = any(event.matches(keys) for keys in UNDO_REDO_KEYS)
+        if is_undo_key:
             # A text field accepts the override for its own undo; the shortcut is only activated if nobody does.
             event.ignore()
-        return is_ours
+        return is_undo_key

@@ -23,7 +23,7 @@ class ActionSpec:
     is_local: bool = False
 
 
-WISHES = (
+ACTION_SPECS = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Wish", "New conversation")), ("Ctrl+N",)),
     ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Wish", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Wish", "New persona")), ("Ctrl+Shift+N",)),
@@ -80,29 +80,29 @@ WISHES = (
 )
 
 
-LEADS_BACK = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_composer"})
+RETURN_TO_SESSION = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_composer"})
 """Actions that return to the session first if they are used on a page."""
-BESIDE_IT = frozenset(
+SESSION_ONLY = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
     | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
 )
 """Actions that are only available while the session is visible, so that no reply is stopped or repeated unseen."""
 
 
-def title_of(name: str) -> str:
+def action_title(name: str) -> str:
     """Return the translated title of the action called `name`."""
-    return next(QCoreApplication.translate("Wish", wish.title) for wish in WISHES if wish.name == name)
+    return next(QCoreApplication.translate("Wish", wish.title) for wish in ACTION_SPECS if wish.name == name)
 
 
-def keys_of(name: str) -> str:
+def action_shortcut(name: str) -> str:
     """Return the first shortcut of the action in the notation of the system (⌘ on macOS); empty if it has none."""
-    keys = next(wish.keys for wish in WISHES if wish.name == name)
+    keys = next(wish.keys for wish in ACTION_SPECS if wish.name == name)
     return QKeySequence(keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
 
 
-def hint(name: str) -> str:
+def action_tooltip(name: str) -> str:
     """Return a tooltip with title and shortcut."""
-    return f"{title_of(name)}  {keys_of(name)}".rstrip()
+    return f"{action_title(name)}  {action_shortcut(name)}".rstrip()
 
 
 class Actions:
@@ -110,16 +110,16 @@ class Actions:
 
     def __init__(self, window: QWidget) -> None:
         self._actions: dict[str, QAction] = {}
-        self.lead_back: Callable[[Callable[[], object]], None] = _at_once
+        self.return_to_session: Callable[[Callable[[], object]], None] = _run_immediately
         """Callback that runs a function after returning from a page to the session."""
-        for wish in WISHES:
-            if wish.is_local:
+        for spec in ACTION_SPECS:
+            if spec.is_local:
                 continue
-            action = QAction(QCoreApplication.translate("Wish", wish.title), window)
-            action.setObjectName(wish.name)
-            action.setShortcuts([QKeySequence(keys) for keys in wish.keys])
+            action = QAction(QCoreApplication.translate("Wish", spec.title), window)
+            action.setObjectName(spec.name)
+            action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
             window.addAction(action)
-            self._actions[wish.name] = action
+            self._actions[spec.name] = action
 
     def __contains__(self, name: str) -> bool:
         return name in self._actions
@@ -128,21 +128,21 @@ class Actions:
         return self._actions[name]
 
     def connect(self, **slots: Callable[[], object]) -> None:
-        """Connect each slot to the action of its name; those in `LEADS_BACK` return to the session first."""
+        """Connect each slot to the action of its name; those in `RETURN_TO_SESSION` return to the session first."""
         for name, slot in slots.items():
-            do = partial(self._do_there, slot) if name in LEADS_BACK else slot
-            self._actions[name].triggered.connect(lambda _checked=False, do=do: do())
+            callback = partial(self._run_in_session, slot) if name in RETURN_TO_SESSION else slot
+            self._actions[name].triggered.connect(lambda _checked=False, do=callback: do())
 
-    def _do_there(self, slot: Callable[[], object]) -> None:
-        self.lead_back(slot)
+    def _run_in_session(self, slot: Callable[[], object]) -> None:
+        self.return_to_session(slot)
 
-    def follow(self, *, conversation: bool, greeting: bool) -> None:
+    def update_visibility(self, *, is_session_visible: bool, is_welcome_visible: bool) -> None:
         """Update the visibility of actions: whether the session is visible, and whether the welcome page is shown."""
-        for name in BESIDE_IT:
-            self._actions[name].setVisible(conversation)
-        for name in LEADS_BACK:
-            self._actions[name].setVisible(not greeting)
+        for name in SESSION_ONLY:
+            self._actions[name].setVisible(is_session_visible)
+        for name in RETURN_TO_SESSION:
+            self._actions[name].setVisible(not is_welcome_visible)
 
 
-def _at_once(do: Callable[[], object]) -> None:
-    do()
+def _run_immediately(callback: Callable[[], object]) -> None:
+    callback()

@@ -9,11 +9,11 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 
-WIDTH = 340
+LIST_WIDTH = 340
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Activity:
     """Progress from 0 to 1; None if it is unknown."""
     button: str = ""
     """Label of the button: “Stop”, “Pause” or “Go on”."""
-    act: Callable[[], None] | None = None
+    on_click: Callable[[], None] | None = None
     is_paused: bool = False
 
 
@@ -38,11 +38,11 @@ class ActivityButton(QPushButton):
         super().__init__(parent)
         self._theme = theme
         self._activities: tuple[Activity, ...] = ()
-        self._words = ""
+        self._full_text = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # the sidebar does not grow for it
-        self.list = ActivityList(self)
+        self.activity_list = ActivityList(self)
         self.setProperty("quiet", True)
-        self.clicked.connect(self._open)
+        self.clicked.connect(self._open_list)
         self.hide()
 
     def show_activities(self, activities: Sequence[Activity]) -> None:
@@ -51,31 +51,31 @@ class ActivityButton(QPushButton):
             return
         self._activities = tuple(activities)
         running = [one for one in self._activities if not one.is_paused]
-        words = counted(len(running), self.tr("{n} task running"), self.tr("{n} tasks running"))
-        self._words = running[0].title if len(running) == 1 else words if running else self.tr("Paused")
-        self._fit()
-        self.setToolTip(self._words)
-        self.setAccessibleName(self.tr("Background tasks: {words}").format(words=self._words))
+        words = format_count(len(running), self.tr("{n} task running"), self.tr("{n} tasks running"))
+        self._full_text = running[0].title if len(running) == 1 else words if running else self.tr("Paused")
+        self._elide_text()
+        self.setToolTip(self._full_text)
+        self.setAccessibleName(self.tr("Background tasks: {words}").format(words=self._full_text))
         self.setVisible(bool(self._activities))
-        self.list.show_activities(self._activities)
+        self.activity_list.show_activities(self._activities)
         if not self._activities:
-            self.list.hide()
+            self.activity_list.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._elide_text()
 
-    def _fit(self) -> None:
+    def _elide_text(self) -> None:
         """Elide the text to the width of the button; tooltip and accessible name contain all of it."""
-        room = max(self.width() - 2 * SPACE_4, 0)
-        self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
+        available_width = max(self.width() - 2 * SPACE_4, 0)
+        self.setText(self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, available_width))
 
-    def _open(self) -> None:
-        self.list.adjustSize()
+    def _open_list(self) -> None:
+        self.activity_list.adjustSize()
         corner = self.mapToGlobal(QPoint(0, 0))
-        self.list.move(corner.x(), corner.y() - self.list.sizeHint().height() - SPACE_2)
-        self.list.show()
-        self.list.focus_first()
+        self.activity_list.move(corner.x(), corner.y() - self.activity_list.sizeHint().height() - SPACE_2)
+        self.activity_list.show()
+        self.activity_list.focus_first()
 
 
 class ActivityList(QFrame):
@@ -87,7 +87,7 @@ class ActivityList(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("activities")
         self.setAccessibleName(self.tr("Background tasks"))
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(LIST_WIDTH)
         self._rows: dict[str, ActivityRow] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
@@ -95,7 +95,7 @@ class ActivityList(QFrame):
 
     def show_activities(self, activities: Sequence[Activity]) -> None:
         """Update the list; the row of a task that is still there keeps its position."""
-        for key in [key for key in self._rows if key not in {one.key for one in activities}]:
+        for key in [key for key in self._rows if key not in {activity.key for activity in activities}]:
             row = self._rows.pop(key)
             self._column.removeWidget(row)
             row.hide()
@@ -125,21 +125,21 @@ class ActivityRow(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._act: Callable[[], None] | None = None
+        self._on_click: Callable[[], None] | None = None
         self.title, self.detail = QLabel(), QLabel()
         self.title.setProperty("field", True)
         self.detail.setProperty("small", True)
         for label in (self.title, self.detail):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
+        self.progress_bar = QProgressBar()
+        self.progress_bar.setTextVisible(False)
         self.button = QPushButton()
         self.button.setProperty("filled", True)
-        self.button.clicked.connect(lambda: self._act() if self._act is not None else None)
+        self.button.clicked.connect(lambda: self._on_click() if self._on_click is not None else None)
         words = QVBoxLayout()
         words.setSpacing(SPACE_2)
-        for widget in (self.title, self.detail, self.bar):
+        for widget in (self.title, self.detail, self.progress_bar):
             words.addWidget(widget)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -147,15 +147,15 @@ class ActivityRow(QWidget):
         row.addLayout(words, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def show_activity(self, one: Activity) -> None:
-        self.title.setText(one.title)
-        self.detail.setText(one.detail)
-        self.detail.setVisible(bool(one.detail))
-        self.bar.setVisible(not one.is_paused)
-        self.bar.setRange(0, 0 if one.fraction is None else 1000)
-        self.bar.setValue(round((one.fraction or 0.0) * 1000))
-        self.bar.setAccessibleName(one.title)
-        self._act = one.act
-        self.button.setText(one.button)
-        self.button.setAccessibleName(f"{one.button}: {one.title}")
-        self.button.setVisible(one.act is not None)
+    def show_activity(self, activity: Activity) -> None:
+        self.title.setText(activity.title)
+        self.detail.setText(activity.detail)
+        self.detail.setVisible(bool(activity.detail))
+        self.progress_bar.setVisible(not activity.is_paused)
+        self.progress_bar.setRange(0, 0 if activity.fraction is None else 1000)
+        self.progress_bar.setValue(round((activity.fraction or 0.0) * 1000))
+        self.progress_bar.setAccessibleName(activity.title)
+        self._on_click = activity.on_click
+        self.button.setText(activity.button)
+        self.button.setAccessibleName(f"{activity.button}: {activity.title}")
+        self.button.setVisible(activity.on_click is not None)

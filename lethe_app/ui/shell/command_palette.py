@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
-from lethe_app.ui.core.theme import Theme, mixed
-from lethe_app.ui.shell.actions import WISHES, Actions, keys_of, title_of
+from lethe_app.ui.core.theme import Theme, mix_colours
+from lethe_app.ui.shell.actions import ACTION_SPECS, Actions, action_shortcut, action_title
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
-KEYS = Qt.ItemDataRole.UserRole + 1
-ARROWS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+SHORTCUT_ROLE = Qt.ItemDataRole.UserRole + 1
+NAVIGATION_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 @dataclass(frozen=True)
@@ -39,109 +39,113 @@ class Command:
 class CommandPalette(QFrame):
     """Popup over the window; it closes when an action is chosen or the focus leaves it."""
 
-    def __init__(self, theme: Theme, actions: Actions, over: QWidget) -> None:
-        super().__init__(over)
+    def __init__(self, theme: Theme, actions: Actions, parent_widget: QWidget) -> None:
+        super().__init__(parent_widget)
         self.setObjectName("palette")
-        self.setAccessibleName(title_of("palette"))
+        self.setAccessibleName(action_title("palette"))
         self._theme, self._actions = theme, actions
         self._commands: list[Command] = []
-        self._shown: list[Command] = []
-        self._before: QWidget | None = None
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(self.tr("Search commands"))
-        self.field.setAccessibleName(title_of("palette"))
-        self.field.textChanged.connect(self._filter)
-        self.field.installEventFilter(self)
+        self._shown_commands: list[Command] = []
+        self._previous_focus: QWidget | None = None
+        self.search_field = QLineEdit()
+        self.search_field.setPlaceholderText(self.tr("Search commands"))
+        self.search_field.setAccessibleName(action_title("palette"))
+        self.search_field.textChanged.connect(self._filter_commands)
+        self.search_field.installEventFilter(self)
         self._model = QStandardItemModel(self)
-        self.list = QListView()
-        self.list.setModel(self._model)
-        self.list.setItemDelegate(_Painter(theme, self.list))
-        self.list.setAccessibleName(self.tr("Commands"))
-        self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.clicked.connect(lambda index: self._do(index.row()))
-        self.nothing = QLabel(self.tr("No matching commands."))
-        self.nothing.setProperty("quiet", True)
-        self.nothing.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
+        self.command_list = QListView()
+        self.command_list.setModel(self._model)
+        self.command_list.setItemDelegate(_Painter(theme, self.command_list))
+        self.command_list.setAccessibleName(self.tr("Commands"))
+        self.command_list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.command_list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.command_list.clicked.connect(lambda index: self._trigger_command(index.row()))
+        self.empty_label = QLabel(self.tr("No matching commands."))
+        self.empty_label.setProperty("quiet", True)
+        self.empty_label.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_3, SPACE_3, SPACE_3, SPACE_2)
         column.setSpacing(SPACE_2)
-        column.addWidget(self.field)
-        column.addWidget(self.nothing)
-        column.addWidget(self.list, 1)
+        column.addWidget(self.search_field)
+        column.addWidget(self.empty_label)
+        column.addWidget(self.command_list, 1)
         self.hide()
 
-    def open(self) -> None:
+    def open_palette(self) -> None:
         """List all actions that are available now, and show the palette."""
-        self._before = self.window().focusWidget()
-        names = [wish.name for wish in WISHES if not wish.is_local and wish.name != "palette"]
+        self._previous_focus = self.window().focusWidget()
+        names = [wish.name for wish in ACTION_SPECS if not wish.is_local and wish.name != "palette"]
         found = [(name, self._actions[name]) for name in names]
         self._commands = [
-            Command(title_of(name), keys_of(name), action) for name, action in found if action.isEnabled() and is_heard(action)
+            Command(action_title(name), action_shortcut(name), action)
+            for name, action in found
+            if action.isEnabled() and is_connected(action)
         ]
-        self.field.clear()
-        self._filter("")
-        over = self.parentWidget()
-        assert over is not None
-        width = min(WIDTH, over.width() - 32)
-        height = min(HEIGHT, over.height() - TOP - 32)
-        around = 2 * SPACE_2 + SPACE_3 + self.field.sizeHint().height()
-        height -= (height - around) % max(self.list.sizeHintForRow(0), 1)  # no row is seen only in part
-        self.setGeometry(QRect(QPoint((over.width() - width) // 2, min(TOP, over.height() // 8)), QSize(width, height)))
+        self.search_field.clear()
+        self._filter_commands("")
+        parent_widget = self.parentWidget()
+        assert parent_widget is not None
+        width = min(WIDTH, parent_widget.width() - 32)
+        height = min(HEIGHT, parent_widget.height() - TOP - 32)
+        chrome_height = 2 * SPACE_2 + SPACE_3 + self.search_field.sizeHint().height()
+        height -= (height - chrome_height) % max(self.command_list.sizeHintForRow(0), 1)  # no row is seen only in part
+        self.setGeometry(
+            QRect(QPoint((parent_widget.width() - width) // 2, min(TOP, parent_widget.height() // 8)), QSize(width, height))
+        )
         self.show()
         self.raise_()
-        self.field.setFocus()
+        self.search_field.setFocus()
 
     def close_palette(self) -> None:
         """Close the palette and give the focus back to the widget that had it before."""
         if not self.isHidden():
             self.hide()
-            if self._before is not None:
-                self._before.setFocus()
+            if self._previous_focus is not None:
+                self._previous_focus.setFocus()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusOut:
             self.hide()
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            return self._key(event)
+            return self._handle_key(event)
         return False
 
-    def _key(self, event: QKeyEvent) -> bool:
+    def _handle_key(self, event: QKeyEvent) -> bool:
         if event.key() == Qt.Key.Key_Escape:
             self.close_palette()
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            self._do(self.list.currentIndex().row())
-        elif event.key() in ARROWS:
-            self.list.keyPressEvent(event)
+            self._trigger_command(self.command_list.currentIndex().row())
+        elif event.key() in NAVIGATION_KEYS:
+            self.command_list.keyPressEvent(event)
         else:
             return False
         return True
 
-    def _filter(self, text: str) -> None:
-        self._shown = ranked(self._commands, text)
+    def _filter_commands(self, text: str) -> None:
+        self._shown_commands = rank_commands(self._commands, text)
         self._model.clear()
-        for command in self._shown:
+        for command in self._shown_commands:
             item = QStandardItem(command.title)
-            item.setData(command.keys, KEYS)
+            item.setData(command.keys, SHORTCUT_ROLE)
             item.setData(f"{command.title} {command.keys}".strip(), Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
-        self.list.setCurrentIndex(self._model.index(0, 0))
-        self.nothing.setVisible(not self._shown)
+        self.command_list.setCurrentIndex(self._model.index(0, 0))
+        self.empty_label.setVisible(not self._shown_commands)
 
-    def _do(self, row: int) -> None:
-        if 0 <= row < len(self._shown):
-            action = self._shown[row].action
+    def _trigger_command(self, row: int) -> None:
+        if 0 <= row < len(self._shown_commands):
+            action = self._shown_commands[row].action
             self.close_palette()
             action.trigger()
 
 
-def is_heard(action: QAction) -> bool:
+def is_connected(action: QAction) -> bool:
     """Return whether a slot is connected to the action."""
     # The prefix 2 is what Qt's SIGNAL() macro puts before a signature; `receivers` expects it.
     return action.receivers("2triggered(bool)") > 0
 
 
-def ranked(commands: Sequence[Command], text: str) -> list[Command]:
+def rank_commands(commands: Sequence[Command], text: str) -> list[Command]:
     """Return the commands whose title contains all words, those first in which every word begins a word of the title."""
     words = text.casefold().split()
     if not words:
@@ -175,11 +179,11 @@ class _Painter(QStyledItemDelegate):
         if index.row() == self.parent().currentIndex().row():  # type: ignore[union-attr]  # the list
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mixed(palette.raised, palette.water, 0.22)))
+            painter.setBrush(QColor(mix_colours(palette.raised, palette.water, 0.22)))
             painter.drawRoundedRect(rect, RADIUS_CONTROL, RADIUS_CONTROL)
         inside = rect.adjusted(SPACE_3, 0, -SPACE_3, 0)
         painter.setFont(option.font)
-        keys = str(index.data(KEYS) or "")
+        keys = str(index.data(SHORTCUT_ROLE) or "")
         room = inside.width() - (option.fontMetrics.horizontalAdvance(keys) + SPACE_3 if keys else 0)
         painter.setPen(QColor(palette.text))
         title = option.fontMetrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, room)

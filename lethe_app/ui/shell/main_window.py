@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
-from lethe_app.ui.core.palette import chosen_palette
+from lethe_app.ui.core.palette import choose_palette
 from lethe_app.ui.shell.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.sidebar import Sidebar
 
 
-FRAME = QSize(16, 48)
+FRAME_SIZE = QSize(16, 48)
 """Assumed size of the window frame and title bar in pixels, which is unknown before the window is shown."""
 
 
@@ -44,28 +44,28 @@ class MainWindow(QMainWindow):
     actions_: Actions
     sidebar: Sidebar
     chat: ChatPanel
-    memory: MemoryPanel
+    memory_panel: MemoryPanel
     panes: WindowPanes
     pages: QStackedWidget
     notifier: Notifier
 
-    def __init__(self, paths: Paths, clock: Callable[[], datetime] | None = None, *, furnished: bool = True) -> None:
+    def __init__(self, paths: Paths, clock: Callable[[], datetime] | None = None, *, build_at_once: bool = True) -> None:
         super().__init__()
         self._paths = paths
-        self._memory = QSettings(str(paths.window), QSettings.Format.IniFormat)
+        self._window_settings = QSettings(str(paths.window), QSettings.Format.IniFormat)
         self._host: Host | None = None
-        self._greetings: list[QWidget] = []
-        self._is_furnished = False
-        self._is_first_start = str(self._memory.value("welcomed")).lower() != "true"
+        self._welcome_pages: list[QWidget] = []
+        self._has_panes = False
+        self._is_first_start = str(self._window_settings.value("welcomed")).lower() != "true"
         self.setWindowTitle("Lethe")
         self.setMinimumSize(420, 420)
         self.resize(1280, 800)
-        geometry = self._memory.value("geometry")
-        self._is_placed = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
-        light = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
-        palette = chosen_palette(str(self._memory.value("theme", "system")), system_is_light=light)
-        self.setCentralWidget(Skeleton(palette, outlines=not self._is_first_start))
-        if furnished:
+        geometry = self._window_settings.value("geometry")
+        self._has_stored_geometry = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
+        is_system_light = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
+        palette = choose_palette(str(self._window_settings.value("theme", "system")), system_is_light=is_system_light)
+        self.setCentralWidget(Skeleton(palette, show_outlines=not self._is_first_start))
+        if build_at_once:
             self.build_panes(clock)
 
     def build_panes(self, clock: Callable[[], datetime] | None = None) -> None:
@@ -81,61 +81,61 @@ class MainWindow(QMainWindow):
 
         application = QApplication.instance()
         assert isinstance(application, QApplication)
-        choice = str(self._memory.value("theme", "system"))
-        size = int(str(self._memory.value("text", PROSE_SIZE)))
+        choice = str(self._window_settings.value("theme", "system"))
+        size = int(str(self._window_settings.value("text", PROSE_SIZE)))
         self.theme = Theme(application, self._paths.resources / "theme", choice, size)
         self.theme.setParent(self)
         self.clock = clock or now
         self.actions_ = Actions(self)
         self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
-        self.memory = MemoryPanel(self.theme)
+        self.memory_panel = MemoryPanel(self.theme)
         self.panes = WindowPanes(self.theme, self.sidebar, self.chat)
-        self.panes.set_panel(self.memory, wanted=str(self._memory.value("memory_panel")).lower() == "true")
+        self.panes.set_panel(self.memory_panel, is_wanted=str(self._window_settings.value("memory_panel")).lower() == "true")
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
         self.notifier = Notifier()
-        self._is_furnished = True
+        self._has_panes = True
         self._connect()
-        self._dress()
+        self._set_icons()
 
     def _connect(self) -> None:
-        panes = self._memory.value("panes")
+        panes = self._window_settings.value("panes")
         if isinstance(panes, QByteArray):
-            self.panes.restore(panes)
-        self.pages.currentChanged.connect(lambda _number: self._follow_page())
+            self.panes.restore_state(panes)
+        self.pages.currentChanged.connect(lambda _number: self._update_actions())
         if self._is_first_start:  # it greets; no empty lists before that
-            self.greet(QWidget())
+            self.show_welcome_page(QWidget())
         self.setCentralWidget(self.pages)
-        self.panes.sidebar_shown.connect(self._sidebar_shown)
-        self.chat.header.menu.clicked.connect(self.panes.toggle_sidebar)
-        self.notifier.show_in(self.pages, self.theme)
-        self.panes.covered.connect(self.notifier.keep_on_top)
+        self.panes.sidebar_shown.connect(self._on_sidebar_shown)
+        self.chat.header.sidebar_button.clicked.connect(self.panes.toggle_sidebar)
+        self.notifier.attach_to(self.pages, self.theme)
+        self.panes.overlay_shown.connect(self.notifier.raise_toasts)
         self.actions_.connect(
             sidebar=self.panes.toggle_sidebar,
             next_pane=self._go_to_next_pane,
             focus_sidebar=self._go_to_sidebar,
             focus_chat=self._go_to_messages,
-            focus_composer=self.chat.composer.text.setFocus,
+            focus_composer=self.chat.composer.draft_field.setFocus,
             search=self._go_to_search,
             quit=self.close,
         )
-        self.chat.composer.text.setFocus()
+        self.chat.composer.draft_field.setFocus()
 
-    def _dress(self) -> None:
+    def _set_icons(self) -> None:
         """Set the icons. They are rendered from SVG, so this is not part of building the widgets."""
         from lethe_app.ui.core.icons import application_icon
 
         self.setWindowIcon(application_icon())
-        self.sidebar.dress()
-        self.chat.dress()
+        self.sidebar.apply_theme()
+        self.chat.apply_theme()
 
     def attach(self, services: AppServices) -> None:
         """Connect the window to `services` and fill it; the event loop must be running."""
         from lethe_app.ui.controllers.window_controller import Host
 
         self._host = Host(self, services)
-        self._order_tabs()
+        self._set_tab_order()
         self._host.open()
 
     async def detach(self) -> None:
@@ -148,21 +148,21 @@ class MainWindow(QMainWindow):
         """Return whether a reply is being generated."""
         return self._host is not None and self._host.turns.is_replying
 
-    def remember(self, key: str, value: object) -> None:
+    def store_window_value(self, key: str, value: object) -> None:
         """Store a value in the window state, which the first paint reads before the settings are loaded."""
-        self._memory.setValue(key, value)
+        self._window_settings.setValue(key, value)
 
-    def come_forward(self) -> None:
+    def bring_to_front(self) -> None:
         """Show the window in front of other windows, also if it is minimised."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
 
-    def keep_within(self, room: QSize) -> None:
-        """Limit the size of a window without stored geometry to the screen, less `FRAME`."""
-        if not self._is_placed:
-            self.resize(self.size().boundedTo(room - FRAME))
+    def limit_size(self, screen_size: QSize) -> None:
+        """Limit the size of a window without stored geometry to the screen, less `FRAME_SIZE`."""
+        if not self._has_stored_geometry:
+            self.resize(self.size().boundedTo(screen_size - FRAME_SIZE))
 
     def set_persona(self, name: str, tagline: str) -> None:
         self.setWindowTitle(f"{name} — Lethe" if name else "Lethe")
@@ -173,54 +173,64 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(page)
         self.pages.setCurrentWidget(page)
 
-    def greet(self, page: QWidget) -> None:
-        """Show `page` while there is no session; `show_conversation` removes it."""
-        self._greetings.append(page)
+    def show_welcome_page(self, page: QWidget) -> None:
+        """Show `page` while there is no session; `close_welcome_pages` removes it."""
+        self._welcome_pages.append(page)
         self.show_page(page)
 
-    def show_conversation(self) -> None:
+    def close_welcome_pages(self) -> None:
         """Remove the welcome pages. A page that was opened meanwhile stays visible."""
-        for page in self._greetings:
+        for page in self._welcome_pages:
             if self.pages.currentWidget() is page:
                 self.pages.setCurrentWidget(self.panes)
             self.pages.removeWidget(page)
             page.deleteLater()
-        self._greetings.clear()
-        self._follow_page()
-        self.go_to_field()
+        self._welcome_pages.clear()
+        self._update_actions()
+        self.focus_composer()
 
-    def go_to_field(self) -> None:
+    def focus_composer(self) -> None:
         """Focus the input field, unless a page is visible: what the user types there is not meant for the input field."""
         if self.pages.currentWidget() is self.panes:
-            self.chat.composer.text.setFocus()
+            self.chat.composer.draft_field.setFocus()
 
-    def _follow_page(self) -> None:
-        self.actions_.follow(conversation=self.pages.currentWidget() is self.panes, greeting=bool(self._greetings))
+    def _update_actions(self) -> None:
+        self.actions_.update_visibility(
+            is_session_visible=self.pages.currentWidget() is self.panes, is_welcome_visible=bool(self._welcome_pages)
+        )
 
     # Panes and focus
 
-    def _sidebar_shown(self, shown: bool) -> None:
-        self.chat.header.menu.setVisible(not shown)
-        self._order_tabs()
+    def _on_sidebar_shown(self, is_shown: bool) -> None:
+        self.chat.header.sidebar_button.setVisible(not is_shown)
+        self._set_tab_order()
 
-    def _order_tabs(self) -> None:
+    def _set_tab_order(self) -> None:
         """Set the tab order to the visual order; a pane that was reparented would otherwise come last."""
         side, chat = self.sidebar, self.chat
-        stops = [side.search, side.new, side.list, side.add, side.gear, chat.header.menu, chat.header.group]
-        stops += [chat.status, chat.view, chat.chooser.button, chat.composer.text, chat.composer.button]
-        stops += [self.memory.prompt]
-        for one, next_one in pairwise(stops):
-            QWidget.setTabOrder(one, next_one)
+        stops = [
+            side.search_field,
+            side.new_session_button,
+            side.session_list,
+            side.new_persona_button,
+            side.gear_button,
+            chat.header.sidebar_button,
+            chat.header.group_button,
+        ]
+        stops += [chat.status, chat.view, chat.speaker_chooser.button, chat.composer.draft_field, chat.composer.send_button]
+        stops += [self.memory_panel.prompt_button]
+        for widget, next_widget in pairwise(stops):
+            QWidget.setTabOrder(widget, next_widget)
 
     def _go_to_sidebar(self) -> None:
-        self.panes.reveal_sidebar()
+        self.panes.show_sidebar()
         self.sidebar.focus_list()
 
     def _go_to_messages(self) -> None:
         self.chat.view.setFocus()
 
     def _go_to_search(self) -> None:
-        self.panes.reveal_sidebar()
+        self.panes.show_sidebar()
         self.sidebar.focus_search()
 
     def _go_to_next_pane(self) -> None:
@@ -230,20 +240,20 @@ class MainWindow(QMainWindow):
             self.panes.close_drawer()
             self.chat.view.setFocus()
         elif focus is not None and (focus is self.chat.view or self.chat.view.isAncestorOf(focus)):
-            self.chat.composer.text.setFocus()
+            self.chat.composer.draft_field.setFocus()
         elif focus is not None and self.panes.is_panel_open and self.chat.composer.isAncestorOf(focus):
-            self.memory.first_focus().setFocus()
+            self.memory_panel.first_focus_widget().setFocus()
         else:
             self._go_to_sidebar()
 
     # Window state
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.remember("geometry", self.saveGeometry())
-        if self._is_furnished and not self.panes.is_narrow:
-            self.remember("panes", self.panes.state())
-        if self._is_furnished:
-            self.remember("memory_panel", self.panes.panel_wanted)
-        self._memory.sync()
+        self.store_window_value("geometry", self.saveGeometry())
+        if self._has_panes and not self.panes.is_narrow:
+            self.store_window_value("panes", self.panes.save_state())
+        if self._has_panes:
+            self.store_window_value("memory_panel", self.panes.is_panel_wanted)
+        self._window_settings.sync()
         super().closeEvent(event)
         self.closed.emit()

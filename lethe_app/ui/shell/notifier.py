@@ -18,9 +18,9 @@ from lethe_app.ui.core.theme import Theme
 if TYPE_CHECKING:
     from lethe_app.ui.shell.toast import Toast
 
-MOST_AT_ONCE = 4
+MAX_TOASTS = 4
 """Maximum number of visible toasts; the oldest is closed for a new one."""
-TOP = 64
+TOP_MARGIN = 64
 """Distance of the first toast from the top edge, in pixels: below the header."""
 
 _EXIT_CODE = re.compile(r" \(code -?\d+\)")
@@ -42,11 +42,11 @@ class Notice:
 
 @dataclass(frozen=True)
 class _Remedy:
-    """Button for errors of one class; `is_enough` replaces the error's remedy text."""
+    """Button for errors of one class; `replaces_text` replaces the error's remedy text."""
 
     button: str
     action: Callable[[], None]
-    is_enough: bool
+    replaces_text: bool
 
 
 class Notifier(QObject):
@@ -54,40 +54,42 @@ class Notifier(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting: list[Notice] = []
+        self._queued_notices: list[Notice] = []
         self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
-        self._place: QWidget | None = None
+        self._toast_parent: QWidget | None = None
         self._theme: Theme | None = None
 
-    def show_in(self, place: QWidget, theme: Theme) -> None:
-        """Show toasts over `place` from now on, and those that were queued at once."""
-        self._place, self._theme = place, theme
-        place.installEventFilter(self)
-        theme.changed.connect(self._redress)
-        waiting, self._waiting = self._waiting, []
-        for notice in waiting:
-            self._show(notice)
+    def attach_to(self, toast_parent: QWidget, theme: Theme) -> None:
+        """Show toasts over `toast_parent` from now on, and those that were queued at once."""
+        self._toast_parent, self._theme = toast_parent, theme
+        toast_parent.installEventFilter(self)
+        theme.changed.connect(self._apply_theme)
+        queued_notices, self._queued_notices = self._queued_notices, []
+        for notice in queued_notices:
+            self._show_notice(notice)
 
-    def offer(self, kind: type[LetheError], button: str, action: Callable[[], None], *, is_enough: bool = False) -> None:
-        """Register a button for errors of class `kind`; with `is_enough` it replaces the error's remedy text."""
-        self._remedies[kind] = _Remedy(button, action, is_enough)
+    def register_remedy(
+        self, error_class: type[LetheError], button: str, action: Callable[[], None], *, replaces_text: bool = False
+    ) -> None:
+        """Register a button for errors of class `kind`; with `replaces_text` it replaces the error's remedy text."""
+        self._remedies[error_class] = _Remedy(button, action, replaces_text)
 
-    def tell(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
+    def notify(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
         """Show a notification that is not an error; it closes by itself."""
-        self._show(Notice(text, detail, button=button, action=action))
+        self._show_notice(Notice(text, detail, button=button, action=action))
 
-    def report(self, error: BaseException) -> None:
+    def report_error(self, error: BaseException) -> None:
         """Show an error: a `LetheError` with its own texts, any other as an unexpected error with a traceback to copy. Both
         are logged.
         """
         if isinstance(error, LetheError):
             log.info("told the user: %s", error)
-            self._show(self._notice_of(error))
+            self._show_notice(self._create_notice(error))
             return
         log.error("unexpected error", exc_info=error)
         details = crash_report(error)
-        self._show(
+        self._show_notice(
             Notice(
                 self.tr("Lethe ran into an unexpected error."),
                 self.tr("Your conversations are saved. If it happens again, please report it and include the details."),
@@ -97,59 +99,59 @@ class Notifier(QObject):
             )
         )
 
-    def _notice_of(self, error: LetheError) -> Notice:
+    def _create_notice(self, error: LetheError) -> Notice:
         text = _EXIT_CODE.sub("", error.message)
         remedy = next((self._remedies[kind] for kind in type(error).__mro__ if kind in self._remedies), None)
         if remedy is None:
             return Notice(text, error.remedy, is_error=True)
-        detail = "" if remedy.is_enough else error.remedy
+        detail = "" if remedy.replaces_text else error.remedy
         return Notice(text, detail, is_error=True, button=remedy.button, action=remedy.action)
 
-    def _show(self, notice: Notice) -> None:
-        if self._place is None or self._theme is None:
-            self._waiting.append(notice)
+    def _show_notice(self, notice: Notice) -> None:
+        if self._toast_parent is None or self._theme is None:
+            self._queued_notices.append(notice)
             return
         from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
 
         for toast in list(self._toasts):
             if (toast.text, toast.detail) == (notice.text, notice.detail):
                 toast.dismiss()  # said again: the newer one carries the fresher button
-        while len(self._toasts) >= MOST_AT_ONCE:
+        while len(self._toasts) >= MAX_TOASTS:
             self._toasts[0].dismiss()
-        toast = Toast(self._place, self._theme, notice.text, notice.detail, is_error=notice.is_error)
+        toast = Toast(self._toast_parent, self._theme, notice.text, notice.detail, is_error=notice.is_error)
         if notice.action is not None:
             toast.add_button(notice.button, notice.action)
-        toast.dismissed.connect(self._forget)
+        toast.dismissed.connect(self._remove_toast)
         self._toasts.append(toast)
-        toast.appear()
-        self._arrange()
+        toast.show_toast()
+        self._arrange_toasts()
 
-    def _forget(self, toast: Toast) -> None:
+    def _remove_toast(self, toast: Toast) -> None:
         if toast in self._toasts:
             self._toasts.remove(toast)
-        self._arrange()
+        self._arrange_toasts()
 
-    def _redress(self) -> None:
+    def _apply_theme(self) -> None:
         for toast in self._toasts:
-            toast.dress()
-        self._arrange()
+            toast.apply_theme()
+        self._arrange_toasts()
 
-    def _arrange(self) -> None:
-        if self._place is None:
+    def _arrange_toasts(self) -> None:
+        if self._toast_parent is None:
             return
-        y = TOP
+        y = TOP_MARGIN
         for toast in self._toasts:
-            toast.fit(min(420, self._place.width() - 2 * SPACE_4))
-            toast.move(self._place.width() - toast.width() - SPACE_4, y)
+            toast.fit_to_width(min(420, self._toast_parent.width() - 2 * SPACE_4))
+            toast.move(self._toast_parent.width() - toast.width() - SPACE_4, y)
             toast.raise_()
             y += toast.height() + SPACE_2
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._place and event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
-            self._arrange()
+        if watched is self._toast_parent and event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
+            self._arrange_toasts()
         return False
 
-    def keep_on_top(self) -> None:
+    def raise_toasts(self) -> None:
         """Raise the toasts above a widget that was just laid over the window."""
         for toast in self._toasts:
             toast.raise_()

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWid
 
 from lethe_app.ui.core.palette import MOTION_MS, SPACE_8
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.shell.sidebar import WIDTH
+from lethe_app.ui.shell.sidebar import SIDEBAR_WIDTH
 
 
 class Scrim(QFrame):
@@ -24,13 +24,13 @@ class Scrim(QFrame):
         self.pressed.emit()
 
 
-DRAWER_BELOW = 720
+DRAWER_MAX_WIDTH = 720
 """Window width in pixels below which the sidebar is a drawer."""
-PANEL_BESIDE = 1000
+PANEL_BESIDE_MIN_WIDTH = 1000
 """Window width in pixels from which the right panel is beside the chat."""
-PANEL, PANEL_LEAST, PANEL_MOST = 328, 316, 440
+PANEL_WIDTH, PANEL_MIN_WIDTH, PANEL_MAX_WIDTH = 328, 316, 440
 """Default, minimum and maximum width of the right panel, in pixels."""
-AMPLE = 2400
+RESTORE_WIDTH = 2400
 """Width in pixels at which all panes fit in their stored widths."""
 
 
@@ -41,95 +41,95 @@ class WindowPanes(QWidget):
     """True if the sidebar is in the splitter; False if a button must open it."""
     panel_shown = Signal(bool)
     """True if the right panel is visible."""
-    covered = Signal()
+    overlay_shown = Signal()
     """Emitted after something was laid over the panes; widgets that should be on top raise themselves."""
 
     def __init__(self, theme: Theme, sidebar: QWidget, chat: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._sidebar, self._chat = theme, sidebar, chat
         self._panel: QWidget | None = None
-        self._wanted, self._panel_wanted = True, False
-        self._narrow, self._is_over = False, False
+        self._is_sidebar_wanted, self._is_panel_wanted = True, False
+        self._is_narrow, self._is_panel_over = False, False
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(sidebar)
         self.splitter.addWidget(chat)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([WIDTH, 1280 - WIDTH])
+        self.splitter.setSizes([SIDEBAR_WIDTH, 1280 - SIDEBAR_WIDTH])
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.splitter)
         self._scrim = Scrim(self)
         self._scrim.hide()
-        self._scrim.pressed.connect(self._uncover)
-        self._slide = self._sliding(sidebar)
-        self._sidebar_width = WIDTH
-        self.splitter.splitterMoved.connect(self._moved)
+        self._scrim.pressed.connect(self._close_overlays)
+        self._sidebar_animation = self._create_slide_animation(sidebar)
+        self._sidebar_width = SIDEBAR_WIDTH
+        self.splitter.splitterMoved.connect(self._on_splitter_moved)
 
-    def _sliding(self, pane: QWidget) -> QPropertyAnimation:
-        slide = QPropertyAnimation(pane, b"pos", self)
-        slide.setEasingCurve(QEasingCurve.Type.OutCubic)
-        return slide
+    def _create_slide_animation(self, pane: QWidget) -> QPropertyAnimation:
+        animation = QPropertyAnimation(pane, b"pos", self)
+        animation.setEasingCurve(QEasingCurve.Type.OutCubic)
+        return animation
 
     # Sidebar
 
     @property
     def is_narrow(self) -> bool:
-        return self._narrow
+        return self._is_narrow
 
     @property
     def is_drawer_open(self) -> bool:
-        return self._narrow and not self._sidebar.isHidden()
+        return self._is_narrow and not self._sidebar.isHidden()
 
     def toggle_sidebar(self) -> None:
         """Open or close the drawer, or show or hide the sidebar in the splitter."""
-        if self._narrow:
+        if self._is_narrow:
             self.close_drawer() if self.is_drawer_open else self.open_drawer()
         else:
-            self._wanted = not self._wanted
-            self._sidebar.setVisible(self._wanted)
-            self.sidebar_shown.emit(self._wanted)
+            self._is_sidebar_wanted = not self._is_sidebar_wanted
+            self._sidebar.setVisible(self._is_sidebar_wanted)
+            self.sidebar_shown.emit(self._is_sidebar_wanted)
 
-    def reveal_sidebar(self) -> None:
+    def show_sidebar(self) -> None:
         """Make the sidebar visible."""
-        if self._narrow:
+        if self._is_narrow:
             self.open_drawer()
-        elif not self._wanted:
+        elif not self._is_sidebar_wanted:
             self.toggle_sidebar()
 
     def open_drawer(self) -> None:
-        if not self._narrow or self.is_drawer_open:
+        if not self._is_narrow or self.is_drawer_open:
             return
-        self._uncover()
-        self._cover()
-        self._sidebar.setGeometry(0, 0, WIDTH, self.height())
+        self._close_overlays()
+        self._show_scrim()
+        self._sidebar.setGeometry(0, 0, SIDEBAR_WIDTH, self.height())
         self._sidebar.show()
         self._sidebar.raise_()
-        self.covered.emit()
-        self._let_in(self._slide, -WIDTH, 0)
+        self.overlay_shown.emit()
+        self._start_slide(self._sidebar_animation, -SIDEBAR_WIDTH, 0)
 
     def close_drawer(self) -> None:
         """Close the drawer; does nothing if the sidebar is in the splitter."""
         if self.is_drawer_open:
-            self._slide.stop()
+            self._sidebar_animation.stop()
             self._scrim.hide()
             self._sidebar.hide()
 
     # Right panel
 
-    def set_panel(self, panel: QWidget, *, wanted: bool) -> None:
-        """Add the right panel; `wanted` is whether it was open when the window was closed."""
-        self._panel, self._panel_wanted = panel, wanted
-        self._panel_slide = self._sliding(panel)
-        panel.setMinimumWidth(PANEL_LEAST)
-        panel.setMaximumWidth(PANEL_MOST)
-        self._join_panel()
+    def set_panel(self, panel: QWidget, *, is_wanted: bool) -> None:
+        """Add the right panel; `is_wanted` is whether it was open when the window was closed."""
+        self._panel, self._is_panel_wanted = panel, is_wanted
+        self._panel_animation = self._create_slide_animation(panel)
+        panel.setMinimumWidth(PANEL_MIN_WIDTH)
+        panel.setMaximumWidth(PANEL_MAX_WIDTH)
+        self._add_panel_to_splitter()
 
     @property
-    def panel_wanted(self) -> bool:
+    def is_panel_wanted(self) -> bool:
         """Return whether the user wants the panel to be open beside the chat."""
-        return self._panel_wanted
+        return self._is_panel_wanted
 
     @property
     def is_panel_open(self) -> bool:
@@ -138,7 +138,7 @@ class WindowPanes(QWidget):
     @property
     def is_panel_over(self) -> bool:
         """Return whether the panel lies over the chat, or would if it were open."""
-        return self._is_over
+        return self._is_panel_over
 
     def toggle_panel(self) -> None:
         self.close_panel() if self.is_panel_open else self.open_panel()
@@ -147,12 +147,12 @@ class WindowPanes(QWidget):
         """Open the panel beside the chat, or over it in a narrow window."""
         if self._panel is None or self.is_panel_open:
             return
-        self._panel_wanted = True
-        if self._is_over:
-            self._lay_over(self._panel)
+        self._is_panel_wanted = True
+        if self._is_panel_over:
+            self._show_panel_over(self._panel)
         else:
             self._panel.show()
-            self._share_out()
+            self._restore_panel_width()
         self.panel_shown.emit(True)
 
     def close_panel(self) -> None:
@@ -160,149 +160,149 @@ class WindowPanes(QWidget):
             return
         focus = QApplication.focusWidget()
         had_focus = focus is not None and self._panel.isAncestorOf(focus)
-        self._panel_wanted = False
-        self._panel_slide.stop()
+        self._is_panel_wanted = False
+        self._panel_animation.stop()
         self._panel.hide()
         self._scrim.hide()
         if had_focus:
             self._chat.setFocus()
         self.panel_shown.emit(False)
 
-    def _lay_over(self, panel: QWidget) -> None:
+    def _show_panel_over(self, panel: QWidget) -> None:
         self.close_drawer()
-        if self._narrow:
-            self._cover()
-        panel.setGeometry(*self._over())
+        if self._is_narrow:
+            self._show_scrim()
+        panel.setGeometry(*self._overlay_geometry())
         panel.show()
         panel.raise_()
-        self.covered.emit()
-        self._let_in(self._panel_slide, self.width(), panel.x())
+        self.overlay_shown.emit()
+        self._start_slide(self._panel_animation, self.width(), panel.x())
 
-    def _over(self) -> tuple[int, int, int, int]:
+    def _overlay_geometry(self) -> tuple[int, int, int, int]:
         """Return the geometry of the panel over the chat."""
-        width = min(PANEL, max(PANEL_LEAST, self.width() - SPACE_8))
+        width = min(PANEL_WIDTH, max(PANEL_MIN_WIDTH, self.width() - SPACE_8))
         return self.width() - width, 0, width, self.height()
 
-    def _share_out(self) -> None:
+    def _restore_panel_width(self) -> None:
         """Give the panel its width at the expense of the chat, not of the sidebar."""
         sizes = self.splitter.sizes()
-        if len(sizes) == 3 and sizes[2] < PANEL_LEAST:
-            self.splitter.setSizes([sizes[0], max(1, sum(sizes) - sizes[0] - PANEL), PANEL])
+        if len(sizes) == 3 and sizes[2] < PANEL_MIN_WIDTH:
+            self.splitter.setSizes([sizes[0], max(1, sum(sizes) - sizes[0] - PANEL_WIDTH), PANEL_WIDTH])
 
-    def _join_panel(self) -> None:
+    def _add_panel_to_splitter(self) -> None:
         if self._panel is None:
             return
-        self._panel_slide.stop()
+        self._panel_animation.stop()
         self.splitter.addWidget(self._panel)
         self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
-        self._panel.setVisible(self._panel_wanted)
-        self._mark(self._panel, over=False)
-        if self._panel_wanted:
-            self._share_out()
+        self._panel.setVisible(self._is_panel_wanted)
+        self._set_style_properties(self._panel, over=False)
+        if self._is_panel_wanted:
+            self._restore_panel_width()
 
-    def _part_panel(self) -> None:
+    def _remove_panel_from_splitter(self) -> None:
         """Take the panel out of the splitter and hide it; from now on it is opened over the chat."""
         if self._panel is None:
             return
         self._panel.setParent(self)
         self._panel.hide()
-        self._mark(self._panel, over=True)
+        self._set_style_properties(self._panel, over=True)
 
     # Overlays
 
-    def _let_in(self, slide: QPropertyAnimation, start: int, end: int) -> None:
-        slide.stop()
+    def _start_slide(self, animation: QPropertyAnimation, start: int, end: int) -> None:
+        animation.stop()
         if not self._theme.reduced_motion:
-            slide.setDuration(MOTION_MS)
-            slide.setStartValue(QPoint(start, 0))
-            slide.setEndValue(QPoint(end, 0))
-            slide.start()
+            animation.setDuration(MOTION_MS)
+            animation.setStartValue(QPoint(start, 0))
+            animation.setEndValue(QPoint(end, 0))
+            animation.start()
 
-    def _cover(self) -> None:
+    def _show_scrim(self) -> None:
         self._scrim.setGeometry(self.rect())
         self._scrim.show()
         self._scrim.raise_()
 
-    def _uncover(self) -> None:
+    def _close_overlays(self) -> None:
         self.close_drawer()
-        if self._is_over:
+        if self._is_panel_over:
             self.close_panel()
 
-    def state(self) -> QByteArray:
-        """Return the widths of the panes, for `restore` at the next start."""
+    def save_state(self) -> QByteArray:
+        """Return the widths of the panes, for `restore_state` at the next start."""
         return self.splitter.saveState()
 
-    def restore(self, state: QByteArray) -> None:
-        self.splitter.resize(AMPLE, self.splitter.height())  # nobody has to give way before the window is laid out
+    def restore_state(self, state: QByteArray) -> None:
+        self.splitter.resize(RESTORE_WIDTH, self.splitter.height())  # nobody has to give way before the window is laid out
         self.splitter.restoreState(state)
         self._sidebar_width = self.splitter.sizes()[0]
         self.splitter.setHandleWidth(1)
-        if self.is_panel_open and not self._is_over:
-            self._share_out()
+        if self.is_panel_open and not self._is_panel_over:
+            self._restore_panel_width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._follow_panel()
-        narrow = self.width() < DRAWER_BELOW
-        if narrow != self._narrow:
-            self._narrow = narrow
-            self._leave_splitter() if narrow else self._join_splitter()
+        self._update_panel_mode()
+        narrow = self.width() < DRAWER_MAX_WIDTH
+        if narrow != self._is_narrow:
+            self._is_narrow = narrow
+            self._remove_sidebar_from_splitter() if narrow else self._add_sidebar_to_splitter()
         elif self.is_drawer_open:
             self._scrim.setGeometry(self.rect())
-            self._sidebar.resize(WIDTH, self.height())
-        self._widen_sidebar()
+            self._sidebar.resize(SIDEBAR_WIDTH, self.height())
+        self._restore_sidebar_width()
 
-    def _moved(self) -> None:
-        if not self._narrow:
+    def _on_splitter_moved(self) -> None:
+        if not self._is_narrow:
             self._sidebar_width = self.splitter.sizes()[0]
 
-    def _widen_sidebar(self) -> None:
+    def _restore_sidebar_width(self) -> None:
         """Restore the user's width of the sidebar if it was squeezed and there is enough space again."""
         width, *others = self.splitter.sizes()
         missing = self._sidebar_width - width
-        if not self._narrow and width and missing > 0 and others[0] - missing >= self._chat.minimumSizeHint().width():
+        if not self._is_narrow and width and missing > 0 and others[0] - missing >= self._chat.minimumSizeHint().width():
             self.splitter.setSizes([self._sidebar_width, others[0] - missing, *others[1:]])
 
-    def _follow_panel(self) -> None:
-        over = self.width() < PANEL_BESIDE
-        if over != self._is_over:
-            was_open, self._is_over = self.is_panel_open, over
-            self._part_panel() if over else self._join_panel()
+    def _update_panel_mode(self) -> None:
+        is_over = self.width() < PANEL_BESIDE_MIN_WIDTH
+        if is_over != self._is_panel_over:
+            was_open, self._is_panel_over = self.is_panel_open, is_over
+            self._remove_panel_from_splitter() if is_over else self._add_panel_to_splitter()
             if was_open != self.is_panel_open:
                 self.panel_shown.emit(self.is_panel_open)
-        elif over and self._panel is not None and self.is_panel_open:
-            self._panel_slide.stop()
-            self._panel.setGeometry(*self._over())
+        elif is_over and self._panel is not None and self.is_panel_open:
+            self._panel_animation.stop()
+            self._panel.setGeometry(*self._overlay_geometry())
             if not self._scrim.isHidden():
                 self._scrim.setGeometry(self.rect())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and (self.is_drawer_open or (self._is_over and self.is_panel_open)):
-            self._uncover()
+        if event.key() == Qt.Key.Key_Escape and (self.is_drawer_open or (self._is_panel_over and self.is_panel_open)):
+            self._close_overlays()
         else:
             super().keyPressEvent(event)
 
-    def _leave_splitter(self) -> None:
+    def _remove_sidebar_from_splitter(self) -> None:
         self._sidebar.setParent(self)
         self._sidebar.hide()
-        self._mark(self._sidebar, drawer=True)
-        if self._is_over:
+        self._set_style_properties(self._sidebar, drawer=True)
+        if self._is_panel_over:
             self.close_panel()
         self.sidebar_shown.emit(False)
 
-    def _join_splitter(self) -> None:
-        self._slide.stop()
+    def _add_sidebar_to_splitter(self) -> None:
+        self._sidebar_animation.stop()
         self._scrim.hide()
         self.splitter.insertWidget(0, self._sidebar)
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([WIDTH, self.width() - WIDTH])
-        self._sidebar.setVisible(self._wanted)
-        self._mark(self._sidebar, drawer=False)
-        self.sidebar_shown.emit(self._wanted)
+        self.splitter.setSizes([SIDEBAR_WIDTH, self.width() - SIDEBAR_WIDTH])
+        self._sidebar.setVisible(self._is_sidebar_wanted)
+        self._set_style_properties(self._sidebar, drawer=False)
+        self.sidebar_shown.emit(self._is_sidebar_wanted)
 
-    def _mark(self, pane: QWidget, **marks: bool) -> None:
-        for name, value in marks.items():
+    def _set_style_properties(self, pane: QWidget, **style_properties: bool) -> None:
+        for name, value in style_properties.items():
             pane.setProperty(name, value)
         pane.style().unpolish(pane)
         pane.style().polish(pane)

@@ -6,15 +6,15 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from lethe_app.ui.core.avatars import avatar
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.avatars import render_avatar
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_6
-from lethe_app.ui.core.theme import Theme, mixed
-from lethe_app.ui.shell.sidebar_model import AGE, ROW, PersonaRow, SessionRow
+from lethe_app.ui.core.theme import Theme, mix_colours
+from lethe_app.ui.shell.sidebar_model import AGE_ROLE, ROW_ROLE, PersonaRow, SessionRow
 
-FACE = 32
+AVATAR_SIZE = 32
 """Diameter of the avatar, in pixels."""
-MARK = 12
+ENDED_ICON_SIZE = 12
 """Size of the symbol of an ended session, in pixels."""
 Index = QModelIndex | QPersistentModelIndex
 
@@ -28,29 +28,29 @@ class SidebarDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         line = option.fontMetrics.height()
-        if isinstance(index.data(ROW), PersonaRow):
-            return QSize(0, max(FACE, 2 * line) + 2 * SPACE_2 + 2)
+        if isinstance(index.data(ROW_ROLE), PersonaRow):
+            return QSize(0, max(AVATAR_SIZE, 2 * line) + 2 * SPACE_2 + 2)
         return QSize(0, line + 2 * SPACE_2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row = index.data(ROW)
+        row = index.data(ROW_ROLE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = option.rect.adjusted(SPACE_2, 1, -SPACE_2, -1)
-        self._paint_ground(painter, option, area, row)
+        self._paint_background(painter, option, area, row)
         if isinstance(row, PersonaRow):
             self._paint_persona(painter, option, area, row)
         elif isinstance(row, SessionRow):
-            self._paint_session(painter, option, area, row, str(index.data(AGE)))
+            self._paint_session(painter, option, area, row, str(index.data(AGE_ROLE)))
         painter.restore()
 
-    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: object) -> None:
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: object) -> None:
         palette = self._theme.palette
         is_open = isinstance(row, SessionRow) and row.is_open
         shade = 0.09 if is_open else 0.05 if option.state & QStyle.StateFlag.State_MouseOver else 0.0
         if shade:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mixed(palette.surface, palette.text, shade)))
+            painter.setBrush(QColor(mix_colours(palette.surface, palette.text, shade)))
             painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
         if is_open:  # a bar besides the shade, so that it is not told by colour alone
             painter.setPen(Qt.PenStyle.NoPen)
@@ -63,14 +63,18 @@ class SidebarDelegate(QStyledItemDelegate):
 
     def _paint_persona(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: PersonaRow) -> None:
         palette = self._theme.palette
-        density = option.widget.devicePixelRatioF() if option.widget else 1.0
-        top = area.top() + (area.height() - FACE) // 2
-        painter.drawPixmap(area.left() + SPACE_2, top, avatar(row.picture, row.persona_id, row.name, FACE, palette, density))
-        left = area.left() + SPACE_2 + FACE + SPACE_3
+        device_pixel_ratio = option.widget.devicePixelRatioF() if option.widget else 1.0
+        top = area.top() + (area.height() - AVATAR_SIZE) // 2
+        painter.drawPixmap(
+            area.left() + SPACE_2,
+            top,
+            render_avatar(row.avatar_path, row.persona_id, row.name, AVATAR_SIZE, palette, device_pixel_ratio),
+        )
+        left = area.left() + SPACE_2 + AVATAR_SIZE + SPACE_3
         width = area.right() - left - SPACE_2
         name_font = QFont(option.font)
         name_font.setWeight(QFont.Weight.DemiBold if row.is_open else QFont.Weight.Medium)
-        metrics, small = QFontMetrics(name_font), self._small(option.font)
+        metrics, small = QFontMetrics(name_font), self._small_font(option.font)
         small_metrics = QFontMetrics(small)
         height = metrics.height() + (small_metrics.height() if row.tagline else 0)
         line = QRect(left, area.top() + (area.height() - height) // 2, width, metrics.height())
@@ -86,26 +90,31 @@ class SidebarDelegate(QStyledItemDelegate):
 
     def _paint_session(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: SessionRow, age: str) -> None:
         palette = self._theme.palette
-        small = self._small(option.font)
+        small = self._small_font(option.font)
         age_width = QFontMetrics(small).horizontalAdvance(age)
-        mark_width = MARK + SPACE_1 if row.is_ended else 0
+        mark_width = ENDED_ICON_SIZE + SPACE_1 if row.is_ended else 0
         title_font = QFont(option.font)
         title_font.setWeight(QFont.Weight.Medium if row.is_open else QFont.Weight.Normal)
         left = area.left() + SPACE_6
         title_width = area.right() - left - age_width - mark_width - SPACE_2 - SPACE_3
         painter.setFont(title_font)
-        painter.setPen(QColor(palette.text if row.is_open else mixed(palette.text, palette.muted, 0.4)))
+        painter.setPen(QColor(palette.text if row.is_open else mix_colours(palette.text, palette.muted, 0.4)))
         title = QFontMetrics(title_font).elidedText(row.title, Qt.TextElideMode.ElideRight, title_width)
         painter.drawText(QRect(left, area.top(), title_width, area.height()), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(small)
         painter.setPen(QColor(palette.muted))
-        place = QRect(area.right() - SPACE_2 - age_width, area.top(), age_width + SPACE_1, area.height())
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, age)
+        age_rect = QRect(area.right() - SPACE_2 - age_width, area.top(), age_width + SPACE_1, area.height())
+        painter.drawText(age_rect, Qt.AlignmentFlag.AlignVCenter, age)
         if row.is_ended:
-            mark = QRect(place.left() - MARK - SPACE_1, area.center().y() - MARK // 2, MARK, MARK)
-            icon("moon", palette.muted).paint(painter, mark)
+            mark = QRect(
+                age_rect.left() - ENDED_ICON_SIZE - SPACE_1,
+                area.center().y() - ENDED_ICON_SIZE // 2,
+                ENDED_ICON_SIZE,
+                ENDED_ICON_SIZE,
+            )
+            load_icon("moon", palette.muted).paint(painter, mark)
 
-    def _small(self, font: QFont) -> QFont:
+    def _small_font(self, font: QFont) -> QFont:
         small = QFont(font)
         small.setPixelSize(max(11, font.pixelSize() - 1))
         return small

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from lethe_app.ui.core.formatting import age_in_words, joined, messages_in_words
+from lethe_app.ui.core.formatting import format_age, format_message_count, join_with_and
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -22,7 +22,7 @@ class PersonaRow:
     persona_id: str
     name: str
     tagline: str = ""
-    picture: Path | None = None
+    avatar_path: Path | None = None
     is_open: bool = False
 
     @property
@@ -37,8 +37,8 @@ class SessionRow:
     guid: str
     persona_id: str
     title: str
-    moment: datetime
-    messages: int = 0
+    last_active_at: datetime
+    message_count: int = 0
     is_open: bool = False
     guests: tuple[str, ...] = ()
     """Names of the participants other than the persona."""
@@ -50,14 +50,14 @@ class SessionRow:
         return f"session {self.guid}"
 
     @property
-    def searched(self) -> str:
+    def search_text(self) -> str:
         """Return all texts in which a search looks."""
         return "\n".join([self.title, *self.guests])
 
 
 Row = PersonaRow | SessionRow
-ROW = Qt.ItemDataRole.UserRole
-AGE = Qt.ItemDataRole.UserRole + 1
+ROW_ROLE = Qt.ItemDataRole.UserRole
+AGE_ROLE = Qt.ItemDataRole.UserRole + 1
 
 
 class SidebarModel(QAbstractListModel):
@@ -72,31 +72,31 @@ class SidebarModel(QAbstractListModel):
         self._personas: list[PersonaRow] = []
         self._sessions: dict[str, list[SessionRow]] = {}
         self._rows: list[Row] = []
-        self._wanted = ""
+        self._search_text = ""
         self._open_persona = ""
         self._open_session = ""
 
     def set_personas(self, personas: list[PersonaRow]) -> None:
         self._personas = personas
-        self._rebuild()
+        self._rebuild_rows()
 
     def set_sessions(self, persona_id: str, sessions: list[SessionRow]) -> None:
         self._sessions[persona_id] = sessions
-        self._rebuild()
+        self._rebuild_rows()
 
-    def set_open(self, persona_id: str, guid: str) -> None:
+    def set_open_session(self, persona_id: str, guid: str) -> None:
         """Mark the session that the chat shows."""
         self._open_persona, self._open_session = persona_id, guid
-        self._rebuild()
+        self._rebuild_rows()
 
-    def set_wanted(self, text: str) -> None:
+    def set_search_text(self, text: str) -> None:
         """Show only rows whose name, tagline, title or participants contain `text`; empty shows the usual list."""
-        self._wanted = text.strip().casefold()
-        self._rebuild()
+        self._search_text = text.strip().casefold()
+        self._rebuild_rows()
 
     @property
     def is_searching(self) -> bool:
-        return bool(self._wanted)
+        return bool(self._search_text)
 
     def row_at(self, index: Index) -> Row | None:
         return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
@@ -106,11 +106,11 @@ class SidebarModel(QAbstractListModel):
         found = next((number for number, row in enumerate(self._rows) if row.key == key), -1)
         return self.index(found) if found >= 0 else QModelIndex()
 
-    def session(self, guid: str) -> SessionRow | None:
+    def find_session(self, guid: str) -> SessionRow | None:
         return next((row for rows in self._sessions.values() for row in rows if row.guid == guid), None)
 
-    def _rebuild(self) -> None:
-        rows = self._found() if self._wanted else self._usual()
+    def _rebuild_rows(self) -> None:
+        rows = self._matching_rows() if self._search_text else self._default_rows()
         if [row.key for row in rows] == [row.key for row in self._rows]:
             self._rows = rows
             if rows:
@@ -121,25 +121,27 @@ class SidebarModel(QAbstractListModel):
         self.endResetModel()
         self.rearranged.emit()
 
-    def _usual(self) -> list[Row]:
+    def _default_rows(self) -> list[Row]:
         rows: list[Row] = []
         for persona in self._personas:
             is_open = persona.persona_id == self._open_persona
             rows.append(replace(persona, is_open=is_open))
             if is_open:
-                rows.extend(self._marked(row) for row in self._sessions.get(persona.persona_id, []))
+                rows.extend(self._mark_open(row) for row in self._sessions.get(persona.persona_id, []))
         return rows
 
-    def _found(self) -> list[Row]:
+    def _matching_rows(self) -> list[Row]:
         rows: list[Row] = []
         for persona in self._personas:
-            sessions = [row for row in self._sessions.get(persona.persona_id, []) if self._wanted in row.searched.casefold()]
-            if sessions or self._wanted in f"{persona.name}\n{persona.tagline}".casefold():
+            sessions = [
+                row for row in self._sessions.get(persona.persona_id, []) if self._search_text in row.search_text.casefold()
+            ]
+            if sessions or self._search_text in f"{persona.name}\n{persona.tagline}".casefold():
                 rows.append(replace(persona, is_open=persona.persona_id == self._open_persona))
-                rows.extend(self._marked(row) for row in sessions)
+                rows.extend(self._mark_open(row) for row in sessions)
         return rows
 
-    def _marked(self, row: SessionRow) -> SessionRow:
+    def _mark_open(self, row: SessionRow) -> SessionRow:
         return replace(row, is_open=True) if row.guid == self._open_session else row
 
     # Model interface
@@ -154,16 +156,16 @@ class SidebarModel(QAbstractListModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         row = self.row_at(index)
         match role:
-            case _ if row is None or role == ROW:
+            case _ if row is None or role == ROW_ROLE:
                 return row
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return row.name if isinstance(row, PersonaRow) else row.title
             case Qt.ItemDataRole.ToolTipRole:
                 return row.tagline if isinstance(row, PersonaRow) else "\n".join(describe_session(row))
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._spoken(row)
-            case _ if role == AGE and isinstance(row, SessionRow):
-                age = age_in_words(row.moment, self._clock())
+                return self._accessible_text(row)
+            case _ if role == AGE_ROLE and isinstance(row, SessionRow):
+                age = format_age(row.last_active_at, self._clock())
                 return f"+{len(row.guests)} · {age}" if row.guests else age
         return None
 
@@ -174,22 +176,26 @@ class SidebarModel(QAbstractListModel):
         self.rename_wanted.emit(row.guid, title)  # the new title arrives with the next `set_sessions`
         return True
 
-    def _spoken(self, row: Row) -> str:
+    def _accessible_text(self, row: Row) -> str:
         if isinstance(row, PersonaRow):
             words = [row.name, row.tagline]
         else:
-            words = [*describe_session(row), age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
+            words = [
+                *describe_session(row),
+                format_age(row.last_active_at, self._clock()),
+                format_message_count(row.message_count),
+            ]
         if row.is_open:
             words.append(QCoreApplication.translate("Sidebar", "open"))
         return ", ".join(word for word in words if word)
 
 
-def with_guests(row: SessionRow) -> str:
+def format_guests(row: SessionRow) -> str:
     """Return “with Edmund and Wren”; empty if there are no other participants."""
-    return QCoreApplication.translate("Sidebar", "with {names}").format(names=joined(row.guests)) if row.guests else ""
+    return QCoreApplication.translate("Sidebar", "with {names}").format(names=join_with_and(row.guests)) if row.guests else ""
 
 
 def describe_session(row: SessionRow) -> list[str]:
     """Return title, other participants and the note that the session has ended, as far as they apply."""
     ended = QCoreApplication.translate("Sidebar", "Ended after inactivity") if row.is_ended else ""
-    return [words for words in (row.title, with_guests(row), ended) if words]
+    return [words for words in (row.title, format_guests(row), ended) if words]

@@ -6,9 +6,9 @@ from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from lethe_app.ui.core.formatting import recalled_in_words, rounded
+from lethe_app.ui.core.formatting import abbreviate_tokens, format_recalled_count
 
-RESULT_STAYS_MS = 10_000
+RESULT_DISPLAY_MS = 10_000
 """Milliseconds for which the figures of the last reply are shown."""
 
 
@@ -20,133 +20,147 @@ class StatusLine(QPushButton):
         self.setObjectName("status")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._resting = self.tr("Opening…")
-        self._passing = self._background = self._outgoing = self._meaning = ""
-        self._thinking = QElapsedTimer()
-        self._second = QTimer(self, interval=1000)
-        self._second.timeout.connect(self._tell_thinking)
-        self._end = QTimer(self, singleShot=True, interval=RESULT_STAYS_MS)
-        self._end.timeout.connect(lambda: self._pass(""))
-        self._tell()
+        self._model_text = self.tr("Opening…")
+        self._activity_text = self._background_text = self._web_request_text = self._model_description = ""
+        self._thinking_timer = QElapsedTimer()
+        self._second_timer = QTimer(self, interval=1000)
+        self._second_timer.timeout.connect(self._show_thinking_seconds)
+        self._result_timer = QTimer(self, singleShot=True, interval=RESULT_DISPLAY_MS)
+        self._result_timer.timeout.connect(lambda: self._set_activity_text(""))
+        self._refresh_text()
 
     @property
-    def words(self) -> str:
+    def full_text(self) -> str:
         """Return the whole text, even if it is elided on display."""
-        return self._outgoing or self._passing or " · ".join(part for part in (self._resting, self._background) if part)
+        return (
+            self._web_request_text
+            or self._activity_text
+            or " · ".join(part for part in (self._model_text, self._background_text) if part)
+        )
 
     # Model
 
-    def show_none(self) -> None:
-        self._rest(self.tr("No model: choose one"))
+    def show_no_model(self) -> None:
+        self._set_model_text(self.tr("No model: choose one"))
 
-    def show_waiting(self) -> None:
-        self._rest(self.tr("No model loaded: your first message loads one"))
+    def show_no_model_loaded(self) -> None:
+        self._set_model_text(self.tr("No model loaded: your first message loads one"))
 
     def show_loading(self, name: str, fraction: float) -> None:
-        self._pass("")  # nothing else can be going on
-        self._rest(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))
+        self._set_activity_text("")  # nothing else can be going on
+        self._set_model_text(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))
 
-    def show_ready(self, name: str, used: int, context: int) -> None:
-        room = rounded(context)
-        words = f"{rounded(used)} / {room}" if used else self.tr("{room} context").format(room=room)
-        self._rest(f"● {name} · {words}", self._in_plain_words(name, used, context))
+    def show_ready(self, name: str, used_tokens: int, context_size: int) -> None:
+        context_text = abbreviate_tokens(context_size)
+        words = (
+            f"{abbreviate_tokens(used_tokens)} / {context_text}"
+            if used_tokens
+            else self.tr("{room} context").format(room=context_text)
+        )
+        self._set_model_text(f"● {name} · {words}", self._describe_context_use(name, used_tokens, context_size))
 
-    def _in_plain_words(self, name: str, used: int, context: int) -> str:
+    def _describe_context_use(self, name: str, used_tokens: int, context_size: int) -> str:
         locale = QLocale()
-        if used:
+        if used_tokens:
             words = self.tr("This conversation uses {used} of the {room} tokens in the context of {name}.")
         else:
             words = self.tr("{name} has a context of {room} tokens.")
-        told = words.format(name=name, used=locale.toString(used), room=locale.toString(context))
-        return f"{told}\n{self.tr('A token is a short word or part of a longer one.')}"
+        description = words.format(name=name, used=locale.toString(used_tokens), room=locale.toString(context_size))
+        return f"{description}\n{self.tr('A token is a short word or part of a longer one.')}"
 
-    def show_background(self, words: str) -> None:
+    def show_background(self, text: str) -> None:
         """Show what runs in the background; an empty text removes it."""
-        self._background = words
-        self._tell()
+        self._background_text = text
+        self._refresh_text()
 
     def show_failed(self, name: str) -> None:
-        self._rest(self.tr("{name} is not running: reload or choose another").format(name=name or self.tr("The model")))
+        self._set_model_text(
+            self.tr("{name} is not running: reload or choose another").format(name=name or self.tr("The model"))
+        )
 
     # Internet
 
-    def show_internet(self, sign: QIcon | None) -> None:
+    def show_web_icon(self, web_icon: QIcon | None) -> None:
         """Show an icon while internet search is allowed; None removes it."""
-        self.setIcon(sign or QIcon())
-        self._tell()
+        self.setIcon(web_icon or QIcon())
+        self._refresh_text()
 
-    def show_outgoing(self, words: str) -> None:
+    def show_web_request(self, text: str) -> None:
         """Show what is sent to the internet now, in place of everything else; an empty text removes it."""
-        self._outgoing = words
-        self._tell()
+        self._web_request_text = text
+        self._refresh_text()
 
     # Current activity
 
-    def show_busy(self, words: str) -> None:
+    def show_activity(self, text: str) -> None:
         """Show an activity that has no method of its own."""
-        self._pass(words)
+        self._set_activity_text(text)
 
     def show_thinking(self) -> None:
         """Show that the model is thinking, with the seconds since the first call, until something else is shown."""
-        if not self._second.isActive():
-            self._thinking.start()
-            self._second.start()
-        self._tell_thinking()
+        if not self._second_timer.isActive():
+            self._thinking_timer.start()
+            self._second_timer.start()
+        self._show_thinking_seconds()
 
-    def show_result(self, speed: float, reused: int, prompt: int, memories: int = 0) -> None:
-        """Show speed, reused tokens and recalled memories of the last reply for `RESULT_STAYS_MS`."""
+    def show_result(self, speed: float, reused_tokens: int, prompt_tokens: int, memory_count: int = 0) -> None:
+        """Show speed, reused tokens and recalled memories of the last reply for `RESULT_DISPLAY_MS`."""
         locale = QLocale()
         words = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
-        told = words.format(speed=round(speed), reused=locale.toString(reused), prompt=locale.toString(prompt))
-        self._pass(f"{told} · {recalled_in_words(memories)}" if memories else told)
-        self._end.start()
+        text = words.format(speed=round(speed), reused=locale.toString(reused_tokens), prompt=locale.toString(prompt_tokens))
+        self._set_activity_text(f"{text} · {format_recalled_count(memory_count)}" if memory_count else text)
+        self._result_timer.start()
 
-    def show_rest(self) -> None:
+    def clear_activity(self) -> None:
         """Show that nothing is going on."""
-        self._pass("")
+        self._set_activity_text("")
 
-    def _tell_thinking(self) -> None:
-        self._passing = self.tr("Thinking… {seconds} s").format(seconds=self._thinking.elapsed() // 1000)
-        self._tell()
+    def _show_thinking_seconds(self) -> None:
+        self._activity_text = self.tr("Thinking… {seconds} s").format(seconds=self._thinking_timer.elapsed() // 1000)
+        self._refresh_text()
 
-    def _rest(self, words: str, meaning: str = "") -> None:
-        self._resting, self._meaning = words, meaning
-        self._tell()
+    def _set_model_text(self, text: str, description: str = "") -> None:
+        self._model_text, self._model_description = text, description
+        self._refresh_text()
 
-    def _pass(self, words: str) -> None:
-        self._second.stop()
-        self._end.stop()
-        self._passing = words
-        self._tell()
+    def _set_activity_text(self, text: str) -> None:
+        self._second_timer.stop()
+        self._result_timer.stop()
+        self._activity_text = text
+        self._refresh_text()
 
-    def _tell(self) -> None:
-        said = self.tr("Internet: {words}") if self._outgoing else self.tr("Model: {words}")
-        parts = [said.format(words=self.words)]
-        lines = [self.words] if not self._outgoing and not self._passing else [self._outgoing, self._passing, self._resting]
+    def _refresh_text(self) -> None:
+        template = self.tr("Internet: {words}") if self._web_request_text else self.tr("Model: {words}")
+        parts = [template.format(words=self.full_text)]
+        lines = (
+            [self.full_text]
+            if not self._web_request_text and not self._activity_text
+            else [self._web_request_text, self._activity_text, self._model_text]
+        )
         if not self.icon().isNull():
             parts.append(self.tr("Internet search is allowed."))
             lines.append(parts[-1])
-        lines += [self._meaning, self.tr("Click to choose another model.") if self._meaning else ""]
+        lines += [self._model_description, self.tr("Click to choose another model.") if self._model_description else ""]
         self.setAccessibleName(". ".join(parts))
-        self.setAccessibleDescription(self._meaning.replace("\n", " "))
+        self.setAccessibleDescription(self._model_description.replace("\n", " "))
         self.setToolTip("\n".join(line for line in lines if line))
         self.updateGeometry()
-        self._elide()
+        self._elide_text()
 
-    def _elide(self) -> None:
-        room = max(40, self.width() - 18 - self._for_sign)
-        self.setText(self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, room))
+    def _elide_text(self) -> None:
+        available_width = max(40, self.width() - 18 - self._icon_width)
+        self.setText(self.fontMetrics().elidedText(self.full_text, Qt.TextElideMode.ElideRight, available_width))
 
     @property
-    def _for_sign(self) -> int:
+    def _icon_width(self) -> int:
         return 0 if self.icon().isNull() else self.iconSize().width() + 6
 
     def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self.words) + 22 + self._for_sign, super().sizeHint().height())
+        return QSize(self.fontMetrics().horizontalAdvance(self.full_text) + 22 + self._icon_width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(96, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._elide()
+        self._elide_text()

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lethe_app.ui.core.icons import icon, picture
+from lethe_app.ui.core.icons import load_icon, render_icon
 from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 
-STAYS_MS, OFFER_STAYS_MS = 6000, 10_000
+DISPLAY_MS, BUTTON_DISPLAY_MS = 6000, 10_000
 """Milliseconds for which a toast stays; longer with a button, which has to be read and reached."""
 
 
@@ -36,37 +36,37 @@ class Toast(QFrame):
         self.setProperty("kind", "error" if is_error else "info")
         self.text, self.detail, self.is_error = text, detail, is_error
         self._theme = theme
-        self._gone = False
+        self._is_dismissed = False
         self._labels: list[QLabel] = []
-        self._fade: QPropertyAnimation | None = None
-        self._clock = QTimer(self, singleShot=True, interval=STAYS_MS)
-        self._clock.timeout.connect(self._fade_out)
+        self._fade_animation: QPropertyAnimation | None = None
+        self._dismiss_timer = QTimer(self, singleShot=True, interval=DISPLAY_MS)
+        self._dismiss_timer.timeout.connect(self._fade_out)
         self.setAccessibleName(f"{self.tr('Error') if is_error else self.tr('Notification')}: {text} {detail}".strip())
         self._build()
-        self.dress()
+        self.apply_theme()
 
     def _build(self) -> None:
-        self._sign = QLabel()
-        self._sign.setFixedSize(ICON, ICON)
-        self._words = QVBoxLayout()
-        self._words.setSpacing(SPACE_2)
-        self._words.addWidget(self._label(self.text))
+        self._icon_label = QLabel()
+        self._icon_label.setFixedSize(ICON, ICON)
+        self._text_column = QVBoxLayout()
+        self._text_column.setSpacing(SPACE_2)
+        self._text_column.addWidget(self._create_label(self.text))
         if self.detail:
-            detail = self._label(self.detail)
+            detail = self._create_label(self.detail)
             detail.setProperty("quiet", True)
-            self._words.addWidget(detail)
-        self._close = QToolButton()
-        self._close.setAccessibleName(self.tr("Close notification"))
-        self._close.setToolTip(self.tr("Close"))
-        self._close.clicked.connect(self.dismiss)
+            self._text_column.addWidget(detail)
+        self._close_button = QToolButton()
+        self._close_button.setAccessibleName(self.tr("Close notification"))
+        self._close_button.setToolTip(self.tr("Close"))
+        self._close_button.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_3, SPACE_3, SPACE_2, SPACE_3)
         row.setSpacing(SPACE_3)
-        row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(self._words, 1)
-        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._icon_label, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(self._text_column, 1)
+        row.addWidget(self._close_button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def _label(self, text: str) -> QLabel:
+    def _create_label(self, text: str) -> QLabel:
         label = QLabel(text)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
@@ -80,37 +80,37 @@ class Toast(QFrame):
         button.setProperty("filled", True)
         button.clicked.connect(action)
         button.clicked.connect(self.dismiss)
-        self._words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        self._clock.setInterval(OFFER_STAYS_MS)
+        self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._dismiss_timer.setInterval(BUTTON_DISPLAY_MS)
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         palette = self._theme.palette
         colour = palette.danger if self.is_error else palette.water
-        self._sign.setPixmap(picture("warning" if self.is_error else "info", colour, ICON, self.devicePixelRatioF()))
-        self._close.setIcon(icon("close", palette.muted))
+        self._icon_label.setPixmap(render_icon("warning" if self.is_error else "info", colour, ICON, self.devicePixelRatioF()))
+        self._close_button.setIcon(load_icon("close", palette.muted))
 
-    def fit(self, width: int) -> None:
+    def fit_to_width(self, width: int) -> None:
         """Set the width and the height that the text needs in it."""
         self.setFixedWidth(width)
         layout = self.layout()
         assert layout is not None
         self.setFixedHeight(max(layout.heightForWidth(width), layout.minimumSize().height()))
         layout.activate()
-        short = sum(max(0, label.heightForWidth(label.width()) - label.height()) for label in self._labels)
-        self.setFixedHeight(self.height() + short)  # Qt gives columns in a row some pixels less than their words take
+        missing_height = sum(max(0, label.heightForWidth(label.width()) - label.height()) for label in self._labels)
+        self.setFixedHeight(self.height() + missing_height)  # Qt gives columns in a row some pixels less than their words take
 
-    def appear(self) -> None:
+    def show_toast(self) -> None:
         """Show the toast and announce it to screen readers; start its timer unless it is an error."""
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
         if not self.is_error:
-            self._clock.start()
+            self._dismiss_timer.start()
 
     def dismiss(self) -> None:
-        if self._gone:
+        if self._is_dismissed:
             return
-        self._gone = True
-        self._clock.stop()
+        self._is_dismissed = True
+        self._dismiss_timer.stop()
         self.hide()
         self.dismissed.emit(self)
         self.deleteLater()
@@ -121,18 +121,18 @@ class Toast(QFrame):
             return
         effect = QGraphicsOpacityEffect(self)
         self.setGraphicsEffect(effect)
-        self._fade = QPropertyAnimation(effect, b"opacity", self)
-        self._fade.setDuration(MOTION_MS)
-        self._fade.setStartValue(1.0)
-        self._fade.setEndValue(0.0)
-        self._fade.finished.connect(self.dismiss)
-        self._fade.start(QAbstractAnimation.DeletionPolicy.KeepWhenStopped)
+        self._fade_animation = QPropertyAnimation(effect, b"opacity", self)
+        self._fade_animation.setDuration(MOTION_MS)
+        self._fade_animation.setStartValue(1.0)
+        self._fade_animation.setEndValue(0.0)
+        self._fade_animation.finished.connect(self.dismiss)
+        self._fade_animation.start(QAbstractAnimation.DeletionPolicy.KeepWhenStopped)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Enter:
-            self._clock.stop()  # it is being read
+            self._dismiss_timer.stop()  # it is being read
         elif event.type() == QEvent.Type.Leave and not self.is_error:
-            self._clock.start()
+            self._dismiss_timer.start()
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -22,24 +22,24 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.model import ModelFile
-from lethe_app.ui.core.avatars import avatar
-from lethe_app.ui.core.formatting import described
-from lethe_app.ui.core.icons import BEFORE_WORDS, application_icon, icon_before_words, picture
+from lethe_app.ui.core.avatars import render_avatar
+from lethe_app.ui.core.formatting import describe_model
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_button_icon, render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.shell.welcome_card import ChoiceCard
 
-COLUMN = 680
+COLUMN_WIDTH = 680
 """Maximum width of the page's content, in pixels."""
-FACE = 44
+AVATAR_SIZE = 44
 """Diameter of the avatars, in pixels."""
 
 
 class Welcome(QFrame):
     """Page with name, persona, model and a start button. Every choice has a default, so that Enter alone starts a session."""
 
-    begun = Signal(str, object, str)
+    start_requested = Signal(str, object, str)
     """Name of the user, path of the model or None, and id of the persona."""
     file_wanted = Signal()
     folder_wanted = Signal()
@@ -63,7 +63,7 @@ class Welcome(QFrame):
         self._build_personas()
         self._build_models()
         self._column.addStretch(2)
-        page.setMaximumWidth(COLUMN + 2 * SPACE_6)
+        page.setMaximumWidth(COLUMN_WIDTH + 2 * SPACE_6)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -71,16 +71,16 @@ class Welcome(QFrame):
         scroll.viewport().setAutoFillBackground(False)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(page)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.setSpacing(0)
-        around.addWidget(scroll, 1)
-        around.addWidget(self._end(scroll.verticalScrollBar()))
-        theme.changed.connect(self.dress)
+        outer_column = QVBoxLayout(self)
+        outer_column.setContentsMargins(0, 0, 0, 0)
+        outer_column.setSpacing(0)
+        outer_column.addWidget(scroll, 1)
+        outer_column.addWidget(self._build_footer(scroll.verticalScrollBar()))
+        theme.changed.connect(self.apply_theme)
 
     def _build_greeting(self) -> None:
-        sign = QLabel()
-        sign.setPixmap(application_icon().pixmap(56, 56))
+        logo = QLabel()
+        logo.setPixmap(application_icon().pixmap(56, 56))
         headline = QLabel(self.tr("Welcome to Lethe"))
         headline.setProperty("hero", True)
         words = QLabel(
@@ -91,101 +91,101 @@ class Welcome(QFrame):
         )
         words.setProperty("quiet", True)
         words.setWordWrap(True)
-        self.name = QLineEdit()
-        self.name.setObjectName("hero_field")
-        self.name.setMaxLength(60)
-        self.name.setPlaceholderText(self.tr("Your name or a nickname"))
-        self.name.returnPressed.connect(self._begin)
+        self.name_field = QLineEdit()
+        self.name_field.setObjectName("hero_field")
+        self.name_field.setMaxLength(60)
+        self.name_field.setPlaceholderText(self.tr("Your name or a nickname"))
+        self.name_field.returnPressed.connect(self._start_with_model)
         top = QHBoxLayout()
         top.setSpacing(SPACE_4)
-        top.addWidget(sign)
+        top.addWidget(logo)
         top.addWidget(headline, 1)
         self._column.addLayout(top)
         self._column.addWidget(words)
-        self._question(self.tr("What should personas call &you?"), self.name)
-        self._column.addWidget(self.name)
+        self._add_question(self.tr("What should personas call &you?"), self.name_field)
+        self._column.addWidget(self.name_field)
 
     def _build_personas(self) -> None:
-        self._question(self.tr("Choose a persona"))
-        self._personas = QWidget()
-        self._personas.setAccessibleName(self.tr("Personas"))
-        self._persona_grid = QGridLayout(self._personas)
+        self._add_question(self.tr("Choose a persona"))
+        self._persona_box = QWidget()
+        self._persona_box.setAccessibleName(self.tr("Personas"))
+        self._persona_grid = QGridLayout(self._persona_box)
         self._persona_grid.setContentsMargins(0, 0, 0, 0)
         self._persona_grid.setSpacing(SPACE_2)
-        self._column.addWidget(self._personas)
+        self._column.addWidget(self._persona_box)
 
     def _build_models(self) -> None:
-        self._question(self.tr("Choose a model"))
+        self._add_question(self.tr("Choose a model"))
         self._model_box = QWidget()
         self._model_box.setAccessibleName(self.tr("Models"))
         self._model_column = QVBoxLayout(self._model_box)
         self._model_column.setContentsMargins(0, 0, 0, 0)
         self._model_column.setSpacing(SPACE_2)
-        self.searching = QLabel(self.tr("Looking for models on this computer…"))
-        self.searching.setProperty("quiet", True)
-        self.searching.setWordWrap(True)
-        self._column.addWidget(self.searching)
+        self.search_label = QLabel(self.tr("Looking for models on this computer…"))
+        self.search_label.setProperty("quiet", True)
+        self.search_label.setWordWrap(True)
+        self._column.addWidget(self.search_label)
         self._column.addWidget(self._model_box)
-        self.file = QPushButton(self.tr("Open a GGUF &file…"))
-        self.file.clicked.connect(self.file_wanted)
-        self.folder = QPushButton(self.tr("Add a model f&older…"))
-        self.folder.clicked.connect(self.folder_wanted)
+        self.file_button = QPushButton(self.tr("Open a GGUF &file…"))
+        self.file_button.clicked.connect(self.file_wanted)
+        self.folder_button = QPushButton(self.tr("Add a model f&older…"))
+        self.folder_button.clicked.connect(self.folder_wanted)
         row = QHBoxLayout()
         row.setSpacing(SPACE_2)
-        for button in (self.file, self.folder):
+        for button in (self.file_button, self.folder_button):
             button.setProperty("filled", True)
             row.addWidget(button)
         row.addStretch(1)
         self._column.addLayout(row)
 
-    def _end(self, bar: QScrollBar) -> QFrame:
+    def _build_footer(self, scroll_bar: QScrollBar) -> QFrame:
         """Create the footer, which is outside the scroll area, so that the start button is always visible."""
-        promise = QLabel(self.tr("Everything stays on this computer. No account needed."))
-        promise.setProperty("small", True)
-        promise.setWordWrap(True)
-        self.begin = QPushButton(self.tr("&Start chatting"))
-        self.begin.setProperty("primary", True)
-        self.begin.setMinimumSize(132, 40)
-        self.begin.clicked.connect(self._begin)
-        self.look_around = QPushButton(self.tr("&Look around first"))
-        self.look_around.setToolTip(self.tr("Open Lethe without loading a model; you can choose one at any time"))
-        self.look_around.setMinimumHeight(40)
-        self.look_around.clicked.connect(self._look_around)
-        foot = QFrame()
-        foot.setObjectName("foot")
+        privacy_label = QLabel(self.tr("Everything stays on this computer. No account needed."))
+        privacy_label.setProperty("small", True)
+        privacy_label.setWordWrap(True)
+        self.start_button = QPushButton(self.tr("&Start chatting"))
+        self.start_button.setProperty("primary", True)
+        self.start_button.setMinimumSize(132, 40)
+        self.start_button.clicked.connect(self._start_with_model)
+        self.skip_button = QPushButton(self.tr("&Look around first"))
+        self.skip_button.setToolTip(self.tr("Open Lethe without loading a model; you can choose one at any time"))
+        self.skip_button.setMinimumHeight(40)
+        self.skip_button.clicked.connect(self._start_without_model)
+        footer = QFrame()
+        footer.setObjectName("foot")
         inner = QWidget()
-        inner.setMaximumWidth(COLUMN + 2 * SPACE_6)
+        inner.setMaximumWidth(COLUMN_WIDTH + 2 * SPACE_6)
         row = QHBoxLayout(inner)
         row.setContentsMargins(SPACE_6, SPACE_3, SPACE_6, SPACE_4)
-        row.addWidget(promise, 1)
-        row.addWidget(self.look_around)
-        row.addWidget(self.begin)
-        around = QHBoxLayout(foot)
+        row.addWidget(privacy_label, 1)
+        row.addWidget(self.skip_button)
+        row.addWidget(self.start_button)
+        around = QHBoxLayout(footer)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(inner)
-        bar.rangeChanged.connect(  # a bar beside the page moves its middle, so the foot's middle moves along
-            lambda _low, high: around.setContentsMargins(0, 0, bar.sizeHint().width() if high else 0, 0)
+        scroll_bar.rangeChanged.connect(  # a bar beside the page moves its middle, so the foot's middle moves along
+            lambda _low, high: around.setContentsMargins(0, 0, scroll_bar.sizeHint().width() if high else 0, 0)
         )
-        return foot
+        return footer
 
-    def _question(self, words: str, buddy: QWidget | None = None) -> None:
-        label = QLabel(words)
+    def _add_question(self, text: str, buddy: QWidget | None = None) -> None:
+        label = QLabel(text)
         label.setProperty("title", True)
         if buddy is not None:
             label.setBuddy(buddy)
         self._column.addSpacing(SPACE_4)
         self._column.addWidget(label)
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Set icons and avatars for the current theme."""
         palette = self._theme.palette
-        for button, sign in ((self.file, "model"), (self.folder, "folder")):
-            button.setIcon(icon_before_words(sign, palette.muted))
-            button.setIconSize(BEFORE_WORDS)
+        for button, sign in ((self.file_button, "model"), (self.folder_button, "folder")):
+            button.setIcon(load_button_icon(sign, palette.muted))
+            button.setIconSize(BUTTON_ICON_SIZE)
         for card, row in zip(self._persona_cards, self._persona_rows, strict=True):
-            card.set_face(self._face(row))
+            card.set_image(self._render_avatar(row))
         for card in self._model_cards:
-            card.set_face(self._chip())
+            card.set_image(self._render_model_icon())
 
     # Choices
 
@@ -193,26 +193,33 @@ class Welcome(QFrame):
         for card in self._persona_cards:
             card.deleteLater()
         self._persona_rows = list(personas)
-        self._persona_cards = [self._card(row) for row in personas]
+        self._persona_cards = [self._create_persona_card(row) for row in personas]
         for card in self._persona_cards[:1]:
             card.setChecked(True)
         self._columns = 0
-        self._place_personas()
-        self._order_tabs()
+        self._arrange_personas()
+        self._set_tab_order()
 
-    def _order_tabs(self) -> None:
+    def _set_tab_order(self) -> None:
         """Set the tab order from top to bottom; without it the cards, which are created last, would come last."""
-        stops = [self.name, *self._persona_cards, *self._model_cards, self.file, self.folder, self.begin]
-        for one, next_one in pairwise(stops):
-            QWidget.setTabOrder(one, next_one)
+        stops = [
+            self.name_field,
+            *self._persona_cards,
+            *self._model_cards,
+            self.file_button,
+            self.folder_button,
+            self.start_button,
+        ]
+        for widget, next_widget in pairwise(stops):
+            QWidget.setTabOrder(widget, next_widget)
 
-    def _card(self, row: PersonaRow) -> ChoiceCard:
-        return ChoiceCard(self._theme, row.name, row.tagline, self._face(row), self._personas)
+    def _create_persona_card(self, row: PersonaRow) -> ChoiceCard:
+        return ChoiceCard(self._theme, row.name, row.tagline, self._render_avatar(row), self._persona_box)
 
     def set_models(
-        self, models: Sequence[ModelFile], chosen: Path | None = None, too_large: Collection[Path] = frozenset()
+        self, models: Sequence[ModelFile], selected_path: Path | None = None, too_large: Collection[Path] = frozenset()
     ) -> None:
-        """Show the models found, best first; `chosen` is selected, or else the first, which is the recommended one.
+        """Show the models found, best first; `selected_path` is selected, or else the first, which is the recommended one.
 
         Models in `too_large` do not fit into the free memory; they are shown with a note.
         """
@@ -220,34 +227,42 @@ class Welcome(QFrame):
             card.deleteLater()
         self._models = [model for model in models if not model.is_embedding]
         self._model_cards = []
-        for place, model in enumerate(self._models):
-            card = ChoiceCard(self._theme, model.name, self._reason(model, place, too_large), self._chip(), self._model_box)
-            card.setChecked(model.path == chosen or (chosen is None and place == 0))
+        for position, model in enumerate(self._models):
+            card = ChoiceCard(
+                self._theme,
+                model.name,
+                self._describe_choice(model, position, too_large),
+                self._render_model_icon(),
+                self._model_box,
+            )
+            card.setChecked(model.path == selected_path or (selected_path is None and position == 0))
             self._model_column.addWidget(card)
             self._model_cards.append(card)
-        self._order_tabs()
-        self.searching.setVisible(not self._models)
-        self.searching.setText(
+        self._set_tab_order()
+        self.search_label.setVisible(not self._models)
+        self.search_label.setText(
             self.tr("No model was found on this computer. Open a GGUF file, or start without a model and look around first.")
         )
 
-    def _reason(self, model: ModelFile, place: int, too_large: Collection[Path]) -> str:
+    def _describe_choice(self, model: ModelFile, position: int, too_large: Collection[Path]) -> str:
         if model.path in too_large:
-            why = self.tr("Needs more memory than is currently free.")
+            reason = self.tr("Needs more memory than is currently free.")
         elif "starter" in model.source.casefold():
-            why = self.tr("Small and ready to use: good for a first try.")
+            reason = self.tr("Small and ready to use: good for a first try.")
         else:
             best = self.tr("Recommended: already on this computer, fits in memory and is more capable than the starter model.")
-            why = best if place == 0 else ""
-        return f"{described(model)}\n{why}".strip()
+            reason = best if position == 0 else ""
+        return f"{describe_model(model)}\n{reason}".strip()
 
-    def _chip(self) -> QPixmap:
-        return picture("model", self._theme.palette.muted, ICON, self.devicePixelRatioF())
+    def _render_model_icon(self) -> QPixmap:
+        return render_icon("model", self._theme.palette.muted, ICON, self.devicePixelRatioF())
 
-    def _face(self, row: PersonaRow) -> QPixmap:
-        return avatar(row.picture, row.persona_id, row.name, FACE, self._theme.palette, self.devicePixelRatioF())
+    def _render_avatar(self, row: PersonaRow) -> QPixmap:
+        return render_avatar(
+            row.avatar_path, row.persona_id, row.name, AVATAR_SIZE, self._theme.palette, self.devicePixelRatioF()
+        )
 
-    def _place_personas(self) -> None:
+    def _arrange_personas(self) -> None:
         columns = 3 if self.width() >= 700 else 2 if self.width() >= 460 else 1
         if columns == self._columns:
             return
@@ -257,33 +272,33 @@ class Welcome(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place_personas()
+        self._arrange_personas()
 
     # User actions
 
-    def _begin(self) -> None:
+    def _start_with_model(self) -> None:
         models = zip(self._models, self._model_cards, strict=True)
-        self._end_with(next((model.path for model, card in models if card.isChecked()), None))
+        self._emit_start(next((model.path for model, card in models if card.isChecked()), None))
 
-    def _look_around(self) -> None:
-        self._end_with(None)
+    def _start_without_model(self) -> None:
+        self._emit_start(None)
 
-    def _end_with(self, model: Path | None) -> None:
+    def _emit_start(self, model_path: Path | None) -> None:
         rows = zip(self._persona_rows, self._persona_cards, strict=True)
-        persona = next((row.persona_id for row, card in rows if card.isChecked()), "")
-        for button in (self.begin, self.look_around):
+        persona_id = next((row.persona_id for row, card in rows if card.isChecked()), "")
+        for button in (self.start_button, self.skip_button):
             button.setEnabled(False)
-        self.begin.setText(self.tr("One moment…"))
-        self.begun.emit(self.name.text().strip(), model, persona)
+        self.start_button.setText(self.tr("One moment…"))
+        self.start_requested.emit(self.name_field.text().strip(), model_path, persona_id)
 
-    def again(self) -> None:
+    def enable_retry(self) -> None:
         """Enable the buttons for another try after an error."""
-        for button in (self.begin, self.look_around):
+        for button in (self.start_button, self.skip_button):
             button.setEnabled(True)
-        self.begin.setText(self.tr("&Start chatting"))
+        self.start_button.setText(self.tr("&Start chatting"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.begin.isEnabled():
-            self._begin()
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.start_button.isEnabled():
+            self._start_with_model()
         else:
             super().keyPressEvent(event)

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
-from lethe_app.ui.core.avatars import draw_letter
+from lethe_app.ui.core.avatars import draw_letter_avatar
 from lethe_app.ui.core.palette import AVATAR
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 Avatars = Callable[[str], QPixmap | None]
 """Return the picture of a speaker; None if there is none."""
 
-ANYBODY = "…"
+UNDECIDED_SPEAKER = "…"
 """Stands for the speaker while it is open which participant answers."""
 
 
@@ -23,31 +23,31 @@ class Faces:
 
     def __init__(self, style: MessageStyle, avatars: Avatars) -> None:
         self._style, self._avatars = style, avatars
-        self._drawn: dict[tuple[str, str, float], QPixmap] = {}
+        self._pixmaps: dict[tuple[str, str, float], QPixmap] = {}
 
-    def get(self, speaker: str, name: str, density: float) -> QPixmap:
-        """Return the avatar of a speaker, drawn for the pixel ratio `density`."""
-        name = ANYBODY if speaker == ANYBODY else name
-        key = (speaker, name, density)
-        if key not in self._drawn:
-            self._drawn[key] = self._draw(speaker, name, density)
-        return self._drawn[key]
+    def get(self, speaker: str, name: str, device_pixel_ratio: float) -> QPixmap:
+        """Return the avatar of a speaker, drawn for the pixel ratio `device_pixel_ratio`."""
+        name = UNDECIDED_SPEAKER if speaker == UNDECIDED_SPEAKER else name
+        key = (speaker, name, device_pixel_ratio)
+        if key not in self._pixmaps:
+            self._pixmaps[key] = self._render_avatar(speaker, name, device_pixel_ratio)
+        return self._pixmaps[key]
 
-    def _draw(self, speaker: str, name: str, density: float) -> QPixmap:
-        made = QPixmap(round(AVATAR * density), round(AVATAR * density))
-        made.setDevicePixelRatio(density)
-        made.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(made)
+    def _render_avatar(self, speaker: str, name: str, device_pixel_ratio: float) -> QPixmap:
+        pixmap = QPixmap(round(AVATAR * device_pixel_ratio), round(AVATAR * device_pixel_ratio))
+        pixmap.setDevicePixelRatio(device_pixel_ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         circle = QPainterPath()
         circle.addEllipse(0, 0, AVATAR, AVATAR)
         picture = self._avatars(speaker)
         if picture is not None and not picture.isNull():
             side = min(picture.width(), picture.height())
-            top = QRectF((picture.width() - side) / 2, 0, side, side)  # portraits have their face in the upper part
+            source_rect = QRectF((picture.width() - side) / 2, 0, side, side)  # portraits have their face in the upper part
             painter.setClipPath(circle)
-            painter.drawPixmap(QRectF(0, 0, AVATAR, AVATAR), picture, top)
+            painter.drawPixmap(QRectF(0, 0, AVATAR, AVATAR), picture, source_rect)
         else:
-            draw_letter(painter, speaker, name, AVATAR, self._style.palette)
+            draw_letter_avatar(painter, speaker, name, AVATAR, self._style.palette)
         painter.end()
-        return made
+        return pixmap

@@ -14,24 +14,24 @@ def local_day(time: datetime) -> date:
     return time.astimezone().date()
 
 
-def day_words(day: date, today: date) -> str:
+def format_day(day: date, today: date) -> str:
     """Return the label of a day, seen from `today`."""
     age = (today - day).days
     if age == 0:
         return QCoreApplication.translate("Day", "Today")
     if age == 1:
         return QCoreApplication.translate("Day", "Yesterday")
-    told = QDate(day.year, day.month, day.day)
+    qt_date = QDate(day.year, day.month, day.day)
     if 1 < age < 7:
-        return _ENGLISH.toString(told, "dddd")
-    return _ENGLISH.toString(told, "d MMMM" if day.year == today.year else "d MMMM yyyy")
+        return _ENGLISH.toString(qt_date, "dddd")
+    return _ENGLISH.toString(qt_date, "d MMMM" if day.year == today.year else "d MMMM yyyy")
 
 
-def clock_words(time: datetime) -> str:
+def format_time(time: datetime) -> str:
     """Return the local time in the system's short format; 21:04 if the system has no locale."""
     local = time.astimezone()
-    told = QTime(local.hour, local.minute)
+    qt_time = QTime(local.hour, local.minute)
     system = QLocale.system()
     if system.language() == QLocale.Language.C:
-        return told.toString("HH:mm")
-    return system.toString(told, QLocale.FormatType.ShortFormat)
+        return qt_time.toString("HH:mm")
+    return system.toString(qt_time, QLocale.FormatType.ShortFormat)

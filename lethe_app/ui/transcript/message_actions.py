@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, Q
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, Palette
-from lethe_app.ui.transcript.model.feedback import PICTURES
+from lethe_app.ui.transcript.model.feedback import RATING_ICONS
 from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 ICON_SIZE = 16
-BUTTON = 26
-BUTTONS = ("previous", "count", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete")
+BUTTON_SIZE = 26
+BUTTON_NAMES = ("previous", "count", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete")
 """Actions with a button, and the label with the number of the alternative. The others are in the menu only; memories have
 their chip.
 """
@@ -31,10 +31,10 @@ class MessageAction:
 
     name: str
     title: str
-    picture: str
+    icon_name: str
 
 
-DEEDS = (
+MESSAGE_ACTIONS = (
     MessageAction("previous", "Previous swipe", "chevron-left"),
     MessageAction("next", "Next swipe", "chevron-right"),
     MessageAction("good", "Good reply", "thumb-up"),
@@ -50,79 +50,81 @@ DEEDS = (
 """All actions, in the order of the menu."""
 
 
-def deeds_for(model: ChatModel, row: int) -> set[str]:
+def available_actions(model: ChatModel, row: int) -> set[str]:
     """Return the names of the actions that are available for a row now."""
     message = model.message(row)
     if message is None:
         return set()
-    recalled = {"memories"} if model.marks.count_of(row) else set()
+    memory_actions = {"memories"} if model.annotations.memory_count_of(row) else set()
     if model.growing_row is not None:
-        return {"copy"} | recalled  # while a reply is being written, nothing may change under it
-    deeds = {"copy", "edit", "delete"} | recalled
+        return {"copy"} | memory_actions  # while a reply is being written, nothing may change under it
+    names = {"copy", "edit", "delete"} | memory_actions
     if message.role in {Role.SYSTEM, Role.TOOL}:
-        return deeds
+        return names
     if model.is_last_reply(row):
-        deeds |= {"regenerate", "continue"}
+        names |= {"regenerate", "continue"}
     if message.role is Role.ASSISTANT:
-        deeds |= {"prompt", "good", "bad"}
+        names |= {"prompt", "good", "bad"}
     if message.shown > 0:
-        deeds.add("previous")
+        names.add("previous")
     if message.shown < len(message.alternatives) - 1:
-        deeds.add("next")
-    return deeds
+        names.add("next")
+    return names
 
 
-def title(deed: MessageAction) -> str:
+def translate_title(action: MessageAction) -> str:
     """Return the translated title of an action."""
-    return QCoreApplication.translate("Deed", deed.title)
+    return QCoreApplication.translate("Deed", action.title)
 
 
-def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], do: Do) -> None:
+def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], run_action: Do) -> None:
     """Add the available actions to a menu."""
-    for deed in DEEDS:
-        if deed.name in available:
-            if deed.name == "delete":
+    for message_action in MESSAGE_ACTIONS:
+        if message_action.name in available:
+            if message_action.name == "delete":
                 menu.addSeparator()
-            action = menu.addAction(icon(deed.picture, style.palette.muted), title(deed))
-            action.triggered.connect(lambda _checked=False, name=deed.name: do(name))
+            action = menu.addAction(load_icon(message_action.icon_name, style.palette.muted), translate_title(message_action))
+            action.triggered.connect(lambda _checked=False, name=message_action.name: run_action(name))
 
 
 class MessageActions(QFrame):
     """Row of action buttons. There is one for the transcript; it is moved to the hovered or focused message."""
 
-    def __init__(self, parent: QWidget, do: Do) -> None:
+    def __init__(self, parent: QWidget, run_action: Do) -> None:
         super().__init__(parent)
         self.setObjectName("messageActions")
         self.setCursor(Qt.CursorShape.ArrowCursor)
         row = QHBoxLayout(self)
         row.setContentsMargins(1, 1, 1, 1)
         row.setSpacing(0)
-        self._buttons = {deed.name: self._button(deed, do) for deed in DEEDS if deed.name in BUTTONS}
-        for thumb in ReplyRating:
-            self._buttons[thumb.value].setCheckable(True)
+        self._buttons = {
+            deed.name: self._create_button(deed, run_action) for deed in MESSAGE_ACTIONS if deed.name in BUTTON_NAMES
+        }
+        for rating in ReplyRating:
+            self._buttons[rating.value].setCheckable(True)
         self._palette: Palette = DAY
-        self._count = QLabel(self)
-        for name in BUTTONS:
-            row.addWidget(self._count if name == "count" else self._buttons[name])
+        self._count_label = QLabel(self)
+        for name in BUTTON_NAMES:
+            row.addWidget(self._count_label if name == "count" else self._buttons[name])
         self.hide()
 
-    def _button(self, deed: MessageAction, do: Do) -> QToolButton:
+    def _create_button(self, action: MessageAction, run_action: Do) -> QToolButton:
         button = QToolButton(self)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setFixedSize(BUTTON, BUTTON)
+        button.setFixedSize(BUTTON_SIZE, BUTTON_SIZE)
         button.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
-        button.setToolTip(title(deed))
-        button.setAccessibleName(title(deed))
-        button.clicked.connect(lambda: do(deed.name))
+        button.setToolTip(translate_title(action))
+        button.setAccessibleName(translate_title(action))
+        button.clicked.connect(lambda: run_action(action.name))
         return button
 
-    def restyle(self, style: MessageStyle) -> None:
+    def apply_style(self, style: MessageStyle) -> None:
         """Apply palette and fonts of `style`."""
         palette = self._palette = style.palette
-        pictures = {deed.name: deed.picture for deed in DEEDS}
+        icon_names = {deed.name: deed.icon_name for deed in MESSAGE_ACTIONS}
         for name, button in self._buttons.items():
-            button.setIcon(icon(pictures[name], palette.muted))
-        self._count.setFont(style.small_font)
+            button.setIcon(load_icon(icon_names[name], palette.muted))
+        self._count_label.setFont(style.small_font)
         self.setStyleSheet(
             f"#messageActions {{ background: {palette.background}; border: 1px solid transparent;"
             f" border-radius: {RADIUS_CONTROL}px; }}"
@@ -132,26 +134,28 @@ class MessageActions(QFrame):
             f"QLabel {{ color: {palette.muted}; background: transparent; }}"
         )
 
-    def offer(self, available: set[str], shown: int, count: int, verdict: ReplyRating | None = None) -> None:
+    def show_actions(
+        self, available: set[str], alternative_number: int, alternative_count: int, current_rating: ReplyRating | None = None
+    ) -> None:
         """Show the buttons of the available actions and, if there are several alternatives, the number of the one on
         display.
         """
-        for thumb in ReplyRating:
-            self._buttons[thumb.value].setChecked(thumb is verdict)
-            colour = self._palette.water if thumb is verdict else self._palette.muted
-            self._buttons[thumb.value].setIcon(icon(PICTURES[thumb], colour))
+        for rating in ReplyRating:
+            self._buttons[rating.value].setChecked(rating is current_rating)
+            colour = self._palette.water if rating is current_rating else self._palette.muted
+            self._buttons[rating.value].setIcon(load_icon(RATING_ICONS[rating], colour))
         for name, button in self._buttons.items():
             is_choice = name in {"previous", "next"}
-            button.setVisible(count > 1 if is_choice else name in available)
+            button.setVisible(alternative_count > 1 if is_choice else name in available)
             button.setEnabled(name in available)
-        self._count.setVisible(count > 1)
-        self._count.setText(f"{shown}/{count}")
+        self._count_label.setVisible(alternative_count > 1)
+        self._count_label.setText(f"{alternative_number}/{alternative_count}")
         self.adjustSize()
 
-    def float_above(self, floating: bool) -> None:
+    def set_floating(self, is_floating: bool) -> None:
         """Set whether the row lies over text, and so is drawn with a border."""
-        if self.property("floating") != floating:
-            self.setProperty("floating", floating)
+        if self.property("floating") != is_floating:
+            self.setProperty("floating", is_floating)
             # Qt evaluates style sheet selectors on a dynamic property again only after unpolish and polish.
             self.style().unpolish(self)
             self.style().polish(self)

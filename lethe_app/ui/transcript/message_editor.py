@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPush
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
-_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+_ENTER_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 class _Field(QPlainTextEdit):
@@ -28,7 +28,7 @@ class _Field(QPlainTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.cancelled.emit()
-        elif event.key() in _ENTER and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        elif event.key() in _ENTER_KEYS and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.saved.emit()
         else:
             super().keyPressEvent(event)
@@ -40,7 +40,7 @@ class MessageEditor(QFrame):
     saved = Signal(str)
     cancelled = Signal()
     height_changed = Signal()
-    """Emitted when the text, and so possibly `wanted_height`, has changed."""
+    """Emitted when the text, and so possibly `preferred_height`, has changed."""
 
     def __init__(self, parent: QWidget, style: MessageStyle, text: str) -> None:
         super().__init__(parent)
@@ -59,10 +59,10 @@ class MessageEditor(QFrame):
         self._save_button.clicked.connect(self._save)
         self._cancel_button.clicked.connect(self.cancelled)
         self._hint = QLabel(self.tr("Ctrl+Enter saves, Esc cancels"), self)
-        self._arrange()
-        self.restyle(style)
+        self._build_layout()
+        self.apply_style(style)
 
-    def _arrange(self) -> None:
+    def _build_layout(self) -> None:
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_2)
         buttons.addWidget(self._hint)
@@ -75,30 +75,34 @@ class MessageEditor(QFrame):
         column.addWidget(self.field)
         column.addLayout(buttons)
 
-    def restyle(self, style: MessageStyle) -> None:
+    def apply_style(self, style: MessageStyle) -> None:
         """Apply palette and fonts of `style`."""
         palette = style.palette
-        self._line = style.line
+        self._line_height = style.line_height
         self.field.setFont(style.font)
         self._hint.setFont(style.small_font)
-        on_water = palette.background if palette.is_dark else palette.surface
+        text_on_water = palette.background if palette.is_dark else palette.surface
         self.setStyleSheet(
             f"#messageEditor {{ background: {palette.background}; border: none; }}"
             f"QPlainTextEdit {{ background: {palette.surface}; color: {palette.text}; border: 1px solid {palette.water};"
             f" border-radius: {RADIUS_CONTROL}px; padding: 6px; selection-background-color: {palette.water};"
-            f" selection-color: {on_water}; font-size: {style.pixels}px; }}"
+            f" selection-color: {text_on_water}; font-size: {style.pixels}px; }}"
             f"QLabel {{ color: {palette.muted}; background: transparent; }}"
             f"QPushButton {{ background: {palette.raised}; color: {palette.text}; border: 1px solid {palette.border};"
             f" border-radius: {RADIUS_CONTROL}px; padding: 4px 14px; }}"
             f"QPushButton:focus {{ border-color: {palette.water}; }}"
-            f"QPushButton#primary {{ background: {palette.water}; color: {on_water}; border-color: {palette.water}; }}"
+            f"QPushButton#primary {{ background: {palette.water}; color: {text_on_water}; border-color: {palette.water}; }}"
         )
 
-    def wanted_height(self, room: int) -> int:
-        """Return the height for the whole text, limited to 60 % of `room` for the field."""
+    def preferred_height(self, viewport_height: int) -> int:
+        """Return the height for the whole text, limited to 60 % of `viewport_height` for the field."""
         lines = max(2, round(self.field.document().size().height()))
-        text = lines * self.field.fontMetrics().lineSpacing() + 28
-        return min(text, max(4 * self._line, round(room * 0.6))) + SPACE_2 + self._save_button.sizeHint().height()
+        text_height = lines * self.field.fontMetrics().lineSpacing() + 28
+        return (
+            min(text_height, max(4 * self._line_height, round(viewport_height * 0.6)))
+            + SPACE_2
+            + self._save_button.sizeHint().height()
+        )
 
     def text(self) -> str:
         return self.field.toPlainText()

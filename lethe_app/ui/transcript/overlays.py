@@ -9,12 +9,12 @@ from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtWidgets import QPushButton
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.transcript.message_actions import MessageActions, deeds_for
+from lethe_app.ui.transcript.message_actions import MessageActions, available_actions
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.transcript.painting.ended_line import EndedLine
 from lethe_app.ui.transcript.painting.message_layout import MessageSheet
 from lethe_app.ui.transcript.painting.style import MessageStyle
-from lethe_app.ui.transcript.row_layout import BOTTOM, PlacedRow
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, PlacedRow
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
@@ -26,30 +26,30 @@ class ChatOverlays(QObject):
     def __init__(self, view: ChatView) -> None:
         super().__init__(view)
         self._view = view
-        self.hovered: int | None = None
-        self.actions = MessageActions(view.viewport(), self._do)
+        self.hovered_row: int | None = None
+        self.action_buttons = MessageActions(view.viewport(), self._run_action)
         self.actions_row: int | None = None
         self.editor: MessageEditor | None = None
-        self.pill = QPushButton(self.tr("↓ new"), view.viewport())
-        self.pill.setObjectName("newPill")
-        self.pill.setAccessibleName(self.tr("Go to the newest message"))
-        self.pill.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.pill.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.pill.clicked.connect(view.go_to_end)
-        self.pill.hide()
+        self.newest_button = QPushButton(self.tr("↓ new"), view.viewport())
+        self.newest_button.setObjectName("newPill")
+        self.newest_button.setAccessibleName(self.tr("Go to the newest message"))
+        self.newest_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.newest_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.newest_button.clicked.connect(view.go_to_end)
+        self.newest_button.hide()
         self.footer: EndedLine | None = None
-        self.restyle(view.sheets.style)
+        self.apply_style(view.layout_cache.style)
 
-    def restyle(self, style: MessageStyle) -> None:
+    def apply_style(self, style: MessageStyle) -> None:
         """Apply palette and fonts of `style` to all widgets."""
         palette = style.palette
-        self.actions.restyle(style)
+        self.action_buttons.apply_style(style)
         if self.editor is not None:
-            self.editor.restyle(style)
+            self.editor.apply_style(style)
         if self.footer is not None:
-            self.footer.restyle(style)
-        self.pill.setFont(style.small_font)
-        self.pill.setStyleSheet(
+            self.footer.apply_style(style)
+        self.newest_button.setFont(style.small_font)
+        self.newest_button.setStyleSheet(
             f"#newPill {{ background: {palette.raised}; color: {palette.water}; border: 1px solid {palette.border};"
             f" border-radius: 14px; padding: 0 {SPACE_4}px; min-height: 26px; max-height: 26px; }}"
             f"#newPill:hover {{ border-color: {palette.water}; }}"
@@ -57,74 +57,82 @@ class ChatOverlays(QObject):
 
     def clear(self) -> None:
         """Hide the widgets, because another session is on display."""
-        self.hovered = None
-        self.pill.hide()
-        self.end_editing()
+        self.hovered_row = None
+        self.newest_button.hide()
+        self.close_editor()
 
-    def _do(self, deed: str) -> None:
+    def _run_action(self, action_name: str) -> None:
         if self.actions_row is not None:
-            self._view.deeds.do(deed, self.actions_row)
+            self._view.transcript_actions.run_action(action_name, self.actions_row)
 
-    def hover(self, row: int | None) -> None:
+    def set_hovered_row(self, row: int | None) -> None:
         """Set the row below the pointer; None if there is none."""
-        if row != self.hovered:
-            self.hovered = row
-            self.place()
+        if row != self.hovered_row:
+            self.hovered_row = row
+            self.position_widgets()
             self._view.viewport().update()
 
-    def place(self) -> None:
+    def position_widgets(self) -> None:
         """Move all widgets to the current places of the messages."""
         self._place_actions()
         self._place_editor()
         self._place_footer()
-        if self._view.places.at_end:
-            self.pill.hide()
-        elif self.pill.isVisible():
-            self._place_pill()
+        if self._view.row_layout.is_at_end:
+            self.newest_button.hide()
+        elif self.newest_button.isVisible():
+            self._place_newest_button()
 
     def _place_actions(self) -> None:
         focused = self._view.focused_row if self._view.hasFocus() else None
-        row = self.hovered if self.hovered is not None else focused
-        placed = None if row is None else self._view.placed(row)
-        sheet = None if placed is None else self._view.sheet(placed.row)
-        if placed is None or sheet is None or self._view.is_editing(placed.row):
+        row = self.hovered_row if self.hovered_row is not None else focused
+        placed_row = None if row is None else self._view.placed_row(row)
+        message_layout = None if placed_row is None else self._view.message_layout(placed_row.row)
+        if placed_row is None or message_layout is None or self._view.is_editing(placed_row.row):
             self.actions_row = None
-            self.actions.hide()
+            self.action_buttons.hide()
             return
-        self.actions_row = placed.row
-        self.actions.offer(deeds_for(self._view.chat, placed.row), *sheet.alternatives, sheet.verdict)
-        self._move_actions(placed, sheet)
-        self.actions.show()
+        self.actions_row = placed_row.row
+        self.action_buttons.show_actions(
+            available_actions(self._view.chat_model, placed_row.row), *message_layout.alternatives, message_layout.rating
+        )
+        self._move_actions(placed_row, message_layout)
+        self.action_buttons.show()
 
-    def _move_actions(self, placed: PlacedRow, sheet: MessageSheet) -> None:
+    def _move_actions(self, placed_row: PlacedRow, message_layout: MessageSheet) -> None:
         """Place the buttons below the text of their message, or at the lower edge of the viewport if that is out of view."""
-        left, width = self._view.column()
-        top = placed.top + sheet.foot_top - 2
-        lowest = self._view.viewport().height() - self.actions.height() - SPACE_2
-        floating = top > lowest
-        self.actions.float_above(floating)
-        if floating:
-            self.actions.move(left + width - self.actions.width(), lowest)
+        left, width = self._view.text_column()
+        top = placed_row.top + message_layout.footer_top - 2
+        lowest = self._view.viewport().height() - self.action_buttons.height() - SPACE_2
+        is_floating = top > lowest
+        self.action_buttons.set_floating(is_floating)
+        if is_floating:
+            self.action_buttons.move(left + width - self.action_buttons.width(), lowest)
         else:
-            room = left + width - self.actions.width()  # in a narrow window they cover the chip rather than be cut off
-            self.actions.move(max(left - SPACE_1 - 2, min(left + sheet.foot_left - SPACE_1 - 2, room)), top)
+            max_left = (
+                left + width - self.action_buttons.width()
+            )  # in a narrow window they cover the chip rather than be cut off
+            self.action_buttons.move(
+                max(left - SPACE_1 - 2, min(left + message_layout.footer_left - SPACE_1 - 2, max_left)), top
+            )
 
-    def tell_new(self, row: int) -> None:
+    def show_newest_button(self, row: int) -> None:
         """Show the button to the newest message if new text in `row` is out of view."""
         view = self._view
-        if view.places.at_end or view.chat.rowCount() == 0:
+        if view.row_layout.is_at_end or view.chat_model.rowCount() == 0:
             return
-        if view.places.top_of(row) + view.places.height_of(row) > view.viewport().height():
-            self.pill.show()
-            self._place_pill()
+        if view.row_layout.top_of(row) + view.row_layout.height_of(row) > view.viewport().height():
+            self.newest_button.show()
+            self._place_newest_button()
 
-    def _place_pill(self) -> None:
+    def _place_newest_button(self) -> None:
         area = self._view.viewport()
-        self.pill.adjustSize()
-        self.pill.move((area.width() - self.pill.width()) // 2, area.height() - self.pill.height() - SPACE_3)
-        if self.actions.isVisible() and self.actions.geometry().intersects(self.pill.geometry()):
-            self.pill.move(self.pill.x(), self.actions.y() - self.pill.height() - SPACE_1)
-        self.pill.raise_()
+        self.newest_button.adjustSize()
+        self.newest_button.move(
+            (area.width() - self.newest_button.width()) // 2, area.height() - self.newest_button.height() - SPACE_3
+        )
+        if self.action_buttons.isVisible() and self.action_buttons.geometry().intersects(self.newest_button.geometry()):
+            self.newest_button.move(self.newest_button.x(), self.action_buttons.y() - self.newest_button.height() - SPACE_1)
+        self.newest_button.raise_()
 
     # Line below the last message
 
@@ -136,81 +144,83 @@ class ChatOverlays(QObject):
             self.footer.hide()
         self.footer = footer
         if footer is not None:
-            footer.restyle(self._view.sheets.style)
+            footer.apply_style(self._view.layout_cache.style)
             footer.show()
         self._view.update_layout()
 
     def _place_footer(self) -> None:
         view, footer = self._view, self.footer
-        left, width = view.column()
-        bottom = BOTTOM + (footer.heightForWidth(width) if footer is not None else 0)
-        if bottom != view.places.bottom:
-            view.places.bottom = bottom
+        left, width = view.text_column()
+        bottom = BOTTOM_SPACE + (footer.heightForWidth(width) if footer is not None else 0)
+        if bottom != view.row_layout.bottom_space:
+            view.row_layout.bottom_space = bottom
             view.update_layout()  # comes back here with the room there is
         elif footer is not None:
-            last = view.placed(view.chat.rowCount() - 1)
+            last = view.placed_row(view.chat_model.rowCount() - 1)
             top = last.top + last.height if last is not None else view.viewport().height()  # out of sight
-            footer.setGeometry(left, top, width, bottom - BOTTOM)
+            footer.setGeometry(left, top, width, bottom - BOTTOM_SPACE)
 
     # Editing
 
-    def edit(self, row: int, message_id: UUID) -> None:
+    def open_editor(self, row: int, message_id: UUID) -> None:
         """Open the editor on a message; an open one is closed without saving."""
-        self.end_editing()
+        self.close_editor()
         view = self._view
-        editor = MessageEditor(view.viewport(), view.sheets.style, view.chat.text_of(row)[0])
-        editor.saved.connect(lambda text: self._save(message_id, text))
-        editor.cancelled.connect(self.end_editing)
-        editor.height_changed.connect(self._fit_editor)
-        editor.resize(view.column()[1], 200)
-        view.sheets.editing, self.editor = message_id, editor
+        editor = MessageEditor(view.viewport(), view.layout_cache.style, view.chat_model.text_of(row)[0])
+        editor.saved.connect(lambda text: self._save_edit(message_id, text))
+        editor.cancelled.connect(self.close_editor)
+        editor.height_changed.connect(self._adjust_editor_height)
+        editor.resize(view.text_column()[1], 200)
+        view.layout_cache.edited_message_id, self.editor = message_id, editor
         editor.show()
-        self._fit_editor()
-        view.places.reveal(row)
+        self._adjust_editor_height()
+        view.row_layout.scroll_to_row(row)
         view.update_layout()
         editor.field.setFocus()
 
-    def _fit_editor(self) -> None:
+    def _adjust_editor_height(self) -> None:
         view = self._view
-        if self.editor is None or view.sheets.editing is None:
+        if self.editor is None or view.layout_cache.edited_message_id is None:
             return
-        height = self.editor.wanted_height(view.viewport().height())
-        if height != view.sheets.editor_height:
-            view.sheets.editor_height = height
-            self._forget(view.sheets.editing)
+        height = self.editor.preferred_height(view.viewport().height())
+        if height != view.layout_cache.editor_height:
+            view.layout_cache.editor_height = height
+            self._invalidate_message(view.layout_cache.edited_message_id)
             view.update_layout()
 
-    def _forget(self, message_id: UUID) -> None:
-        if (row := self._view.chat.row_of(message_id)) is not None:
-            self._view.places.invalidate_rows(row, row)
+    def _invalidate_message(self, message_id: UUID) -> None:
+        if (row := self._view.chat_model.row_of(message_id)) is not None:
+            self._view.row_layout.invalidate_rows(row, row)
 
     def _place_editor(self) -> None:
-        editing = self._view.sheets.editing
-        if self.editor is None or editing is None:
+        message_id = self._view.layout_cache.edited_message_id
+        if self.editor is None or message_id is None:
             return
-        row = self._view.chat.row_of(editing)
-        placed = None if row is None else self._view.placed(row)
-        sheet = None if row is None or placed is None else self._view.sheet(row)
-        if placed is None or sheet is None:
+        row = self._view.chat_model.row_of(message_id)
+        placed_row = None if row is None else self._view.placed_row(row)
+        message_layout = None if row is None or placed_row is None else self._view.message_layout(row)
+        if placed_row is None or message_layout is None:
             self.editor.move(0, -2 * self.editor.height())  # out of sight, but it keeps the focus and the words
             return
-        left, width = self._view.column()
-        self.editor.setGeometry(QRect(left, placed.top + sheet.prose_top, width, self._view.sheets.editor_height))
+        left, width = self._view.text_column()
+        self.editor.setGeometry(
+            QRect(left, placed_row.top + message_layout.prose_top, width, self._view.layout_cache.editor_height)
+        )
 
-    def _save(self, message_id: UUID, text: str) -> None:
-        self.end_editing()
+    def _save_edit(self, message_id: UUID, text: str) -> None:
+        self.close_editor()
         self._view.edited.emit(message_id, text)
 
-    def end_editing(self) -> None:
+    def close_editor(self) -> None:
         """Close the editor without saving."""
         if self.editor is None:
             return
         editor, self.editor = self.editor, None
-        editing, self._view.sheets.editing = self._view.sheets.editing, None
-        self._view.sheets.editor_height = 0
+        message_id, self._view.layout_cache.edited_message_id = self._view.layout_cache.edited_message_id, None
+        self._view.layout_cache.editor_height = 0
         editor.hide()
         editor.deleteLater()
-        if editing is not None:
-            self._forget(editing)
+        if message_id is not None:
+            self._invalidate_message(message_id)
         self._view.setFocus()
         self._view.update_layout()

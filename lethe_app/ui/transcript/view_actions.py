@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, QPoint, QRect, QUrl
 from PySide6.QtGui import QCursor, QGuiApplication
 from PySide6.QtWidgets import QMenu, QToolTip
 
-from lethe_app.ui.core.icons import icon
-from lethe_app.ui.transcript.message_actions import deeds_for, fill_menu
+from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.transcript.message_actions import available_actions, fill_menu
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
@@ -25,120 +25,122 @@ class TranscriptActions(QObject):
         super().__init__(view)
         self._view = view
 
-    def do(self, deed: str, row: int) -> None:
+    def run_action(self, action_name: str, row: int) -> None:
         """Run the action named `deed` on a row; one that is not available is ignored."""
         view = self._view
-        if deed not in deeds_for(view.chat, row):
+        if action_name not in available_actions(view.chat_model, row):
             return
-        message = view.chat.outline(row).id
-        match deed:
+        message_id = view.chat_model.outline(row).id
+        match action_name:
             case "copy":
-                self.put_on_clipboard(view.chat.text_of(row)[0])
-                self._say_copied()
+                self.copy_text(view.chat_model.text_of(row)[0])
+                self._show_copied_tooltip()
             case "edit":
-                view.edit_requested.emit(message)
-                view.overlays.edit(row, message)
+                view.edit_requested.emit(message_id)
+                view.overlays.open_editor(row, message_id)
             case "regenerate":
-                view.regenerate_requested.emit(message)
+                view.regenerate_requested.emit(message_id)
             case "continue":
-                view.continue_requested.emit(message)
+                view.continue_requested.emit(message_id)
             case "memories":
-                view.memories_requested.emit(message)
+                view.memories_requested.emit(message_id)
             case "prompt":
-                view.prompt_requested.emit(message)
+                view.prompt_requested.emit(message_id)
             case "delete":
-                view.delete_requested.emit(message)
+                view.delete_requested.emit(message_id)
             case "previous" | "next":
-                self._change_alternative(row, 1 if deed == "next" else -1)
+                self._change_alternative(row, 1 if action_name == "next" else -1)
             case _:  # a thumb, up or down
-                view.verdict_requested.emit(message, deed)
+                view.rating_requested.emit(message_id, action_name)
 
     def _change_alternative(self, row: int, step: int) -> None:
-        if (message := self._view.chat.message(row)) is not None:
+        if (message := self._view.chat_model.message(row)) is not None:
             self._view.alternative_requested.emit(message.id, message.shown + step)
 
-    def put_on_clipboard(self, text: str) -> None:
+    def copy_text(self, text: str) -> None:
         """Copy `text`; an empty text leaves the clipboard as it is."""
         if text:
             QGuiApplication.clipboard().setText(text)
 
-    def _say_copied(self) -> None:
+    def _show_copied_tooltip(self) -> None:
         """Show a tooltip, because copying has no other visible effect."""
-        actions = self._view.overlays.actions
+        actions = self._view.overlays.action_buttons
         at = actions.mapToGlobal(QPoint(0, actions.height() // 2)) if actions.isVisible() else QCursor.pos()
         QToolTip.showText(at, self.tr("Copied"), self._view, QRect(), COPIED_MS)
 
     def copy_selection(self) -> None:
         """Copy the selected text, or else the focused message."""
         view = self._view
-        if not view.selection.is_empty:
-            self.put_on_clipboard(view.selection.text(view.chat, view.sheets))
+        if not view.text_selection.is_empty:
+            self.copy_text(view.text_selection.extract_text(view.chat_model, view.layout_cache))
         elif view.focused_row is not None:
-            self.do("copy", view.focused_row)
+            self.run_action("copy", view.focused_row)
 
     def toggle_thoughts(self, row: int) -> None:
         """Expand or collapse the thinking of a reply."""
         view = self._view
-        view.sheets.toggle_thoughts(view.chat.outline(row).id)
-        view.places.at_end = False  # what was clicked stays where it is
-        view.places.invalidate_rows(row, row)
+        view.layout_cache.toggle_thoughts(view.chat_model.outline(row).id)
+        view.row_layout.is_at_end = False  # what was clicked stays where it is
+        view.row_layout.invalidate_rows(row, row)
         view.update_layout()
 
     def toggle_tools(self, row: int) -> None:
         """Expand or collapse the tool calls of a reply."""
         view = self._view
-        view.sheets.toggle_tools(view.chat.outline(row).id)
-        view.places.at_end = False  # what was clicked stays where it is
-        view.places.invalidate_rows(row, row)
+        view.layout_cache.toggle_tools(view.chat_model.outline(row).id)
+        view.row_layout.is_at_end = False  # what was clicked stays where it is
+        view.row_layout.invalidate_rows(row, row)
         view.update_layout()
 
     def open_menu(self, row: int, at: QPoint, link: str = "") -> QMenu:
         """Open the context menu of a row at the global position `at`."""
-        menu = self.menu(row, link)
+        menu = self.build_menu(row, link)
         menu.popup(at)
         return menu
 
-    def menu(self, row: int, link: str = "") -> QMenu:
+    def build_menu(self, row: int, link: str = "") -> QMenu:
         """Create the context menu of a row: link, selection, message actions, thoughts, tool calls and links."""
         view = self._view
         menu = QMenu(view)
         menu.aboutToHide.connect(menu.deleteLater)
         if link:
             menu.addAction(self.tr("Open link")).triggered.connect(lambda: view.link_activated.emit(QUrl(link)))
-            menu.addAction(self.tr("Copy link address")).triggered.connect(lambda: self.put_on_clipboard(link))
+            menu.addAction(self.tr("Copy link address")).triggered.connect(lambda: self.copy_text(link))
             menu.addSeparator()
-        if not view.selection.is_empty:
+        if not view.text_selection.is_empty:
             menu.addAction(self.tr("Copy selection")).triggered.connect(self.copy_selection)
-        fill_menu(menu, view.sheets.style, deeds_for(view.chat, row), lambda deed: self.do(deed, row))
-        self._add_thoughts(menu, row)
-        self._add_tools(menu, row)
-        self._add_links(menu, row)
+        fill_menu(
+            menu, view.layout_cache.style, available_actions(view.chat_model, row), lambda deed: self.run_action(deed, row)
+        )
+        self._add_thoughts_entries(menu, row)
+        self._add_tools_entry(menu, row)
+        self._add_link_entries(menu, row)
         return menu
 
-    def _add_thoughts(self, menu: QMenu, row: int) -> None:
+    def _add_thoughts_entries(self, menu: QMenu, row: int) -> None:
         view = self._view
-        thought = view.chat.text_of(row)[1].strip()
+        thought = view.chat_model.text_of(row)[1].strip()
         if not thought:
             return
         menu.addSeparator()
-        is_open = view.sheets.are_thoughts_open(view.chat.outline(row).id)
+        is_open = view.layout_cache.are_thoughts_open(view.chat_model.outline(row).id)
         words = self.tr("Hide thoughts") if is_open else self.tr("Show thoughts")
-        toggle = menu.addAction(icon("thought", view.sheets.style.palette.muted), words)
+        toggle = menu.addAction(load_icon("thought", view.layout_cache.style.palette.muted), words)
         toggle.triggered.connect(lambda: self.toggle_thoughts(row))
-        menu.addAction(self.tr("Copy thoughts")).triggered.connect(lambda: self.put_on_clipboard(thought))
+        menu.addAction(self.tr("Copy thoughts")).triggered.connect(lambda: self.copy_text(thought))
 
-    def _add_tools(self, menu: QMenu, row: int) -> None:
+    def _add_tools_entry(self, menu: QMenu, row: int) -> None:
         """Add the entry that expands tool calls, so that the keyboard reaches it."""
-        sheet = self._view.sheet(row)
-        if sheet is not None and sheet.tools is not None:
+        sheet = self._view.message_layout(row)
+        if sheet is not None and sheet.tool_list is not None:
             menu.addSeparator()
-            words = self.tr("Hide tool calls") if sheet.done_open else self.tr("Show tool calls")
-            toggle = menu.addAction(icon("sliders", self._view.sheets.style.palette.muted), words)
+            words = self.tr("Hide tool calls") if sheet.are_tools_open else self.tr("Show tool calls")
+            toggle = menu.addAction(load_icon("sliders", self._view.layout_cache.style.palette.muted), words)
             toggle.triggered.connect(lambda: self.toggle_tools(row))
 
-    def _add_links(self, menu: QMenu, row: int) -> None:
+    def _add_link_entries(self, menu: QMenu, row: int) -> None:
         """Add up to eight links of the message, so that the keyboard reaches them."""
-        sheet = self._view.sheet(row)
+        sheet = self._view.message_layout(row)
         links = sheet.links if sheet is not None else []
         if links:
             menu.addSeparator()

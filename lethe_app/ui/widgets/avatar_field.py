@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.icons import BEFORE_WORDS, icon_before_words
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.page import build_small_label
 
-SIZE = 96
+AVATAR_SIZE = 96
 """Diameter of the avatar in pixels."""
 
 
@@ -24,16 +24,16 @@ class AvatarField(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._disc = QLabel()
-        self._disc.setFixedSize(SIZE, SIZE)
-        self.pick = QPushButton(self.tr("Choose image…"))
-        self.pick.clicked.connect(self.pick_wanted)
-        self.remove = QPushButton(self.tr("Remove image"))
-        self.remove.clicked.connect(self.remove_wanted)
-        self.setFocusProxy(self.pick)
+        self._avatar_label = QLabel()
+        self._avatar_label.setFixedSize(AVATAR_SIZE, AVATAR_SIZE)
+        self.choose_button = QPushButton(self.tr("Choose image…"))
+        self.choose_button.clicked.connect(self.pick_wanted)
+        self.remove_button = QPushButton(self.tr("Remove image"))
+        self.remove_button.clicked.connect(self.remove_wanted)
+        self.setFocusProxy(self.choose_button)
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_2)
-        for button in (self.pick, self.remove):
+        for button in (self.choose_button, self.remove_button):
             button.setProperty("filled", True)
             buttons.addWidget(button)
         buttons.addStretch(1)
@@ -41,23 +41,23 @@ class AvatarField(QWidget):
         column.setSpacing(SPACE_1)
         column.addStretch(1)
         column.addLayout(buttons)
-        column.addWidget(explanation(self.tr("PNG, JPEG or WebP from this computer; you can crop it afterwards.")))
+        column.addWidget(build_small_label(self.tr("PNG, JPEG or WebP from this computer; you can crop it afterwards.")))
         column.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_4)
-        row.addWidget(self._disc, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._avatar_label, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(column, 1)
-        self.dress()
+        self.apply_theme()
 
-    def show_picture(self, picture: QPixmap, words: str, *, is_own: bool) -> None:
-        """Show an avatar; `words` is its accessible name. The remove button is only visible if `is_own`, not for a letter
+    def show_avatar(self, pixmap: QPixmap, accessible_name: str, *, is_custom: bool) -> None:
+        """Show an avatar; `accessible_name` is its accessible name. The remove button is only visible if `is_custom`, not for a letter
         avatar.
         """
-        self._disc.setPixmap(picture)
-        self._disc.setAccessibleName(words)
-        self.remove.setVisible(is_own)
+        self._avatar_label.setPixmap(pixmap)
+        self._avatar_label.setAccessibleName(accessible_name)
+        self.remove_button.setVisible(is_custom)
 
-    def dress(self) -> None:
-        self.pick.setIconSize(BEFORE_WORDS)
-        self.pick.setIcon(icon_before_words("user", self._theme.palette.text))
+    def apply_theme(self) -> None:
+        self.choose_button.setIconSize(BUTTON_ICON_SIZE)
+        self.choose_button.setIcon(load_button_icon("user", self._theme.palette.text))

@@ -6,16 +6,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.page import build_heading, build_small_label
 
-COLUMN = 760
+COLUMN_WIDTH = 760
 """Maximum width of a column of cards, in pixels."""
 
 
 class Sheet(QScrollArea):
     """Scroll area with cards from top to bottom, centred, at most `width` pixels wide."""
 
-    def __init__(self, width: int = COLUMN, parent: QWidget | None = None) -> None:
+    def __init__(self, width: int = COLUMN_WIDTH, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -23,40 +23,40 @@ class Sheet(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
-        inside = QWidget()
-        inside.setObjectName("sheet")
-        inside.setMaximumWidth(width + 2 * SPACE_6)
-        self.column = QVBoxLayout(inside)
+        content = QWidget()
+        content.setObjectName("sheet")
+        content.setMaximumWidth(width + 2 * SPACE_6)
+        self.column = QVBoxLayout(content)
         self.column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_6)
         self.column.setSpacing(SPACE_4)
         self.column.addStretch(1)
-        self.setWidget(inside)
+        self.setWidget(content)
 
-    def add(self, widget: QWidget) -> None:
+    def add_widget(self, widget: QWidget) -> None:
         """Add `widget` at the bottom."""
         self.column.insertWidget(self.column.count() - 1, widget)
 
-    def add_card(self, title: str = "", words: str = "") -> QVBoxLayout:
+    def add_card(self, title: str = "", help_text: str = "") -> QVBoxLayout:
         """Add a card with a title and an explanation, and return the layout for its content."""
-        card, column = made_card(title, words)
-        self.add(card)
+        card, column = create_card(title, help_text)
+        self.add_widget(card)
         return column
 
-    def show_widget(self, widget: QWidget) -> None:
+    def scroll_to_widget(self, widget: QWidget) -> None:
         """Scroll until `widget` is visible."""
         self.ensureWidgetVisible(widget, 0, SPACE_6)
 
 
-def side_sheet() -> Sheet:
+def create_side_sheet() -> Sheet:
     """Create a sheet with smaller margins, for use beside a list."""
     sheet = Sheet()
     sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
     return sheet
 
 
-def invitation(words: str) -> QLabel:
+def create_placeholder(text: str) -> QLabel:
     """Create the placeholder that is shown beside a list while nothing is selected."""
-    label = QLabel(words)
+    label = QLabel(text)
     label.setProperty("quiet", True)
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     label.setWordWrap(True)
@@ -64,7 +64,7 @@ def invitation(words: str) -> QLabel:
     return label
 
 
-def made_card(title: str = "", words: str = "") -> tuple[QFrame, QVBoxLayout]:
+def create_card(title: str = "", help_text: str = "") -> tuple[QFrame, QVBoxLayout]:
     """Create a framed card and return it with the layout for its content."""
     card = QFrame()
     card.setProperty("panel", True)
@@ -73,14 +73,14 @@ def made_card(title: str = "", words: str = "") -> tuple[QFrame, QVBoxLayout]:
     column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
     column.setSpacing(SPACE_3)
     if title:
-        column.addWidget(headline(title))
-    if words:
-        column.addWidget(explanation(words))
+        column.addWidget(build_heading(title))
+    if help_text:
+        column.addWidget(build_small_label(help_text))
     return card, column
 
 
-def side_by_side(left: QWidget, right: QWidget, *, grows: int = 0) -> QSplitter:
-    """Create a splitter of two widgets, neither of which can be collapsed; `grows` is the index of the one that takes extra
+def create_splitter(left: QWidget, right: QWidget, *, stretch_index: int = 0) -> QSplitter:
+    """Create a splitter of two widgets, neither of which can be collapsed; `stretch_index` is the index of the one that takes extra
     width.
     """
     split = QSplitter(Qt.Orientation.Horizontal)
@@ -88,5 +88,5 @@ def side_by_side(left: QWidget, right: QWidget, *, grows: int = 0) -> QSplitter:
     split.setHandleWidth(1)
     split.addWidget(left)
     split.addWidget(right)
-    split.setStretchFactor(grows, 1)
+    split.setStretchFactor(stretch_index, 1)
     return split

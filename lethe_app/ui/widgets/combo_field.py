@@ -15,37 +15,37 @@ class Pick(NoWheelComboBox):
 
     chosen = Signal(str)
 
-    def __init__(self, name: str, none: str, missing: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, none_label: str, missing_label: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(420)
-        self._none, self._missing = none, missing
+        self._none_label, self._missing_label = none_label, missing_label
         self._choices: list[tuple[str, str]] = []
         self._value = ""
-        self.currentIndexChanged.connect(self._choose)
-        self._show()
+        self.currentIndexChanged.connect(self._on_index_changed)
+        self._refresh_items()
 
-    def offer(self, choices: Sequence[tuple[str, str]]) -> None:
+    def set_choices(self, choices: Sequence[tuple[str, str]]) -> None:
         self._choices = list(choices)
-        self._show()
+        self._refresh_items()
 
     def set_value(self, value: str) -> None:
         """Select a value without emitting `chosen`."""
         self._value = value
-        self._show()
+        self._refresh_items()
 
-    def _show(self) -> None:
-        there = [("", self._none), *self._choices]
+    def _refresh_items(self) -> None:
+        items = [("", self._none_label), *self._choices]
         if self._value and self._value not in dict(self._choices):
-            there.append((self._value, self._missing.format(name=self._value)))
+            items.append((self._value, self._missing_label.format(name=self._value)))
         with QSignalBlocker(self):
             self.clear()
-            for value, words in there:
+            for value, words in items:
                 self.addItem(words, value)
-            self.setCurrentIndex([value for value, _words in there].index(self._value))
+            self.setCurrentIndex([value for value, _words in items].index(self._value))
 
-    def _choose(self, _place: int) -> None:
+    def _on_index_changed(self, _index: int) -> None:
         value = str(self.currentData() or "")
         if value != self._value:
             self._value = value

@@ -19,51 +19,53 @@ class DateTimeField(QWidget):
 
     changed = Signal(object)
 
-    def __init__(self, name: str, words: str = "", parent: QWidget | None = None) -> None:
-        """Set up the field. `words` is the label of the check box of an optional value; without it a value is required."""
+    def __init__(self, name: str, checkbox_label: str = "", parent: QWidget | None = None) -> None:
+        """Set up the field. `checkbox_label` is the label of the check box of an optional value; without it a value is required."""
         super().__init__(parent)
-        self.box = QCheckBox(words)
-        self.box.setVisible(bool(words))
-        self.box.toggled.connect(self._ticked)
+        self.box = QCheckBox(checkbox_label)
+        self.box.setVisible(bool(checkbox_label))
+        self.box.toggled.connect(self._on_box_toggled)
         self.edit = _Edit()
         self.edit.setAccessibleName(name)
-        self.edit.dateTimeChanged.connect(lambda _moment: self._tell())
-        self._may_miss = bool(words)
-        self._exact: datetime | None = None
+        self.edit.dateTimeChanged.connect(lambda _moment: self._emit_changed())
+        self._is_optional = bool(checkbox_label)
+        self._exact_value: datetime | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_3)
         row.addWidget(self.box)
         row.addWidget(self.edit)
         row.addStretch(1)
-        self.setFocusProxy(self.box if words else self.edit)
+        self.setFocusProxy(self.box if checkbox_label else self.edit)
 
     @property
-    def moment(self) -> datetime | None:
+    def value(self) -> datetime | None:
         """Return the value, None if it is unset; the original seconds are kept as long as the minute is not changed."""
-        if self._may_miss and not self.box.isChecked():
+        if self._is_optional and not self.box.isChecked():
             return None
         shown = datetime.fromtimestamp(self.edit.dateTime().toSecsSinceEpoch()).astimezone()
-        return self._exact if self._exact is not None and _minute(self._exact) == _minute(shown) else shown
+        return (
+            self._exact_value if self._exact_value is not None and _minute_of(self._exact_value) == _minute_of(shown) else shown
+        )
 
-    def set_value(self, moment: datetime | None) -> None:
+    def set_value(self, value: datetime | None) -> None:
         """Show a value without emitting `changed`."""
         with QSignalBlocker(self.box), QSignalBlocker(self.edit):
-            self._exact = moment
-            self.box.setChecked(moment is not None)
-            self.edit.setVisible(moment is not None or not self._may_miss)
-            if moment is not None:
-                self.edit.setDateTime(QDateTime.fromSecsSinceEpoch(int(moment.timestamp())))
+            self._exact_value = value
+            self.box.setChecked(value is not None)
+            self.edit.setVisible(value is not None or not self._is_optional)
+            if value is not None:
+                self.edit.setDateTime(QDateTime.fromSecsSinceEpoch(int(value.timestamp())))
 
-    def _ticked(self, there: bool) -> None:
-        self.edit.setVisible(there)
-        if there:
+    def _on_box_toggled(self, checked: bool) -> None:
+        self.edit.setVisible(checked)
+        if checked:
             with QSignalBlocker(self.edit):
                 self.edit.setDateTime(QDateTime.fromSecsSinceEpoch(int(now().timestamp())).addDays(7))
-        self._tell()
+        self._emit_changed()
 
-    def _tell(self) -> None:
-        self.changed.emit(self.moment)
+    def _emit_changed(self) -> None:
+        self.changed.emit(self.value)
 
 
 class _Edit(QDateTimeEdit):
@@ -79,5 +81,5 @@ class _Edit(QDateTimeEdit):
         event.ignore()
 
 
-def _minute(moment: datetime) -> int:
+def _minute_of(moment: datetime) -> int:
     return int(moment.timestamp()) // 60

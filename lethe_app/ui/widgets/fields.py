@@ -76,30 +76,30 @@ class Spec:
 
 @dataclass(frozen=True)
 class Field:
-    """Widget with getter and setter. The setter `put` does not call the callback given to `make`; changes by the user do."""
+    """Widget with getter and setter. The setter `put` does not call the callback given to `create_field`; changes by the user do."""
 
     widget: QWidget
     get: Callable[[], Any]
     put: Callable[[Any], None]
 
 
-def make(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
-    """Create the widget for `spec`. `told` is called with the new value after every change by the user."""
-    made = _MAKERS[spec.kind](spec, theme, told)
-    made.widget.setObjectName(f"field_{spec.name}")
-    if not made.widget.accessibleName():
-        made.widget.setAccessibleName(spec.title)
+def create_field(spec: Spec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    """Create the widget for `spec`. `on_change` is called with the new value after every change by the user."""
+    field = _MAKERS[spec.kind](spec, theme, on_change)
+    field.widget.setObjectName(f"field_{spec.name}")
+    if not field.widget.accessibleName():
+        field.widget.setAccessibleName(spec.title)
     if spec.help:
-        made.widget.setAccessibleDescription(spec.help)
-    return made
+        field.widget.setAccessibleDescription(spec.help)
+    return field
 
 
-def _line(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_line_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
     if spec.secret:
         edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
     edit.setPlaceholderText(spec.placeholder)
-    edit.textEdited.connect(told)
+    edit.textEdited.connect(on_change)
 
     def put(value: object) -> None:
         if edit.text() != value:
@@ -108,70 +108,70 @@ def _line(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     return Field(edit, edit.text, put)
 
 
-def _code(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_code_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
     edit.setPlaceholderText(spec.placeholder)
-    edit.textEdited.connect(lambda text: told(unescaped(text)))
+    edit.textEdited.connect(lambda text: on_change(unescape_text(text)))
 
     def put(value: object) -> None:
-        if unescaped(edit.text()) != value:
-            edit.setText(escaped(str(value)))
+        if unescape_text(edit.text()) != value:
+            edit.setText(escape_text(str(value)))
 
-    return Field(edit, lambda: unescaped(edit.text()), put)
+    return Field(edit, lambda: unescape_text(edit.text()), put)
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Escape line breaks, tabs and backslashes as in source code."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
 
 
-def unescaped(text: str) -> str:
-    """Revert `escaped`; unknown escape sequences are kept as they are."""
-    meant = {"n": "\n", "t": "\t", "\\": "\\"}
-    return re.sub(r"\\(.)", lambda match: meant.get(match[1], match[0]), text)
+def unescape_text(text: str) -> str:
+    """Revert `escape_text`; unknown escape sequences are kept as they are."""
+    characters = {"n": "\n", "t": "\t", "\\": "\\"}
+    return re.sub(r"\\(.)", lambda match: characters.get(match[1], match[0]), text)
 
 
-def _prose(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_prose_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = ProseField(spec.title, spec.lines, spec.most_lines)
     edit.setPlaceholderText(spec.placeholder)
-    edit.edited.connect(told)
+    edit.edited.connect(on_change)
     return Field(edit, lambda: edit.text, edit.set_text)
 
 
-def _words(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
-    edit = WordsField(spec.title, [words for _value, words in spec.choices], commas=spec.commas)
+def _create_words_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = WordsField(spec.title, [words for _value, words in spec.choices], splits_at_commas=spec.commas)
     edit.set_placeholder(spec.placeholder)
     if not spec.escapes:
-        edit.changed.connect(told)
+        edit.changed.connect(on_change)
         return Field(edit, lambda: edit.words, edit.set_words)
-    edit.changed.connect(lambda words: told([unescaped(word) for word in words]))
+    edit.changed.connect(lambda words: on_change([unescape_text(word) for word in words]))
     return Field(
         edit,
-        lambda: [unescaped(word) for word in edit.words],
-        lambda words: edit.set_words([escaped(word) for word in words]),
+        lambda: [unescape_text(word) for word in edit.words],
+        lambda words: edit.set_words([escape_text(word) for word in words]),
     )
 
 
-def _ticks(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_ticks_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     missing = QCoreApplication.translate("Ticks", "{name} (missing)")
     edit = Ticks(spec.title, QCoreApplication.translate("Ticks", "Nothing to choose from."), missing)
-    edit.offer(spec.choices)
-    edit.changed.connect(told)
-    return Field(edit, lambda: edit.chosen, edit.set_chosen)
+    edit.set_choices(spec.choices)
+    edit.changed.connect(on_change)
+    return Field(edit, lambda: edit.checked_values, edit.set_checked_values)
 
 
-def _texts(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_texts_field(spec: Spec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = TextsField(theme, spec.title, spec.add_words or QCoreApplication.translate("TextsField", "Add"), spec.lines)
-    edit.changed.connect(told)
+    edit.changed.connect(on_change)
     return Field(edit, lambda: edit.texts, edit.set_texts)
 
 
-def _whole(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_integer_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     spin = NoWheelSpinBox()
     spin.setRange(int(spec.lowest), int(spec.highest))
     spin.setSingleStep(int(spec.step))
-    _finish(spin, spec)
-    spin.valueChanged.connect(told)
+    _set_up_spin_box(spin, spec)
+    spin.valueChanged.connect(on_change)
 
     def put(value: object) -> None:
         with QSignalBlocker(spin):
@@ -180,13 +180,13 @@ def _whole(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     return Field(spin, spin.value, put)
 
 
-def _number(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_number_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     spin = NoWheelDoubleSpinBox()
     spin.setDecimals(spec.decimals)
     spin.setRange(spec.lowest, spec.highest)
     spin.setSingleStep(spec.step)
-    _finish(spin, spec)
-    spin.valueChanged.connect(told)
+    _set_up_spin_box(spin, spec)
+    spin.valueChanged.connect(on_change)
 
     def put(value: object) -> None:
         with QSignalBlocker(spin):
@@ -195,7 +195,7 @@ def _number(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     return Field(spin, spin.value, put)
 
 
-def _finish(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
+def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
     spin.setSuffix(f" {spec.unit}" if spec.unit else "")
     spin.setSpecialValueText(spec.special)
     spin.setKeyboardTracking(False)
@@ -204,9 +204,9 @@ def _finish(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
     spin.setMaximumWidth(420)  # in large type the words for the lowest number are long
 
 
-def _switch(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_switch_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     box = QCheckBox(spec.title)
-    box.toggled.connect(told)
+    box.toggled.connect(on_change)
 
     def put(value: object) -> None:
         with QSignalBlocker(box):
@@ -215,14 +215,14 @@ def _switch(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     return Field(box, box.isChecked, put)
 
 
-def _choice(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+def _create_choice_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     box = NoWheelComboBox()
     for value, words in spec.choices:
         box.addItem(words, value)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
     box.setMaximumWidth(420)
     values = [value for value, _words in spec.choices]
-    box.currentIndexChanged.connect(lambda place: told(values[place]) if 0 <= place < len(values) else None)
+    box.currentIndexChanged.connect(lambda place: on_change(values[place]) if 0 <= place < len(values) else None)
 
     def put(value: object) -> None:
         with QSignalBlocker(box):
@@ -257,14 +257,14 @@ class NoWheelComboBox(QComboBox):
 
 
 _MAKERS: dict[FieldKind, Callable[[Spec, Theme, Callable[[Any], None]], Field]] = {
-    FieldKind.LINE: _line,
-    FieldKind.CODE: _code,
-    FieldKind.PROSE: _prose,
-    FieldKind.WORDS: _words,
-    FieldKind.TICKS: _ticks,
-    FieldKind.TEXTS: _texts,
-    FieldKind.WHOLE: _whole,
-    FieldKind.NUMBER: _number,
-    FieldKind.SWITCH: _switch,
-    FieldKind.CHOICE: _choice,
+    FieldKind.LINE: _create_line_field,
+    FieldKind.CODE: _create_code_field,
+    FieldKind.PROSE: _create_prose_field,
+    FieldKind.WORDS: _create_words_field,
+    FieldKind.TICKS: _create_ticks_field,
+    FieldKind.TEXTS: _create_texts_field,
+    FieldKind.WHOLE: _create_integer_field,
+    FieldKind.NUMBER: _create_number_field,
+    FieldKind.SWITCH: _create_switch_field,
+    FieldKind.CHOICE: _create_choice_field,
 }

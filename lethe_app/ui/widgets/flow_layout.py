@@ -20,10 +20,10 @@ class Flow(QLayout):
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
 
-    def insert(self, place: int, widget: QWidget) -> None:
-        """Insert `widget` at index `place`."""
+    def insert_widget(self, index: int, widget: QWidget) -> None:
+        """Insert `widget` at index `index`."""
         self.addChildWidget(widget)
-        self._items.insert(place, QWidgetItem(widget))
+        self._items.insert(index, QWidgetItem(widget))
         self.invalidate()
 
     def count(self) -> int:
@@ -42,11 +42,11 @@ class Flow(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._arrange(QRect(0, 0, width, 0), move=False)
+        return self._arrange_items(QRect(0, 0, width, 0), move=False)
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        self._arrange(rect, move=True)
+        self._arrange_items(rect, move=True)
 
     def sizeHint(self) -> QSize:
         return self.minimumSize()
@@ -58,26 +58,26 @@ class Flow(QLayout):
         margins = self.contentsMargins()
         return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
 
-    def _arrange(self, rect: QRect, *, move: bool) -> int:
-        inside = rect.marginsRemoved(self.contentsMargins())
-        x, y, line = inside.x(), inside.y(), 0
+    def _arrange_items(self, rect: QRect, *, move: bool) -> int:
+        content_rect = rect.marginsRemoved(self.contentsMargins())
+        x, y, line_height = content_rect.x(), content_rect.y(), 0
         row: list[tuple[QLayoutItem, QRect]] = []
         for item in self._items:
             if item.isEmpty():  # what is hidden takes no room
                 continue
             hint = item.sizeHint().expandedTo(item.minimumSize())
-            if line and x + hint.width() > inside.x() + inside.width():
-                _place(row if move else (), line)
-                x, y, line, row = inside.x(), y + line + self.spacing(), 0, []
-            row.append((item, QRect(QPoint(x, y), QSize(min(hint.width(), max(inside.width(), 1)), hint.height()))))
+            if line_height and x + hint.width() > content_rect.x() + content_rect.width():
+                _set_row_geometry(row if move else (), line_height)
+                x, y, line_height, row = content_rect.x(), y + line_height + self.spacing(), 0, []
+            row.append((item, QRect(QPoint(x, y), QSize(min(hint.width(), max(content_rect.width(), 1)), hint.height()))))
             x += hint.width() + self.spacing()
-            line = max(line, hint.height())
-        _place(row if move else (), line)
+            line_height = max(line_height, hint.height())
+        _set_row_geometry(row if move else (), line_height)
         margins = self.contentsMargins()
-        return y + line - rect.y() + margins.bottom()
+        return y + line_height - rect.y() + margins.bottom()
 
 
-def _place(row: Iterable[tuple[QLayoutItem, QRect]], height: int) -> None:
+def _set_row_geometry(row: Iterable[tuple[QLayoutItem, QRect]], height: int) -> None:
     """Set the geometry of one line, with lower widgets centred vertically."""
     for item, rect in row:
         item.setGeometry(rect.translated(0, (height - rect.height()) // 2))

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, make
+from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, create_field
 
 
 class Form(QWidget):
@@ -26,36 +26,36 @@ class Form(QWidget):
         self._rows: dict[str, QWidget] = {}
         self._titles: dict[str, QLabel] = {}
         self._notes: dict[str, QLabel] = {}
-        self._complaints: dict[str, QLabel] = {}
+        self._error_labels: dict[str, QLabel] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
         for spec in specs:
-            self._add(spec, theme)
+            self._add_row(spec, theme)
 
-    def _add(self, spec: Spec, theme: Theme) -> None:
+    def _add_row(self, spec: Spec, theme: Theme) -> None:
         name = spec.name
-        field = make(spec, theme, lambda value: self.changed.emit(name, value))
+        field = create_field(spec, theme, lambda value: self.changed.emit(name, value))
         self._fields[name] = field
         row = QWidget()
         column = QVBoxLayout(row)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
-        column.addLayout(self._head(spec, field))
+        column.addLayout(self._build_title_line(spec, field))
         if spec.help:
-            column.addWidget(explanation(spec.help))
+            column.addWidget(build_small_label(spec.help))
         if spec.kind is not FieldKind.SWITCH:
             narrow = spec.kind in {FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.CHOICE}
             column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag(0))
-        complaint = QLabel()
-        complaint.setProperty("complaint", True)
-        complaint.setWordWrap(True)
-        complaint.hide()
-        column.addWidget(complaint)
-        self._complaints[name], self._rows[name] = complaint, row
+        error_label = QLabel()
+        error_label.setProperty("complaint", True)
+        error_label.setWordWrap(True)
+        error_label.hide()
+        column.addWidget(error_label)
+        self._error_labels[name], self._rows[name] = error_label, row
         self._column.addWidget(row)
 
-    def _head(self, spec: Spec, field: Field) -> QHBoxLayout:
+    def _build_title_line(self, spec: Spec, field: Field) -> QHBoxLayout:
         """Return the line with title and note; a check box carries its title itself."""
         head = QHBoxLayout()
         head.setSpacing(SPACE_3)
@@ -86,34 +86,34 @@ class Form(QWidget):
         """Show one value without emitting `changed`."""
         self._fields[name].put(value)
 
-    def get(self, name: str) -> Any:  # noqa: ANN401 - as the field's kind says
+    def value_of(self, name: str) -> Any:  # noqa: ANN401 - as the field's kind says
         return self._fields[name].get()
 
-    def field(self, name: str) -> QWidget:
+    def field_widget(self, name: str) -> QWidget:
         """Return the widget of a field, for focus and tests."""
         return self._fields[name].widget
 
     @property
-    def names(self) -> list[str]:
+    def field_names(self) -> list[str]:
         return list(self._fields)
 
     # Notes and errors
 
-    def note(self, name: str, words: str) -> None:
+    def show_note(self, name: str, text: str) -> None:
         """Show a short muted text at the right of the title, such as a token count."""
-        self._notes[name].setText(words)
+        self._notes[name].setText(text)
 
-    def complain(self, name: str, words: str) -> None:
+    def show_error(self, name: str, message: str) -> None:
         """Show an error message below a field; an empty text removes it."""
-        label = self._complaints[name]
-        label.setText(words)
-        label.setVisible(bool(words))
-        self._fields[name].widget.setAccessibleDescription(words)
+        label = self._error_labels[name]
+        label.setText(message)
+        label.setVisible(bool(message))
+        self._fields[name].widget.setAccessibleDescription(message)
 
-    def set_row_visible(self, name: str, shown: bool) -> None:
-        self._rows[name].setVisible(shown)
+    def set_row_visible(self, name: str, visible: bool) -> None:
+        self._rows[name].setVisible(visible)
 
-    def add_beside(self, name: str, widget: QWidget) -> None:
+    def add_title_widget(self, name: str, widget: QWidget) -> None:
         """Add a small button or label at the right end of the title line."""
         head = self._rows[name].layout()
         first = head.itemAt(0) if head is not None else None
@@ -121,6 +121,6 @@ class Form(QWidget):
         if line is not None:
             line.addWidget(widget)
 
-    def each(self, do: Callable[[str, QWidget], None]) -> None:
+    def for_each_field(self, callback: Callable[[str, QWidget], None]) -> None:
         for name, field in self._fields.items():
-            do(name, field.widget)
+            callback(name, field.widget)

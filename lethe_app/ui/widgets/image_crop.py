@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.pages.personas.pictures import cropped
+from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.pages.personas.pictures import crop_to_png
 
-STEPS = 100
+ZOOM_STEPS = 100
 """Number of zoom steps of the slider."""
-LEAST_SIDE = 48
+MIN_SIDE = 48
 """Side of the smallest crop frame, in image pixels."""
-KEYS = {
+ARROW_KEY_OFFSETS = {
     Qt.Key.Key_Left: QPoint(-1, 0),
     Qt.Key.Key_Right: QPoint(1, 0),
     Qt.Key.Key_Up: QPoint(0, -1),
@@ -29,32 +29,32 @@ class CropFrame:
 
     def __init__(self, size: QSize) -> None:
         """Start with the largest square, at the top and centred horizontally, where portraits have the face."""
-        self._size = size
-        self.largest = max(1, min(size.width(), size.height()))
-        self.least = min(self.largest, LEAST_SIDE)
-        self.rect = QRect((size.width() - self.largest) // 2, 0, self.largest, self.largest)
+        self._image_size = size
+        self.max_side = max(1, min(size.width(), size.height()))
+        self.min_side = min(self.max_side, MIN_SIDE)
+        self.rect = QRect((size.width() - self.max_side) // 2, 0, self.max_side, self.max_side)
 
-    def move(self, step: QPoint) -> None:
-        left = min(max(self.rect.x() + step.x(), 0), self._size.width() - self.rect.width())
-        top = min(max(self.rect.y() + step.y(), 0), self._size.height() - self.rect.height())
+    def move(self, offset: QPoint) -> None:
+        left = min(max(self.rect.x() + offset.x(), 0), self._image_size.width() - self.rect.width())
+        top = min(max(self.rect.y() + offset.y(), 0), self._image_size.height() - self.rect.height())
         self.rect.moveTo(left, top)
 
     def resize(self, side: int) -> None:
         """Resize the square about its centre, within the limits of the image."""
-        side = min(max(side, self.least), self.largest)
+        side = min(max(side, self.min_side), self.max_side)
         shift = (self.rect.width() - side) // 2
         self.rect = QRect(self.rect.x() + shift, self.rect.y() + shift, side, side)
         self.move(QPoint())
 
     @property
     def zoom(self) -> int:
-        """Return the zoom step, from 0 for the largest square to `STEPS` for the smallest."""
-        span = self.largest - self.least
-        return round(STEPS * (self.largest - self.rect.width()) / span) if span else 0
+        """Return the zoom step, from 0 for the largest square to `ZOOM_STEPS` for the smallest."""
+        span = self.max_side - self.min_side
+        return round(ZOOM_STEPS * (self.max_side - self.rect.width()) / span) if span else 0
 
     @zoom.setter
     def zoom(self, steps: int) -> None:
-        self.resize(round(self.largest - (self.largest - self.least) * steps / STEPS))
+        self.resize(round(self.max_side - (self.max_side - self.min_side) * steps / ZOOM_STEPS))
 
 
 class CropView(QWidget):
@@ -66,7 +66,7 @@ class CropView(QWidget):
         super().__init__(parent)
         self._image, self._theme = image, theme
         self.frame = CropFrame(image.size())
-        self._held: QPointF | None = None
+        self._drag_position: QPointF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.SizeAllCursor)
         self.setAccessibleName(self.tr("Crop area"))
@@ -82,16 +82,16 @@ class CropView(QWidget):
             self.frame.zoom = steps
             self.update()
 
-    def _place(self) -> QRectF:
+    def _image_rect(self) -> QRectF:
         """Return the rectangle of the image within the widget."""
         size = QSize(self._image.size()).scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
         return QRectF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2, size.width(), size.height())
 
     def _scale(self) -> float:
-        return self._place().width() / self._image.width()
+        return self._image_rect().width() / self._image.width()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        place, scale, frame = self._place(), self._scale(), self.frame.rect
+        place, scale, frame = self._image_rect(), self._scale(), self.frame.rect
         side = frame.width() * scale
         shown = QRectF(place.x() + frame.x() * scale, place.y() + frame.y() * scale, side, side)
         painter = QPainter(self)
@@ -108,28 +108,28 @@ class CropView(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._held = event.position()
+        self._drag_position = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._held is None:
+        if self._drag_position is None:
             return
-        moved = (event.position() - self._held) / self._scale()
+        moved = (event.position() - self._drag_position) / self._scale()
         step = QPoint(round(moved.x()), round(moved.y()))
         if not step.isNull():
-            self._held = event.position()
-            self._move(step)
+            self._drag_position = event.position()
+            self._move_frame(step)
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
-        self._held = None
+        self._drag_position = None
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._zoom_by(round(event.angleDelta().y() / 24))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        if key in KEYS:
+        if key in ARROW_KEY_OFFSETS:
             large = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self._move(KEYS[key] * max(1, round(self.frame.largest * (0.1 if large else 0.01))))
+            self._move_frame(ARROW_KEY_OFFSETS[key] * max(1, round(self.frame.max_side * (0.1 if large else 0.01))))
         elif key in {Qt.Key.Key_Plus, Qt.Key.Key_Equal}:
             self._zoom_by(5)
         elif key == Qt.Key.Key_Minus:
@@ -137,12 +137,12 @@ class CropView(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _move(self, step: QPoint) -> None:
-        self.frame.move(step)
+    def _move_frame(self, offset: QPoint) -> None:
+        self.frame.move(offset)
         self.update()
 
     def _zoom_by(self, steps: int) -> None:
-        self.set_zoom(min(max(self.frame.zoom + steps, 0), STEPS))
+        self.set_zoom(min(max(self.frame.zoom + steps, 0), ZOOM_STEPS))
         self.resized.emit()
 
 
@@ -155,7 +155,7 @@ class CropDialog(QuestionDialog):
         self._image = image
         self.view = CropView(image, theme)
         self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setRange(0, STEPS)
+        self.slider.setRange(0, ZOOM_STEPS)
         self.slider.setPageStep(10)
         self.slider.setAccessibleName(self.tr("Zoom"))
         self.slider.valueChanged.connect(self.view.set_zoom)
@@ -168,10 +168,10 @@ class CropDialog(QuestionDialog):
         line.addWidget(self.slider, 1)
         self.column.addWidget(self.view, 1)
         self.column.addLayout(line)
-        self.column.addWidget(explanation(self.tr("Drag the frame or use the arrow keys; + and − change its size.")))
+        self.column.addWidget(build_small_label(self.tr("Drag the frame or use the arrow keys; + and − change its size.")))
         self.view.setFocus()
 
     @property
     def content(self) -> bytes:
         """Return the chosen square as a PNG file."""
-        return cropped(self._image, self.view.frame.rect)
+        return crop_to_png(self._image, self.view.frame.rect)

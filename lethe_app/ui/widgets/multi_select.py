@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.page import build_small_label
 
 
 class Ticks(QWidget):
@@ -16,62 +16,64 @@ class Ticks(QWidget):
 
     changed = Signal(list)
 
-    def __init__(self, name: str, nothing: str, missing: str, parent: QWidget | None = None) -> None:
-        """Set up the field. `nothing` is shown if there are no choices; `missing` is the label of unknown values, with
+    def __init__(self, name: str, empty_text: str, missing_label: str, parent: QWidget | None = None) -> None:
+        """Set up the field. `empty_text` is shown if there are no choices; `missing_label` is the label of unknown values, with
         {name}.
         """
         super().__init__(parent)
         self.setAccessibleName(name)
-        self._missing = missing
+        self._missing_label = missing_label
         self._choices: dict[str, str] = {}
-        self._chosen: list[str] = []
+        self._checked_values: list[str] = []
         self._boxes: dict[str, QCheckBox] = {}
-        self._nothing = explanation(nothing)
+        self._empty_label = build_small_label(empty_text)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_1)
-        self._column.addWidget(self._nothing)
+        self._column.addWidget(self._empty_label)
 
-    def offer(self, choices: Sequence[tuple[str, str]]) -> None:
+    def set_choices(self, choices: Sequence[tuple[str, str]]) -> None:
         """Set the choices as pairs of value and label."""
         self._choices = dict(choices)
-        self._show()
+        self._refresh_boxes()
 
     @property
-    def chosen(self) -> list[str]:
-        return list(self._chosen)
+    def checked_values(self) -> list[str]:
+        return list(self._checked_values)
 
-    def set_chosen(self, chosen: Sequence[str]) -> None:
+    def set_checked_values(self, values: Sequence[str]) -> None:
         """Check these values without emitting `changed`."""
-        self._chosen = list(chosen)
-        self._show()
+        self._checked_values = list(values)
+        self._refresh_boxes()
 
-    def box(self, value: str) -> QCheckBox:
+    def box_for(self, value: str) -> QCheckBox:
         return self._boxes[value]
 
-    def _show(self) -> None:
-        gone = {value: self._missing.format(name=value) for value in self._chosen if value not in self._choices}
-        wanted = self._choices | gone
-        for value in [value for value in self._boxes if value not in wanted]:
+    def _refresh_boxes(self) -> None:
+        missing_labels = {
+            value: self._missing_label.format(name=value) for value in self._checked_values if value not in self._choices
+        }
+        labels = self._choices | missing_labels
+        for value in [value for value in self._boxes if value not in labels]:
             box = self._boxes.pop(value)
             box.hide()
             box.deleteLater()
-        for value, words in wanted.items():
+        for value, words in labels.items():
             if value not in self._boxes:
-                self._boxes[value] = self._box(value)
+                self._boxes[value] = self._create_box(value)
             box = self._boxes[value]
             box.setText(words)
             with QSignalBlocker(box):
-                box.setChecked(value in self._chosen)
-        self._nothing.setVisible(not wanted)
+                box.setChecked(value in self._checked_values)
+        self._empty_label.setVisible(not labels)
 
-    def _box(self, value: str) -> QCheckBox:
+    def _create_box(self, value: str) -> QCheckBox:
         box = QCheckBox()
-        box.toggled.connect(lambda on: self._tick(value, on=on))
+        box.toggled.connect(lambda on: self._on_toggled(value, is_checked=on))
         self._column.addWidget(box)
         return box
 
-    def _tick(self, value: str, *, on: bool) -> None:
-        others = [other for other in self._chosen if other != value]
-        self._chosen = [*others, value] if on else others
-        self.changed.emit(list(self._chosen))
+    def _on_toggled(self, value: str, *, is_checked: bool) -> None:
+        others = [other for other in self._checked_values if other != value]
+        self._checked_values = [*others, value] if is_checked else others
+        self.changed.emit(list(self._checked_values))

@@ -8,13 +8,13 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
 
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
-LEAST = 150
+MIN_STRETCH_WIDTH = 150
 """Minimum width in pixels that a stretching column should keep."""
 
 
@@ -32,23 +32,28 @@ class Table(QTableView, Generic[Row]):
     """Position of the context menu, in global coordinates."""
 
     def __init__(
-        self, rows: FilteredTableModel[Row], theme: Theme, name: str, empty: str, parent: QWidget | None = None
+        self,
+        table_model: FilteredTableModel[Row],
+        theme: Theme,
+        accessible_name: str,
+        empty_text: str,
+        parent: QWidget | None = None,
     ) -> None:
-        """Set up the view. `name` is the accessible name; `empty` is the text shown if the list has no rows at all."""
+        """Set up the view. `accessible_name` is the accessible name; `empty_text` is the text shown if the list has no rows at all."""
         super().__init__(parent)
-        self.rows, self._theme, self._empty = rows, theme, empty
-        self._held: Any = None
-        self.unmatched = ""
+        self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
+        self._remembered_key: Any = None
+        self.no_match_text = ""
         """Text shown if rows exist but a filter other than the search words hides them all."""
-        self.setModel(rows)
-        self.setAccessibleName(name)
-        self._look()
-        self.doubleClicked.connect(self._open)
+        self.setModel(table_model)
+        self.setAccessibleName(accessible_name)
+        self._set_up_view()
+        self.doubleClicked.connect(self._open_row)
         self.customContextMenuRequested.connect(lambda point: self.menu_wanted.emit(self.viewport().mapToGlobal(point)))
-        rows.modelAboutToBeReset.connect(self._remember)
-        rows.modelReset.connect(self._return)
+        table_model.modelAboutToBeReset.connect(self._remember_current)
+        table_model.modelReset.connect(self._restore_current)
 
-    def _look(self) -> None:
+    def _set_up_view(self) -> None:
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setFrameShape(QTableView.Shape.NoFrame)
@@ -68,7 +73,7 @@ class Table(QTableView, Generic[Row]):
         header.setHighlightSections(False)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
-        for place, column in enumerate(self.rows.columns):
+        for place, column in enumerate(self.table_model.columns):
             if column.width:
                 header.resizeSection(place, column.width)
             else:
@@ -77,25 +82,29 @@ class Table(QTableView, Generic[Row]):
     # Rows
 
     @property
-    def current(self) -> Row | None:
+    def current_row(self) -> Row | None:
         """Return the current row, or None."""
         index = self.currentIndex()
-        return self.rows.shown[index.row()] if index.isValid() and index.row() < len(self.rows.shown) else None
+        return (
+            self.table_model.visible_rows[index.row()]
+            if index.isValid() and index.row() < len(self.table_model.visible_rows)
+            else None
+        )
 
     @property
-    def selected(self) -> list[Row]:
+    def selected_rows(self) -> list[Row]:
         """Return all selected rows, from top to bottom."""
         ranges = self.selectionModel().selection()  # which asks the model nothing, unlike `selectedRows`
         runs = [(one.top(), one.bottom()) for one in ranges]  # type: ignore[attr-defined]  # Qt's stubs forget that it is a list
         places = sorted({place for first, last in runs for place in range(first, last + 1)})
-        return [self.rows.shown[place] for place in places if place < len(self.rows.shown)]
+        return [self.table_model.visible_rows[place] for place in places if place < len(self.table_model.visible_rows)]
 
-    def go_to(self, key: object) -> bool:
+    def select_row(self, key: object) -> bool:
         """Make the row with this key current and scroll to it; return False if it is not shown."""
-        place = self.rows.place_of(cast("Any", key))
+        place = self.table_model.find_visible_row(cast("Any", key))
         if place is None:
             return False
-        index = self.rows.index(place, 0)
+        index = self.table_model.index(place, 0)
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
         self.scrollTo(index)
@@ -103,43 +112,46 @@ class Table(QTableView, Generic[Row]):
 
     def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:  # type: ignore[override]  # Qt allows both
         super().currentChanged(current, previous)
-        self.current_changed.emit(self.current)
+        self.current_changed.emit(self.current_row)
 
-    def _remember(self) -> None:
-        self._held = self.rows.key_of(self.current) if self.current is not None else None
+    def _remember_current(self) -> None:
+        self._remembered_key = self.table_model.key_of(self.current_row) if self.current_row is not None else None
 
-    def _return(self) -> None:
-        if self._held is None or not self.go_to(self._held):
+    def _restore_current(self) -> None:
+        if self._remembered_key is None or not self.select_row(self._remembered_key):
             self.current_changed.emit(None)
 
-    def _open(self, index: QModelIndex) -> None:
+    def _open_row(self, index: QModelIndex) -> None:
         if index.isValid():
-            self.opened.emit(self.rows.shown[index.row()])
+            self.opened.emit(self.table_model.visible_rows[index.row()])
 
     # Column widths
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._give_way()
+        self._hide_extra_columns()
 
-    def _give_way(self) -> None:
+    def _hide_extra_columns(self) -> None:
         """Hide extra columns, last ones first, until the stretching columns have their minimum width."""
-        header, columns = self.horizontalHeader(), self.rows.columns
-        widths = [header.sectionSize(place) or column.width if column.width else LEAST for place, column in enumerate(columns)]
-        room = self.viewport().width()
+        header, columns = self.horizontalHeader(), self.table_model.columns
+        widths = [
+            header.sectionSize(place) or column.width if column.width else MIN_STRETCH_WIDTH
+            for place, column in enumerate(columns)
+        ]
+        available_width = self.viewport().width()
         for place in reversed(range(len(columns))):
             if columns[place].is_extra:
-                hidden = sum(widths) > room
+                hidden = sum(widths) > available_width
                 self.setColumnHidden(place, hidden)
                 widths[place] = 0 if hidden else widths[place]
 
     # Keys and painting
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current is not None:
-            self.opened.emit(self.current)
-        elif event.key() == Qt.Key.Key_Delete and self.selected:
-            self.delete_wanted.emit(self.selected)
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current_row is not None:
+            self.opened.emit(self.current_row)
+        elif event.key() == Qt.Key.Key_Delete and self.selected_rows:
+            self.delete_wanted.emit(self.selected_rows)
         elif event.key() == Qt.Key.Key_Escape:
             event.ignore()  # the page's own
         else:
@@ -147,40 +159,46 @@ class Table(QTableView, Generic[Row]):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self.rows.shown:
+        if self.table_model.visible_rows:
             return
-        words = self._empty if not self.rows.total else self.unmatched or self.tr("No matches. Try fewer words.")
+        text = (
+            self._empty_text
+            if not self.table_model.row_total
+            else self.no_match_text or self.tr("No matches. Try fewer words.")
+        )
         painter = QPainter(self.viewport())
         painter.setPen(QColor(self._theme.palette.muted))
-        place = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), words)
+        text_rect = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
+        painter.drawText(text_rect, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), text)
         painter.end()
 
 
 class SearchField(QLineEdit):
     """Search field above a list: Down moves the focus to the list, Esc clears the text first."""
 
-    def __init__(self, theme: Theme, words: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, placeholder: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.setPlaceholderText(words)
-        self.setAccessibleName(words)
+        self.setPlaceholderText(placeholder)
+        self.setAccessibleName(placeholder)
         self.setClearButtonEnabled(True)
         self.setMinimumWidth(180 + SPACE_3)
-        self._glass = self.addAction(icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition)
-        theme.changed.connect(self._dress)
-        self.below: QWidget | None = None
+        self._search_icon_action = self.addAction(
+            load_icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition
+        )
+        theme.changed.connect(self._apply_theme)
+        self.focus_on_down: QWidget | None = None
         """Widget that gets the focus on Down."""
 
-    def _dress(self) -> None:
-        self._glass.setIcon(icon("search", self._theme.palette.muted))
+    def _apply_theme(self) -> None:
+        self._search_icon_action.setIcon(load_icon("search", self._theme.palette.muted))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
         elif event.key() == Qt.Key.Key_Escape:
             event.ignore()
-        elif event.key() == Qt.Key.Key_Down and self.below is not None:
-            self.below.setFocus()
+        elif event.key() == Qt.Key.Key_Down and self.focus_on_down is not None:
+            self.focus_on_down.setFocus()
         else:
             super().keyPressEvent(event)

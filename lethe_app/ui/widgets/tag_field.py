@@ -20,30 +20,30 @@ class WordsField(QFrame):
     changed = Signal(list)
 
     def __init__(
-        self, name: str, suggestions: Sequence[str] = (), parent: QWidget | None = None, *, commas: bool = True
+        self, name: str, suggestions: Sequence[str] = (), parent: QWidget | None = None, *, splits_at_commas: bool = True
     ) -> None:
         """Set up the field. With `commas=False`, for texts that may contain a comma such as regular expressions, only Enter
         adds a chip.
         """
         super().__init__(parent)
         self.setProperty("words", True)
-        self._commas = commas
+        self._splits_at_commas = splits_at_commas
         self._words: list[str] = []
         self._name = name
-        self._line = _Line(self)
-        self._line.setAccessibleName(name)
-        self._line.returnPressed.connect(self._take)
-        self._line.editingFinished.connect(self._take)
-        self._line.textEdited.connect(self._split)
+        self._line_edit = _Line(self)
+        self._line_edit.setAccessibleName(name)
+        self._line_edit.returnPressed.connect(self._add_typed_words)
+        self._line_edit.editingFinished.connect(self._add_typed_words)
+        self._line_edit.textEdited.connect(self._split_at_comma)
         if suggestions:
-            completer = QCompleter(QStringListModel(list(suggestions)), self._line)
+            completer = QCompleter(QStringListModel(list(suggestions)), self._line_edit)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-            completer.activated.connect(self._take, Qt.ConnectionType.QueuedConnection)
-            self._line.setCompleter(completer)
-        self.setFocusProxy(self._line)
+            completer.activated.connect(self._add_typed_words, Qt.ConnectionType.QueuedConnection)
+            self._line_edit.setCompleter(completer)
+        self.setFocusProxy(self._line_edit)
         self.setCursor(Qt.CursorShape.IBeamCursor)
         self._flow = Flow(self, margin=SPACE_1, spacing=SPACE_1)
-        self._flow.addWidget(self._line)
+        self._flow.addWidget(self._line_edit)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -56,19 +56,19 @@ class WordsField(QFrame):
         """Show these chips without emitting `changed`."""
         if list(words) != self._words:
             self._words = list(words)
-            self._show()
+            self._rebuild_chips()
 
-    def set_placeholder(self, words: str) -> None:
-        self._line.setPlaceholderText(words)
-        self._line.setMinimumWidth(min(240, self._line.fontMetrics().horizontalAdvance(words) + 24))
+    def set_placeholder(self, text: str) -> None:
+        self._line_edit.setPlaceholderText(text)
+        self._line_edit.setMinimumWidth(min(240, self._line_edit.fontMetrics().horizontalAdvance(text) + 24))
 
     def remove_last(self) -> None:
         if self._words:
-            self._change(self._words[:-1])
+            self._change_words(self._words[:-1])
 
-    def finish(self) -> None:
+    def commit_text(self) -> None:
         """Turn the typed text into a chip, as when the field loses the focus."""
-        self._take()
+        self._add_typed_words()
 
     def show_focus(self, *, focused: bool) -> None:
         """Draw the frame as focused or not: the focus is in the inner line edit, which has no frame of its own."""
@@ -76,55 +76,55 @@ class WordsField(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
 
-    def _split(self, text: str) -> None:
-        if self._commas and "," in text and not is_expression(text):
-            self._take()
+    def _split_at_comma(self, text: str) -> None:
+        if self._splits_at_commas and "," in text and not is_regex(text):
+            self._add_typed_words()
 
-    def _take(self) -> None:
-        text = self._line.text()
-        parts = text.split(",") if self._commas and not is_expression(text) else [text]
+    def _add_typed_words(self) -> None:
+        text = self._line_edit.text()
+        parts = text.split(",") if self._splits_at_commas and not is_regex(text) else [text]
         new = [part.strip() for part in parts if part.strip() and part.strip() not in self._words]
-        self._line.clear()
+        self._line_edit.clear()
         if new:
-            self._change([*self._words, *dict.fromkeys(new)])
+            self._change_words([*self._words, *dict.fromkeys(new)])
 
-    def _change(self, words: list[str]) -> None:
+    def _change_words(self, words: list[str]) -> None:
         self._words = words
-        self._show()
+        self._rebuild_chips()
         self.changed.emit(list(words))
 
-    def _show(self) -> None:
+    def _rebuild_chips(self) -> None:
         while self._flow.count() > 1:
             item = self._flow.takeAt(0)
             if item is not None and (chip := item.widget()) is not None:
                 chip.deleteLater()
         for place, word in enumerate(self._words):
-            self._flow.insert(place, self._chip(word))
-        self._fit()
+            self._flow.insert_widget(place, self._create_chip(word))
+        self._adjust_height()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Focus the line edit, because the whole frame looks like one text field."""
-        self._line.setFocus(Qt.FocusReason.MouseFocusReason)
+        self._line_edit.setFocus(Qt.FocusReason.MouseFocusReason)
         event.accept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._adjust_height()
 
-    def _fit(self) -> None:
+    def _adjust_height(self) -> None:
         """Reserve the height of all chip lines; a column in a scroll area only respects the minimum height."""
         self.setMinimumHeight(self._flow.heightForWidth(max(self.width(), 1)))
         self.updateGeometry()
 
-    def _chip(self, word: str) -> QPushButton:
-        shown = word if len(word) <= 40 else f"{word[:39]}…"
-        chip = QPushButton(f"{shown}  ×", self)
+    def _create_chip(self, word: str) -> QPushButton:
+        label = word if len(word) <= 40 else f"{word[:39]}…"
+        chip = QPushButton(f"{label}  ×", self)
         chip.setProperty("chip", True)
         chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         chip.setCursor(Qt.CursorShape.ArrowCursor)
         chip.setToolTip(self.tr("Remove “{word}”").format(word=word))
         chip.setAccessibleName(self.tr("{field}: remove “{word}”").format(field=self._name, word=word))
-        chip.clicked.connect(lambda: self._change([other for other in self._words if other != word]))
+        chip.clicked.connect(lambda: self._change_words([other for other in self._words if other != word]))
         chip.show()
         return chip
 
@@ -133,7 +133,7 @@ class WordsField(QFrame):
         return QSize(width, self._flow.heightForWidth(width))
 
 
-def is_expression(text: str) -> bool:
+def is_regex(text: str) -> bool:
     """Return whether the text begins like a regular expression `/pattern/`, in which a comma is part of the pattern."""
     return text.lstrip().startswith("/")
 

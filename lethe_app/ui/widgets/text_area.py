@@ -13,16 +13,16 @@ class ProseField(QPlainTextEdit):
     edited = Signal(str)
     focused = Signal(bool)
 
-    def __init__(self, name: str, least: int = 3, most: int = 14, parent: QWidget | None = None) -> None:
-        """Set up the field. `least` and `most` are its minimum and maximum height in lines."""
+    def __init__(self, name: str, min_lines: int = 3, max_lines: int = 14, parent: QWidget | None = None) -> None:
+        """Set up the field. `min_lines` and `max_lines` are its minimum and maximum height in lines."""
         super().__init__(parent)
-        self._least, self._most = least, most
-        self._silent = False
+        self._min_lines, self._max_lines = min_lines, max_lines
+        self._is_setting_text = False
         self.setAccessibleName(name)
         self.setTabChangesFocus(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.textChanged.connect(self._changed)
-        self.fit()
+        self.textChanged.connect(self._on_text_changed)
+        self.adjust_height()
 
     @property
     def text(self) -> str:
@@ -32,30 +32,32 @@ class ProseField(QPlainTextEdit):
         """Show `text` without emitting `edited`; the cursor keeps its position as far as possible."""
         if text == self.toPlainText():
             return
-        place = self.textCursor().position()
-        self._silent = True
+        cursor_position = self.textCursor().position()
+        self._is_setting_text = True
         self.setPlainText(text)
-        self._silent = False
+        self._is_setting_text = False
         cursor = self.textCursor()
-        cursor.setPosition(min(place, self.document().characterCount() - 1))  # in Qt's units, of which some letters are two
+        cursor.setPosition(
+            min(cursor_position, self.document().characterCount() - 1)
+        )  # in Qt's units, of which some letters are two
         self.setTextCursor(cursor)
-        self.fit()
+        self.adjust_height()
 
-    def fit(self) -> None:
+    def adjust_height(self) -> None:
         """Adjust the height to the text."""
-        line = self.fontMetrics().lineSpacing()
-        wanted = round(self.document().size().height())  # a plain text document counts lines
-        lines = min(max(wanted, self._least), self._most)
+        line_height = self.fontMetrics().lineSpacing()
+        line_count = round(self.document().size().height())  # a plain text document counts lines
+        lines = min(max(line_count, self._min_lines), self._max_lines)
         margins = self.contentsMargins()
-        around = 2 * round(self.document().documentMargin()) + margins.top() + margins.bottom() + 14
-        self.setFixedHeight(lines * line + around)
+        vertical_padding = 2 * round(self.document().documentMargin()) + margins.top() + margins.bottom() + 14
+        self.setFixedHeight(lines * line_height + vertical_padding)
 
     def sizeHint(self) -> QSize:
         return QSize(320, self.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.fit()
+        self.adjust_height()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -65,7 +67,7 @@ class ProseField(QPlainTextEdit):
         super().focusOutEvent(event)
         self.focused.emit(False)
 
-    def _changed(self) -> None:
-        self.fit()
-        if not self._silent:
+    def _on_text_changed(self) -> None:
+        self.adjust_height()
+        if not self._is_setting_text:
             self.edited.emit(self.toPlainText())

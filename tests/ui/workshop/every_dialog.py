@@ -27,7 +27,7 @@ from lethe_app.services.personas.bundles import BundleOffer
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import GivingDialog
 from lethe_app.ui.dialogs.bundle_import import MeetingDialog
-from lethe_app.ui.dialogs.bundle_parts import FACE, Waiting
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, Waiting
 from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
 from lethe_app.ui.dialogs.group import Invitation
 from lethe_app.ui.dialogs.scrolling_dialog import Tall
@@ -55,7 +55,7 @@ REPLY = "“Then report nothing. I like the sound of it,” you said. I would ha
 
 
 def face_of(_persona: Persona) -> QPixmap:
-    face = QPixmap(FACE, FACE)
+    face = QPixmap(AVATAR_SIZE, AVATAR_SIZE)
     face.fill(Qt.GlobalColor.darkCyan)
     return face
 
@@ -127,7 +127,7 @@ def main() -> None:
         for tall in dialog.findChildren(Tall):
             inside = tall.widget()
             reach = tall.viewport().height() + tall.verticalScrollBar().maximum()
-            if inside is None or inside.height() > reach or inside.height() < tall.wanted(inside.width()):
+            if inside is None or inside.height() > reach or inside.height() < tall.content_height(inside.width()):
                 hidden.append(name)
         dialog.close()
     screen = application.primaryScreen().size()

@@ -26,7 +26,7 @@ def insert(parent: QWidget, _theme: Theme) -> QuestionDialog:
 
 @pytest.mark.parametrize("made", [remember, insert])
 def test_no_button_is_cut_off_in_large_text(theme: Theme, made):
-    theme.wear("dark", 22)
+    theme.apply_choice("dark", 22)
     parent = QWidget()
     dialog = made(parent, theme)
     dialog.show()

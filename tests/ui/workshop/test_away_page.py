@@ -44,10 +44,10 @@ def script(echo_model) -> Path:
 
 async def page_of(scene: Scene) -> AwayPage:
     scene.window.actions_["away"].trigger()
-    await until(lambda: isinstance(scene.host.workshop.page, AwayPage))
-    page = scene.host.workshop.page
+    await until(lambda: isinstance(scene.host.navigator.current_page, AwayPage))
+    page = scene.host.navigator.current_page
     assert isinstance(page, AwayPage)
-    await until(lambda: page._today)
+    await until(lambda: page._usage_today)
     return page
 
 
@@ -59,7 +59,7 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage,
         memory = (await scene.services.brain.memorize("mira", written)).record
         made = Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
-        runs = scene.services.away._runs
+        runs = scene.services.task_runner._runs
         values = {"persona_id": "mira", "task": "thoughts"}
         await runs.save_run(
             TaskRun(
@@ -92,13 +92,13 @@ async def test_runs_are_told_newest_first_with_what_came_of_them_and_what_they_c
         assert cell(page, 0, "Tokens") == "2.8k"
         assert f"of {QLocale().toString(100_000)} tokens" in page.hint.text()
         assert "after you have been away for 15 minutes" in page.hint.text()
-        assert "Looked at the tide." in page.detail.words.text()
+        assert "Looked at the tide." in page.detail.summary_label.text()
 
 
 async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, _memory):
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
-        await until(lambda: "Undone" in page.detail.when.text())
+        await until(lambda: "Undone" in page.detail.date_label.text())
 
         assert not await scene.services.brain.memories("mira")
         assert page.detail.undo_button.isHidden()
@@ -108,24 +108,26 @@ async def test_what_it_made_leads_to_the_memory(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, memory):
         show = next(button for button in page.detail.findChildren(QPushButton) if "The tide" in button.accessibleName())
         QTest.mouseClick(show, Qt.MouseButton.LeftButton)
-        opened_page = scene.host.workshop.page
+        opened_page = scene.host.navigator.current_page
         assert isinstance(opened_page, MemoryPage)
 
-        await until(lambda: opened_page.table.current is not None and opened_page.table.current.guid == str(memory.guid))
+        await until(
+            lambda: opened_page.table.current_row is not None and opened_page.table.current_row.guid == str(memory.guid)
+        )
 
 
 async def test_the_switch_is_kept_with_the_persona_and_can_be_undone(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, _memory):
-        QTest.mouseClick(page.busy, Qt.MouseButton.LeftButton, pos=page.busy.rect().center() / 4)
-        if not page.busy.isChecked():
-            QTest.keyClick(page.busy, Qt.Key.Key_Space)
+        QTest.mouseClick(page.agent_mode_check, Qt.MouseButton.LeftButton, pos=page.agent_mode_check.rect().center() / 4)
+        if not page.agent_mode_check.isChecked():
+            QTest.keyClick(page.agent_mode_check, Qt.Key.Key_Space)
         for wanted in (True, False):
             end = asyncio.get_running_loop().time() + 10
             while (await scene.services.library.persona("mira")).agent_mode is not wanted:
                 assert asyncio.get_running_loop().time() < end
                 await asyncio.sleep(0.01)
             if wanted:
-                page.undo.undo()
+                page.undo_stack.undo()
 
 
 async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Path, script: Path):
@@ -133,24 +135,24 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
         go = asyncio.Event()
 
         async def wait(hands: Hands) -> Result:
-            hands.progress("Waiting for the tide")
+            hands.report_progress("Waiting for the tide")
             await go.wait()
             return Result("Saw the tide turn.")
 
-        scene.services.away.registry._known["something"] = RegisteredTask(Scripted(wait))
-        scene.services.away.start()
-        page.choose_task()
+        scene.services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
+        scene.services.task_runner.start()
+        page.show_task_menu()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
         next(action for action in menu.actions() if action.text() == "A little something").trigger()
         await until(lambda: page.subtitle.accessibleName().endswith("Waiting for the tide"))
-        activities = scene.host.background._away()
+        activities = scene.host.background._list_agent_runs()
         assert [(one.title, one.detail, one.button) for one in activities] == [
             ("Mira: A little something", "Waiting for the tide", "Stop")
         ]
         assert not page.stop_button.isHidden()
 
         go.set()
-        await until(lambda: page.rows.total == 3)
+        await until(lambda: page.rows.row_total == 3)
 
         assert cell(page, 0, "Result") == "Saw the tide turn."
         assert page.stop_button.isHidden()
@@ -163,23 +165,23 @@ async def test_stop_ends_it(tmp_path: Path, script: Path):
             await asyncio.Event().wait()
             return Result()
 
-        scene.services.away.registry._known["something"] = RegisteredTask(Scripted(wait))
-        scene.services.away.start()
-        page.ask("something")
-        await until(lambda: not page.stop_button.isHidden() and scene.services.away._task is not None)
+        scene.services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
+        scene.services.task_runner.start()
+        page.start_task("something")
+        await until(lambda: not page.stop_button.isHidden() and scene.services.task_runner._task is not None)
 
         QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
-        await until(lambda: page.rows.total == 3)
+        await until(lambda: page.rows.row_total == 3)
 
         assert cell(page, 0, "Result") == "Stopped by you"
 
 
 async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, _memory):
-        page.ask("thoughts")
+        page.start_task("thoughts")
         await until(lambda: scene.toasts)
 
-        assert not scene.services.away._asked
+        assert not scene.services.task_runner._requested_tasks
 
 
 async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_here(tmp_path: Path, script: Path):
@@ -188,34 +190,34 @@ async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_h
         heard: list[str] = []
 
         def after(act: str) -> None:
-            assert idleness._last is not None
-            idleness._last = now() - timedelta(hours=1)
+            assert idleness._last_action is not None
+            idleness._last_action = now() - timedelta(hours=1)
             if act == "key":
                 QTest.keyClick(window, Qt.Key.Key_Shift)
             elif act == "click":
                 QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=scene.window.rect().center())
-            if idleness.idle is not None and idleness.idle < timedelta(minutes=1):
+            if idleness.idle_time is not None and idleness.idle_time < timedelta(minutes=1):
                 heard.append(act)
 
         for act in ("nothing", "key", "click"):
             after(act)
         scene.draft.setPlainText("I was about to")
-        idleness._last = now() - timedelta(hours=1)
-        while_writing = idleness.idle
+        idleness._last_action = now() - timedelta(hours=1)
+        while_writing = idleness.idle_time
         scene.draft.clear()
-        idleness._last = now() - timedelta(hours=1)
+        idleness._last_action = now() - timedelta(hours=1)
 
         assert heard == ["key", "click"]
         assert while_writing == timedelta()
-        assert idleness.idle is not None
-        assert idleness.idle >= timedelta(hours=1)
+        assert idleness.idle_time is not None
+        assert idleness.idle_time >= timedelta(hours=1)
 
 
 async def test_after_the_window_is_closed_nobody_counts_as_away(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         await scene.window.detach()
 
-        assert scene.services.idleness.idle is None
+        assert scene.services.idleness.idle_time is None
 
 
 async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_path: Path, script: Path):
@@ -223,12 +225,12 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
         mira = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
         scene.window.actions_["persona_editor"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, PersonaPage)
         await until(lambda: page.is_loaded)
 
-        page.sheet.tasks.box("thoughts").click()
-        await page.save()
+        page.sheet.tasks.box_for("thoughts").click()
+        await page.save_persona()
 
         assert (await scene.services.library.persona("mira")).agent_tasks == ["gardening", "thoughts"]
 
@@ -237,9 +239,9 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         made = (Made(kind=MadeKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.away._runs.save_run(gone)
+        await scene.services.task_runner._runs.save_run(gone)
         page = await page_of(scene)
-        await until(lambda: page.rows.total)
+        await until(lambda: page.rows.row_total)
 
         assert (cell(page, 0, "Persona"), cell(page, 0, "Task")) == ("nobody", "weaving")
 
@@ -249,38 +251,38 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         services = scene.services
         name = await services.mind.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
-        await services.researching.restore(inquiry)
+        await services.research_service.restore(inquiry)
         for task, kind, made_id, title in (
             ("notebooks", MadeKind.NOTEBOOK, name, "Bees"),
             ("deep_research", MadeKind.REPORT, str(inquiry.id), "Thyme"),
         ):
             made = (Made(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
-            await services.away._runs.save_run(run)
+            await services.task_runner._runs.save_run(run)
         page = await page_of(scene)
-        await until(lambda: page.rows.total == 2)
+        await until(lambda: page.rows.row_total == 2)
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
-        by_task = {run.task: run for run in page.rows.everything}
+        by_task = {run.task: run for run in page.rows.all_rows}
 
-        page._open(by_task["notebooks"], by_task["notebooks"].made[0])
-        notebooks = scene.host.workshop.page
+        page._open_item(by_task["notebooks"], by_task["notebooks"].made[0])
+        notebooks = scene.host.navigator.current_page
         assert isinstance(notebooks, NotebookPage)
-        await until(lambda: notebooks.table.current is not None and notebooks.table.current.name == name)
+        await until(lambda: notebooks.table.current_row is not None and notebooks.table.current_row.name == name)
 
         page = await page_of(scene)
-        page._open(by_task["deep_research"], by_task["deep_research"].made[0])
-        research = scene.host.workshop.page
+        page._open_item(by_task["deep_research"], by_task["deep_research"].made[0])
+        research = scene.host.navigator.current_page
         assert isinstance(research, ResearchPage)
-        await until(lambda: research.table.current is not None and research.table.current.id == inquiry.id)
+        await until(lambda: research.table.current_row is not None and research.table.current_row.id == inquiry.id)
 
 
 async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
-        await scene.services.researching.restore(inquiry)
+        await scene.services.research_service.restore(inquiry)
         made = (Made(kind=MadeKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.away._runs.save_run(run)
+        await scene.services.task_runner._runs.save_run(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 
@@ -291,37 +293,37 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         await until(question)
         question().reject()
         await until(lambda: question() is None)
-        assert len(await scene.services.researching.all()) == 1
+        assert len(await scene.services.research_service.list_inquiries()) == 1
 
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(question)
         question().accept()
-        await until(lambda: "Undone" in page.detail.when.text())
-        assert await scene.services.researching.all() == []
+        await until(lambda: "Undone" in page.detail.date_label.text())
+        assert await scene.services.research_service.list_inquiries() == []
 
 
 async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         page = await page_of(scene)
-        assert page.faults.isHidden()
-        assert page.faults.words == []
+        assert page.problem_list.isHidden()
+        assert page.problem_list.problem_texts == []
 
         async def fail(_hands: Hands) -> Result:
             raise LetheError("The well is dry.")
 
         services = scene.services
-        known = services.away.registry._known["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
+        known = services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
         for _time in range(3):
             run = TaskRun(
                 persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
             )
-            await services.away._conclude(known, run)
-        services.away.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
-        services.tooling.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
-        services.tooling.changed.tell(None)
+            await services.task_runner._finish_run(known, run)
+        services.task_runner.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
+        services.tool_registry.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
+        services.tool_registry.changed.tell(None)
 
-        await until(lambda: len(page.faults.words) == 3)
-        assert page.faults.words == [
+        await until(lambda: len(page.problem_list.problem_texts) == 3)
+        assert page.problem_list.problem_texts == [
             ("“A little something” of the plug-in “lethe-wells” was disabled because it failed repeatedly. The well is dry."),
             (
                 "A task of the plug-in “lethe-kites” was not loaded. The task “kites” cannot be used: it has no title."
@@ -332,8 +334,8 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
                 " Everything else works."
             ),
         ]
-        again = next(one for one in page.faults.findChildren(QPushButton) if "A little something" in one.accessibleName())
+        again = next(one for one in page.problem_list.findChildren(QPushButton) if "A little something" in one.accessibleName())
         QTest.mouseClick(again, Qt.MouseButton.LeftButton)
 
-        await until(lambda: len(page.faults.words) == 2)
+        await until(lambda: len(page.problem_list.problem_texts) == 2)
         assert services.preferences.current.tasks_off == []

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.domain.agent_runs import ChangeState, Feedback, ReplyRating
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.pages.dreams.page import LOG, OPEN, SAID, DreamPage
+from lethe_app.ui.pages.dreams.page import FEEDBACK, HISTORY, PENDING, DreamPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -31,12 +31,12 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
         for content in (FERRY, FERRY, LAMP, LAMP):
             await scene.services.brain.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
         scene.window.actions_["dreams"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, DreamPage)
-        await until(lambda: page.whose.persona == "mira" and page.now_button.isEnabled())
-        QTest.mouseClick(page.now_button, Qt.MouseButton.LeftButton)
-        looking = asyncio.ensure_future(scene.services.away.look())
-        await until(lambda: len(page.rows.shown) == 2 and page.detail.change is not None)
+        await until(lambda: page.persona_selector.persona_id == "mira" and page.dream_button.isEnabled())
+        QTest.mouseClick(page.dream_button, Qt.MouseButton.LeftButton)
+        looking = asyncio.ensure_future(scene.services.task_runner.run_next_task())
+        await until(lambda: len(page.rows.visible_rows) == 2 and page.detail.change is not None)
         await looking
         yield scene, page
 
@@ -54,33 +54,33 @@ async def test_what_is_proposed_is_seen_accepted_and_taken_back(tmp_path: Path, 
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
         assert page.detail.reason.text() == "These 2 have the same meaning."
         words = page.detail.field.text
-        assert page.chips[OPEN].text() == "Pending (2)"
+        assert page.chips[PENDING].text() == "Pending (2)"
 
-        click(page.detail.accept)
-        await until(lambda: len(page.rows.shown) == 1)
+        click(page.detail.accept_button)
+        await until(lambda: len(page.rows.visible_rows) == 1)
         assert (await contents(scene)).count(words) == 1
 
-        show(page, LOG)
-        assert [one.state for one in page.rows.shown] == [ChangeState.APPLIED]
-        page.table.go_to(page.rows.shown[0].id)
-        await until(page.detail.take_back.isVisible)
-        click(page.detail.take_back)
-        await until(lambda: page.rows.shown and page.rows.shown[0].state is ChangeState.REVERTED)
+        show(page, HISTORY)
+        assert [one.state for one in page.rows.visible_rows] == [ChangeState.APPLIED]
+        page.table.select_row(page.rows.visible_rows[0].id)
+        await until(page.detail.revert_button.isVisible)
+        click(page.detail.revert_button)
+        await until(lambda: page.rows.visible_rows and page.rows.visible_rows[0].state is ChangeState.REVERTED)
         assert (await contents(scene)).count(words) == 2
 
 
 async def test_accepting_is_undone_with_the_undo_of_the_page(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
-        click(page.all_button)
-        await until(lambda: not page.rows.shown)
+        click(page.accept_all_button)
+        await until(lambda: not page.rows.visible_rows)
         assert await contents(scene) == [FERRY, LAMP]
 
-        page.undo.undo()
-        await until(lambda: len(page.rows.shown) == 2)
+        page.undo_stack.undo()
+        await until(lambda: len(page.rows.visible_rows) == 2)
         assert await contents(scene) == [FERRY, FERRY, LAMP, LAMP]
 
-        page.undo.redo()
-        await until(lambda: not page.rows.shown)
+        page.undo_stack.redo()
+        await until(lambda: not page.rows.visible_rows)
         assert await contents(scene) == [FERRY, LAMP]
 
 
@@ -90,8 +90,8 @@ async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, ech
         page.detail.field.selectAll()
         QTest.keyClicks(page.detail.field, "My own words.")
 
-        click(page.detail.accept)
-        await until(lambda: len(page.rows.shown) == 1)
+        click(page.detail.accept_button)
+        await until(lambda: len(page.rows.visible_rows) == 1)
 
         own = [one for one in await scene.services.brain.memories("mira") if one.content == "My own words."]
         assert [one.made_by for one in own] == [""]
@@ -99,12 +99,12 @@ async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, ech
 
 async def test_what_was_declined_is_left_and_can_be_thought_of_again(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
-        click(page.detail.decline)
-        await until(lambda: len(page.rows.shown) == 1)
-        show(page, LOG)
-        page.table.go_to(page.rows.shown[0].id)
-        click(page.detail.again)
-        await until(lambda: page.chips[OPEN].text() == "Pending (2)")
+        click(page.detail.decline_button)
+        await until(lambda: len(page.rows.visible_rows) == 1)
+        show(page, HISTORY)
+        page.table.select_row(page.rows.visible_rows[0].id)
+        click(page.detail.propose_again_button)
+        await until(lambda: page.chips[PENDING].text() == "Pending (2)")
 
         assert len(await contents(scene)) == 4
 
@@ -116,14 +116,14 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
         await scene.services.feedback._rows.save_feedback(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
         scene.services.feedback.changed.tell("mira")
-        show(page, SAID)
-        await until(lambda: page.thoughts.shown)
-        page.said.go_to(page.thoughts.key_of(page.thoughts.shown[0]))
+        show(page, FEEDBACK)
+        await until(lambda: page.feedback_rows.visible_rows)
+        page.feedback_table.select_row(page.feedback_rows.key_of(page.feedback_rows.visible_rows[0]))
 
         assert page.detail.title.text() == "“Don't do that.”"
         assert page.detail.reason.text() == scene.words[-1]
-        click(page.detail.go)
-        await until(lambda: scene.host.workshop.page is None)
+        click(page.detail.open_message_button)
+        await until(lambda: scene.host.navigator.current_page is None)
 
 
 async def test_a_broken_directive_of_the_users_is_told(tmp_path: Path, echo_model: Callable[..., Path]):

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
 
@@ -43,11 +43,11 @@ async def page_of(scene: Scene, wish: str) -> Page:
     """The page behind `wish`, when it has come to rest."""
     scene.window.resize(1100, 760)
     scene.window.actions_[wish].trigger()
-    await until(lambda: scene.host.workshop.page is not None)
+    await until(lambda: scene.host.navigator.current_page is not None)
     for _ in range(30):
         QApplication.processEvents()
         await asyncio.sleep(0.02)
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert page is not None
     return page
 
@@ -93,7 +93,7 @@ def by_arrow(widget: QWidget) -> bool:
     return widget.isCheckable() and (widget.autoExclusive() or (group is not None and group.exclusive()))
 
 
-@pytest.mark.parametrize("wish", sorted(DOORS))
+@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
 async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)
@@ -107,7 +107,7 @@ async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str)
     assert nameless == []
 
 
-@pytest.mark.parametrize("wish", sorted(DOORS))
+@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
 async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         await scene.services.preferences.set(font_size=LARGE)
@@ -133,7 +133,7 @@ def needed(widget: QLabel | QPushButton | QCheckBox | QToolButton) -> int:
     return max((metrics.horizontalAdvance(part) for part in parts), default=0)
 
 
-@pytest.mark.parametrize("wish", sorted(DOORS))
+@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
 async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
     weak: list[str] = []
     async with opened(tmp_path) as scene:
@@ -149,7 +149,7 @@ async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
     assert weak == []
 
 
-@pytest.mark.parametrize("wish", sorted(DOORS))
+@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
 async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)

@@ -37,9 +37,9 @@ async def facts_of(
         if archived:
             await scene.services.archiving.archive_session(session.guid)
         scene.window.actions_["facts"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, FactPage)
-        await until(lambda: page.whose.persona_name == "Mira" and page.core_words.text())
+        await until(lambda: page.persona_selector.persona_name == "Mira" and page.core_label.text())
         yield scene, page
 
 
@@ -48,7 +48,7 @@ def press(button: QPushButton) -> None:
 
 
 def listed(page: FactPage) -> set[str]:
-    return {fact.fact for fact in page.rows.shown}
+    return {fact.fact for fact in page.rows.visible_rows}
 
 
 @pytest.mark.parametrize(
@@ -65,36 +65,36 @@ async def test_an_empty_list_says_why(
     tmp_path: Path, lines: tuple[str, ...], archived: bool, settings: dict[str, object], words: str
 ):
     async with facts_of(tmp_path, *lines, archived=archived, **settings) as (_scene, page):
-        await until(lambda: words in page.absent.words.text())
+        await until(lambda: words in page.empty_state.reason_label.text())
 
-        assert page.lists.currentWidget() is page.absent
-        assert page.absent.settings.isVisible() is ("turned off" in words)
-        assert page.absent.extract.isVisible() is ("turned off" not in words)
+        assert page.stack.currentWidget() is page.empty_state
+        assert page.empty_state.settings_button.isVisible() is ("turned off" in words)
+        assert page.empty_state.extract_button.isVisible() is ("turned off" not in words)
 
 
 async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path):
     async with facts_of(tmp_path, fact_retrieval=False) as (scene, page):
-        await until(page.absent.settings.isVisible)
+        await until(page.empty_state.settings_button.isVisible)
 
-        press(page.absent.settings)
+        press(page.empty_state.settings_button)
 
-        await until(lambda: isinstance(scene.host.workshop.page, SettingsPage))
-        settings = scene.host.workshop.page
+        await until(lambda: isinstance(scene.host.navigator.current_page, SettingsPage))
+        settings = scene.host.navigator.current_page
         assert isinstance(settings, SettingsPage)
         await until(lambda: settings.sections.currentItem() and settings.sections.currentItem().text() == "Memory")
-        field = settings._form_of["fact_retrieval"].field("fact_retrieval")
+        field = settings._form_by_setting["fact_retrieval"].field_widget("fact_retrieval")
         await until(lambda: not field.visibleRegion().isEmpty())
 
 
 async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tmp_path: Path):
     async with facts_of(tmp_path, *NUTS) as (scene, page):
         await talk(scene, "Another", *SMALL_TALK)
-        await until(page.absent.extract.isVisible)
+        await until(page.empty_state.extract_button.isVisible)
 
-        press(page.absent.extract)
+        press(page.empty_state.extract_button)
 
-        await until(lambda: listed(page) == LEARNT and page.lists.currentIndex() == 0 and page.extract_button.isEnabled())
-        assert page.extraction.isHidden()
+        await until(lambda: listed(page) == LEARNT and page.stack.currentIndex() == 0 and page.extract_button.isEnabled())
+        assert page.extraction_bar.isHidden()
 
 
 async def test_extracting_can_be_stopped(tmp_path: Path):
@@ -118,23 +118,23 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
             ExtractedFact(fact="Tomas's sister is called Ines.", kind=FactKind.PEOPLE),
             ExtractedFact(fact="Tomas is the king of Elfland.", in_story=True, source_memories=[uuid4()]),
         ]
-        await scene.services.knowing.learn("mira", facts)
-        await until(lambda: page.rows.total == 3)
+        await scene.services.fact_service.learn("mira", facts)
+        await until(lambda: page.rows.row_total == 3)
 
         assert listed(page) == {facts[0].fact, facts[1].fact}
-        assert page.kinds.chips[FactKind.HEALTH].isHidden()
-        press(page.kinds.chips[FactKind.WORK])
+        assert page.kind_chips.chips[FactKind.HEALTH].isHidden()
+        press(page.kind_chips.chips[FactKind.WORK])
         assert listed(page) == {facts[0].fact}
-        page.go_to(facts[0].guid)
+        page.select_fact(facts[0].guid)
         await until(lambda: page.detail.fact is not None)
-        assert "Work · Attribute: job" in page.detail._told.text()
-        press(page.kinds.chips[FactKind.WORK])
-        press(page.views.chips[FactListView.STORY])
+        assert "Work · Attribute: job" in page.detail._metadata_label.text()
+        press(page.kind_chips.chips[FactKind.WORK])
+        press(page.view_chips.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}
 
 
 async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
-    facts = await scene.services.knowing.all("mira")
+    facts = await scene.services.fact_service.all("mira")
     return {fact.fact: fact.in_story for fact in facts if session.guid in fact.source_memories and not fact.superseded}
 
 
@@ -143,7 +143,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
         session = await talk(scene, "An evening", *NUTS)
         page = await session_page(scene, session)
 
-        press(page.detail.extract)
+        press(page.detail.extract_button)
 
         await until(lambda: [toast.text for toast in scene.toasts] == ["2 facts were extracted."])
         assert set(await known(scene, session)) == LEARNT
@@ -154,14 +154,14 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
         session = await talk(scene, "An evening", *NUTS)
         await scene.services.archiving.archive_session(session.guid)
         page = await session_page(scene, session)
-        box = page.detail.form.field("is_roleplay")
+        box = page.detail.form.field_widget("is_roleplay")
         assert isinstance(box, QCheckBox)
 
         box.click()
         await page.edits.save()
         assert await known(scene, session) == dict.fromkeys(LEARNT, True)
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await page.edits.save()
         assert await known(scene, session) == dict.fromkeys(LEARNT, False)
 
@@ -169,15 +169,15 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
 async def test_expert_settings_are_shown_on_request(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.actions_["settings"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, SettingsPage)
         await until(lambda: page.sections.currentRow() == 0)
         page.show_setting("fact_retrieval")
-        field = page._form_of["rag_distance"].field("rag_distance")
+        field = page._form_by_setting["rag_distance"].field_widget("rag_distance")
         assert not field.isVisible()
 
-        press(page.experts)
+        press(page.expert_chip)
         assert field.isVisible()
-        press(page.experts)
+        press(page.expert_chip)
         page.search.setText("recall distance")
         assert field.isVisible()

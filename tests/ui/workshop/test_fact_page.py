@@ -43,11 +43,13 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         bees = told("Tomas keeps bees.", session, message, reference_count=2)
         cats = told("Tomas has three cats.", session, message)
         old = told("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
-        await scene.services.knowing._facts.save_facts("mira", bees, cats, old)
+        await scene.services.fact_service._facts.save_facts("mira", bees, cats, old)
         scene.window.actions_["facts"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, FactPage)
-        await until(lambda: page.rows.total == 3 and page.whose.persona_name == "Mira" and page.core_words.text())
+        await until(
+            lambda: page.rows.row_total == 3 and page.persona_selector.persona_name == "Mira" and page.core_label.text()
+        )
         yield scene, page
 
 
@@ -62,15 +64,15 @@ def script(echo_model) -> Path:
 
 
 def facts(page: FactPage) -> set[str]:
-    return {fact.fact for fact in page.rows.shown}
+    return {fact.fact for fact in page.rows.visible_rows}
 
 
 def named(page: FactPage, text: str) -> ExtractedFact:
-    return next(fact for fact in page._known.values() if fact.fact == text)
+    return next(fact for fact in page._facts_by_guid.values() if fact.fact == text)
 
 
 async def chosen(page: FactPage, text: str) -> None:
-    page.go_to(named(page, text).guid)
+    page.select_fact(named(page, text).guid)
     await until(lambda: page.detail.fact is not None and page.detail.fact.fact == text)
 
 
@@ -88,7 +90,7 @@ async def accepted(scene: Scene, kind: type[QDialog]) -> QDialog:
 async def test_each_view_lists_its_own_and_words_narrow_them(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (_scene, page):
         assert facts(page) == {"Tomas keeps bees.", "Tomas has three cats."}
-        assert "2 facts are always included" in page.core_words.text()
+        assert "2 facts are always included" in page.core_label.text()
         QTest.keyClicks(page.search, "bees")
         assert facts(page) == {"Tomas keeps bees."}
         page.search.clear()
@@ -108,7 +110,7 @@ async def test_what_was_said_more_often_weighs_more_and_what_was_replaced_nothin
         assert float(weight_in_words(often)) > float(weight_in_words(bees)) > 0
         assert weight_in_words(bees.model_copy(update={"superseded": True})) == ""
         await chosen(page, "Tomas keeps bees.")
-        assert f"Weight {weight_in_words(bees)}" in page.detail._told.text()
+        assert f"Weight {weight_in_words(bees)}" in page.detail._metadata_label.text()
 
 
 async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):
@@ -119,7 +121,7 @@ async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):
         button = next(button for button in page.findChildren(SourceButton) if source in button.accessibleName())
         assert "The bees" in button.accessibleName()
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        await until(lambda: scene.host.workshop.page is None and "I keep bees, you know." in scene.words)
+        await until(lambda: scene.host.navigator.current_page is None and "I keep bees, you know." in scene.words)
 
 
 async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: Path, script: Path):
@@ -128,13 +130,13 @@ async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: 
         QTest.keyClick(page.table, Qt.Key.Key_Return)
         page.detail.field.selectAll()
         QTest.keyClicks(page.detail.field, "Tomas sold his bees.")
-        assert page.detail.keep_button.isVisible()
+        assert page.detail.save_button.isVisible()
         await pressed(page, "Save changes")
         await until(lambda: "Tomas sold his bees." in facts(page))
         assert named(page, "Tomas sold his bees.").made_by is MadeBy.USER
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: "Tomas keeps bees." in facts(page) and "Tomas sold his bees." not in facts(page))
-        assert await scene.services.knowing._facts.tombstones("mira") == []
+        assert await scene.services.fact_service._facts.tombstones("mira") == []
 
 
 async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
@@ -144,7 +146,7 @@ async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
         await until(lambda: named(page, "Tomas keeps bees.").pinned)
         page.show_view(FactListView.PINNED)
         assert facts(page) == {"Tomas keeps bees."}
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: facts(page) == set())
 
 
@@ -158,9 +160,9 @@ async def test_a_fact_is_added_undone_and_added_again(tmp_path: Path, script: Pa
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas sings." in facts(page))
         first = named(page, "Tomas sings.")
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: "Tomas sings." not in facts(page))
-        page.undo.redo()
+        page.undo_stack.redo()
         await until(lambda: "Tomas sings." in facts(page))
         assert named(page, "Tomas sings.") == first
 
@@ -174,12 +176,12 @@ async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, scr
         assert "Tomas keeps bees." in question.primary.text()
         QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." not in facts(page))
-        assert len(await scene.services.knowing._facts.tombstones("mira")) == 1
+        assert len(await scene.services.fact_service._facts.tombstones("mira")) == 1
 
         (button,) = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." in facts(page))
-        assert await scene.services.knowing._facts.tombstones("mira") == []
+        assert await scene.services.fact_service._facts.tombstones("mira") == []
 
 
 async def test_several_become_one_in_the_users_words_and_several_again(tmp_path: Path, script: Path):
@@ -193,13 +195,13 @@ async def test_several_become_one_in_the_users_words_and_several_again(tmp_path:
         choice = next(button for button in dialog.findChildren(QRadioButton) if "bees" in button.text())
         QTest.mouseClick(choice, Qt.MouseButton.LeftButton, pos=choice.rect().center())
         choice.click()
-        assert dialog.words == "Tomas keeps bees."
+        assert dialog.entered_text == "Tomas keeps bees."
         dialog.field.set_text("Tomas keeps bees and cats.")
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
         await until(lambda: facts(page) == {"Tomas keeps bees and cats."})
         assert named(page, "Tomas keeps bees and cats.").reference_count == 3
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: facts(page) == {"Tomas keeps bees.", "Tomas has three cats."})
 
 
@@ -207,17 +209,17 @@ async def test_a_replaced_fact_holds_again_instead_of_the_newer_one(tmp_path: Pa
     async with browsing(tmp_path / "home", script) as (_scene, page):
         page.show_view(FactListView.REPLACED)
         await chosen(page, "Tomas has two cats.")
-        assert page.detail.successor.accessibleName().startswith("Tomas has three cats.")
+        assert page.detail.successor_button.accessibleName().startswith("Tomas has three cats.")
         await pressed(page, "Replace newer fact")
         await until(lambda: named(page, "Tomas has three cats.").superseded)
         await until(lambda: facts(page) == {"Tomas keeps bees.", "Tomas has two cats."})
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: named(page, "Tomas has two cats.").superseded)
 
 
 async def test_what_is_learnt_behind_the_page_is_seen(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (scene, page):
-        await scene.services.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
+        await scene.services.fact_service.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: "Tomas reads." in facts(page))
 
 
@@ -229,9 +231,9 @@ async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(t
         pinned = named(page, "Tomas keeps bees.")
         newer = ExtractedFact(fact="Tomas sold his bees.")
         said_again = {"reference_count": 3, "superseded": True, "superseded_by": newer.guid}
-        await scene.services.knowing._facts.save_facts("mira", newer, pinned.model_copy(update=said_again))
+        await scene.services.fact_service._facts.save_facts("mira", newer, pinned.model_copy(update=said_again))
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: not named(page, "Tomas keeps bees.").pinned)
 
         left = named(page, "Tomas keeps bees.")
@@ -241,8 +243,8 @@ async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(t
 async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
-        await scene.services.knowing._facts.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
-        page = scene.host.workshop.open(lambda: FactPage(scene.host.place))
+        await scene.services.fact_service._facts.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
+        page = scene.host.navigator.open_page(lambda: FactPage(scene.host.page_context))
         assert isinstance(page, FactPage)
         page.show_fact("edmund", old.guid)
 

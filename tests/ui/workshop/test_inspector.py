@@ -15,12 +15,12 @@ from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut, PromptP
 from lethe_app.services.chat.prompt_inspector import Inspection
 from lethe_app.ui.core.palette import DAY, NIGHT
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.inspector.colours import colours, tints, title_of
-from lethe_app.ui.pages.inspector.diff import LineChange, compare, lines_of, part_at, shared_beginning
-from lethe_app.ui.pages.inspector.page import CHANGES, InspectorPage
-from lethe_app.ui.pages.inspector.summary import Account, cost_words
-from lethe_app.ui.pages.inspector.text import PromptText, units
-from lethe_app.ui.pages.inspector.token_shares import percent
+from lethe_app.ui.pages.inspector.colours import section_colours, section_tints, section_title
+from lethe_app.ui.pages.inspector.diff import LineChange, common_prefix_length, compare_prompts, part_at, split_lines
+from lethe_app.ui.pages.inspector.page import CHANGES_TAB, InspectorPage
+from lethe_app.ui.pages.inspector.summary import Account, cost_in_words
+from lethe_app.ui.pages.inspector.text import PromptText, utf16_length
+from lethe_app.ui.pages.inspector.token_shares import format_percent
 from tests.ui.test_accessibility import ENOUGH, contrast, nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -50,13 +50,13 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
 
 async def say(scene: Scene, text: str) -> None:
     rows = scene.host.messages.rowCount()
-    scene.host.turns.send(text)
+    scene.host.turns.send_message(text)
     await until(lambda: scene.host.messages.rowCount() == rows + 2 and not scene.is_replying)
 
 
 async def inspector(scene: Scene) -> InspectorPage:
     scene.window.actions_["inspector"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, InspectorPage)
     await until(page.subtitle.accessibleName)
     return page
@@ -75,9 +75,9 @@ async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene:
     page = await inspector(scene)
 
     assert page.inspection is not None
-    assert "Is the pharos lit?" in page.text.toPlainText()
-    assert "Mira is the navigator of the Petrel" in page.text.toPlainText()
-    shown = {share.part: share.tokens for share, _whole in page.account.rows.shown}
+    assert "Is the pharos lit?" in page.prompt_text.toPlainText()
+    assert "Mira is the navigator of the Petrel" in page.prompt_text.toPlainText()
+    shown = {share.part: share.tokens for share, _whole in page.summary.rows.visible_rows}
     assert sum(shown.values()) == page.inspection.receipt.prompt_tokens
     assert shown[PromptPart.PERSONA] > 50
     assert " processed." in words_in(page)
@@ -86,15 +86,15 @@ async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene:
 async def test_the_section_under_the_cursor_is_found_in_the_words_and_copied(scene: Scene):
     await say(scene, "Is the pharos lit?")
     page = await inspector(scene)
-    assert not page.copy_part.isEnabled()
+    assert not page.copy_section_button.isEnabled()
 
-    assert page.account.table.go_to(PromptPart.MESSAGE)
-    QTest.mouseClick(page.copy_part, Qt.MouseButton.LeftButton)
+    assert page.summary.table.select_row(PromptPart.MESSAGE)
+    QTest.mouseClick(page.copy_section_button, Qt.MouseButton.LeftButton)
 
     assert QApplication.clipboard().text() == "Is the pharos lit?"
-    assert page.text.textCursor().block().text().startswith("Is the pharos lit?")
-    QTest.mouseClick(page.copy_all, Qt.MouseButton.LeftButton)
-    assert QApplication.clipboard().text() == page.text.toPlainText()
+    assert page.prompt_text.textCursor().block().text().startswith("Is the pharos lit?")
+    QTest.mouseClick(page.copy_prompt_button, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == page.prompt_text.toPlainText()
 
 
 async def test_what_changed_is_told_with_the_place_of_the_first_difference(scene: Scene):
@@ -102,30 +102,30 @@ async def test_what_changed_is_told_with_the_place_of_the_first_difference(scene
     await say(scene, "Is the pharos lit?")
     page = await inspector(scene)
 
-    page.views.setCurrentIndex(CHANGES)
-    await until(lambda: page.first.isVisibleTo(page))
+    page.tabs.setCurrentIndex(CHANGES_TAB)
+    await until(lambda: page.first_difference_label.isVisibleTo(page))
 
-    lines = page.text.toPlainText().splitlines()
+    lines = page.prompt_text.toPlainText().splitlines()
     assert any(line.startswith("+ Is the pharos lit?") for line in lines)
     assert any("unchanged lines" in line for line in lines)
     found = page.inspection
     assert found is not None
-    part = part_at(found.spans, shared_beginning(found.previous, found.spans))
+    part = part_at(found.spans, common_prefix_length(found.previous, found.spans))
     assert part in {PromptPart.HISTORY, PromptPart.MEMORIES}
-    assert f"The first difference is in “{title_of(part)}”." in page.first.text()
+    assert f"The first difference is in “{section_title(part)}”." in page.first_difference_label.text()
 
 
 async def test_the_arrows_lead_from_reply_to_reply(scene: Scene):
     await say(scene, "Good evening.")
     await say(scene, "Is the pharos lit?")
     page = await inspector(scene)
-    assert not page.after.isEnabled()
+    assert not page.next_reply_button.isEnabled()
 
-    QTest.mouseClick(page.before, Qt.MouseButton.LeftButton)
-    await until(page.after.isEnabled)
+    QTest.mouseClick(page.previous_reply_button, Qt.MouseButton.LeftButton)
+    await until(page.next_reply_button.isEnabled)
 
-    assert "Good evening." in page.text.toPlainText()
-    assert "Is the pharos lit?" not in page.text.toPlainText()
+    assert "Good evening." in page.prompt_text.toPlainText()
+    assert "Is the pharos lit?" not in page.prompt_text.toPlainText()
 
 
 async def test_it_begins_with_the_reply_that_was_chosen_in_the_conversation(scene: Scene):
@@ -134,19 +134,21 @@ async def test_it_begins_with_the_reply_that_was_chosen_in_the_conversation(scen
     first_reply = scene.host.messages.outline(2).id
 
     scene.host.view.prompt_requested.emit(first_reply)
-    await until(lambda: isinstance(scene.host.workshop.page, InspectorPage) and scene.host.workshop.page.inspection)
+    await until(
+        lambda: isinstance(scene.host.navigator.current_page, InspectorPage) and scene.host.navigator.current_page.inspection
+    )
 
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, InspectorPage)
-    assert page.reply == first_reply
-    assert "Is the pharos lit?" not in page.text.toPlainText()
+    assert page.reply_id == first_reply
+    assert "Is the pharos lit?" not in page.prompt_text.toPlainText()
 
 
 async def test_a_greeting_has_no_prompt_and_the_page_says_so(scene: Scene):
     page = await inspector(scene)
 
     await until(lambda: "No prompt recorded" in words_in(page))
-    assert not page.copy_all.isEnabled()
+    assert not page.copy_prompt_button.isEnabled()
 
 
 async def test_a_prompt_that_is_not_kept_any_more_still_has_its_account(scene: Scene):
@@ -156,7 +158,7 @@ async def test_a_prompt_that_is_not_kept_any_more_still_has_its_account(scene: S
     page = await inspector(scene)
 
     await until(lambda: "Prompt text no longer stored" in words_in(page))
-    assert page.account.rows.shown
+    assert page.summary.rows.visible_rows
     assert not page.search.isEnabled()
 
 
@@ -165,12 +167,12 @@ async def test_words_are_found_and_counted(scene: Scene):
     page = await inspector(scene)
 
     QTest.keyClicks(page.search, "pharos")
-    assert page.matches.text() == "1 of 3"
+    assert page.match_count_label.text() == "1 of 3"
     QTest.keyClick(page.search, Qt.Key.Key_Return)
-    assert page.matches.text() == "2 of 3"
+    assert page.match_count_label.text() == "2 of 3"
     page.search.setText("nowhere at all")
 
-    assert page.matches.text() == "no matches"
+    assert page.match_count_label.text() == "no matches"
 
 
 async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
@@ -178,13 +180,13 @@ async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
     await scene.services.preferences.set(font_size=22)
     scene.window.resize(900, 640)
     page = await inspector(scene)
-    await until(lambda: page.account.rows.shown)
+    await until(lambda: page.summary.rows.visible_rows)
     QApplication.processEvents()
 
     assert nameless(page) == []
     assert page.width() <= scene.window.width()
-    header = page.account.table.horizontalHeader()
-    wanted = page.account.fontMetrics().horizontalAdvance("Tokens")
+    header = page.summary.table.horizontalHeader()
+    wanted = page.summary.fontMetrics().horizontalAdvance("Tokens")
     assert header.sectionSize(1) >= wanted
 
 
@@ -192,7 +194,7 @@ async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
 
 
 def test_a_line_belongs_to_the_part_that_says_most_in_it():
-    assert [(text, part) for text, part in lines_of(BEFORE)][2:] == [
+    assert [(text, part) for text, part in split_lines(BEFORE)][2:] == [
         ("Be brief.", PromptPart.SYSTEM),
         ("The lamp is lit.<|im_end|>", PromptPart.MEMORIES),
         ("Good evening.", PromptPart.MESSAGE),
@@ -202,7 +204,7 @@ def test_a_line_belongs_to_the_part_that_says_most_in_it():
 def test_only_what_came_and_went_is_shown_with_a_little_around_it():
     many = (PromptSpan(PromptPart.SYSTEM, "".join(f"Rule {number}.\n" for number in range(40))),)
 
-    lines = compare((*many, *BEFORE), (*many, *AFTER))
+    lines = compare_prompts((*many, *BEFORE), (*many, *AFTER))
 
     told = [(line.change, line.text) for line in lines]
     assert told[0] == (LineChange.SKIPPED, "")
@@ -213,18 +215,18 @@ def test_only_what_came_and_went_is_shown_with_a_little_around_it():
 
 
 def test_the_first_difference_is_told_by_character_and_part():
-    place = shared_beginning(BEFORE, AFTER)
+    place = common_prefix_length(BEFORE, AFTER)
     assert "".join(span.text for span in AFTER)[place:].startswith("went out.")
     assert part_at(AFTER, place) is PromptPart.MEMORIES
     assert part_at(AFTER, 0) is PromptPart.SYSTEM  # what the template says leads on to it
     assert part_at(AFTER, 10_000) is None
-    assert shared_beginning(AFTER, AFTER) == sum(len(span.text) for span in AFTER)
+    assert common_prefix_length(AFTER, AFTER) == sum(len(span.text) for span in AFTER)
 
 
 def test_two_prompts_of_thousands_of_like_lines_are_compared():
     old = [PromptSpan(PromptPart.HISTORY, f"line {number}\n<|im_end|>\n") for number in range(1200)]
     new = [PromptSpan(PromptPart.HISTORY, f"other {number}\n<|im_end|>\n") for number in range(1200)]
-    changes = [line.change for line in compare(old, new)]
+    changes = [line.change for line in compare_prompts(old, new)]
     assert changes.count(LineChange.CAME) >= 1200
     assert changes.count(LineChange.WENT) >= 1200
 
@@ -239,18 +241,18 @@ def test_sections_find_their_lines_whatever_signs_stand_before_them(theme: Theme
     assert text.textCursor().block().text() == "Hello there."
     text.search("there")
     assert text.extraSelections()[0].cursor.selectedText() == "there"
-    assert units("🌊") == 2
+    assert utf16_length("🌊") == 2
 
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
-    grounds = tints(palette)
-    assert set(grounds) == set(colours(palette)) == set(PromptPart)
+    grounds = section_tints(palette)
+    assert set(grounds) == set(section_colours(palette)) == set(PromptPart)
     assert min(contrast(palette.text, ground) for ground in grounds.values()) >= ENOUGH
     amber = QColor(palette.amber).hslHue()
     remembered = {PromptPart.MEMORIES, PromptPart.FACTS, PromptPart.SUMMARIES}
-    near = {part for part, colour in colours(palette).items() if QColor(colour).hslSaturation() > 60}
-    near = {part for part in near if abs(QColor(colours(palette)[part]).hslHue() - amber) < 20}
+    near = {part for part, colour in section_colours(palette).items() if QColor(colour).hslSaturation() > 60}
+    near = {part for part in near if abs(QColor(section_colours(palette)[part]).hslHue() - amber) < 20}
     assert near == remembered
 
 
@@ -265,26 +267,26 @@ def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
     assert "50 tokens: the oldest 2 of 9 messages omitted" in words
     assert "20 tokens reprocessed because it moved." in words
     assert "300 of 400 tokens cached" in words
-    assert cost_words(None) == ["No figures: the reply was stopped too early."]
+    assert cost_in_words(None) == ["No figures: the reply was stopped too early."]
 
 
 def test_shares_are_told_in_percent():
-    assert (percent(0, 10), percent(1, 1000), percent(1, 3)) == ("0 %", "<1 %", "33 %")
+    assert (format_percent(0, 10), format_percent(1, 1000), format_percent(1, 3)) == ("0 %", "<1 %", "33 %")
 
 
 async def test_while_the_reply_is_being_written_the_page_says_so_and_shows_the_prompt_when_it_is_finished(
     tmp_path: Path, echo_model: Callable[..., Path]
 ):
     async with opened(tmp_path / "home", echo_model("word " * 400, delay=0.02)) as scene:
-        scene.host.turns.send("Is the pharos lit?")
+        scene.host.turns.send_message("Is the pharos lit?")
         await until(lambda: scene.is_replying and scene.host.messages.growing_row is not None)
         scene.window.actions_["inspector"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, InspectorPage)
         await until(lambda: "Reply in progress" in words_in(page))
 
         await until(lambda: scene.host.messages.rowCount() == 3 and "word" in scene.words[2])
-        scene.host.turns.stop()
+        scene.host.turns.stop_reply()
         await until(lambda: page.inspection is not None)
         assert "Reply in progress" not in words_in(page)
         assert ": word" in page.subtitle.accessibleName()

@@ -25,14 +25,14 @@ async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
     for memory in memories:
         await scene.services.brain.memorize("mira", memory, check=False)
     scene.window.actions_["memories"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, MemoryPage)
-    await until(lambda: page.rows.total >= len(memories) and page.chips.filed.count() > 1)
+    await until(lambda: page.rows.row_total >= len(memories) and page.chips.filed_filter.count() > 1)
     return page
 
 
 def shown(page: MemoryPage) -> set[str]:
-    return {line.name for line in page.rows.shown}
+    return {line.name for line in page.rows.visible_rows}
 
 
 async def test_a_category_shows_what_lies_in_it_and_its_branches_and_a_tag_what_carries_it(
@@ -40,7 +40,7 @@ async def test_a_category_shows_what_lies_in_it_and_its_branches_and_a_tag_what_
 ):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         page = await page_of(scene, PIP, INES, LAMP, ROPE)
-        filed = page.chips.filed
+        filed = page.chips.filed_filter
         assert filed.isVisible()
         assert [filed.itemText(place).split() for place in range(filed.count())] == [
             ["All", "categories", "and", "tags"],
@@ -50,20 +50,20 @@ async def test_a_category_shows_what_lies_in_it_and_its_branches_and_a_tag_what_
             ["#dog", "2"],
         ]
 
-        filed.choose("family")
+        filed.select_key("family")
         assert shown(page) == {"Pip", "Ines"}
-        filed.choose("family/pets")
+        filed.select_key("family/pets")
         assert shown(page) == {"Pip"}
-        filed.choose("#dog")
+        filed.select_key("#dog")
         assert shown(page) == {"Pip", "Lamp"}
-        filed.choose("")
+        filed.select_key("")
         assert shown(page) >= {"Pip", "Ines", "Lamp", "Rope"}
 
 
 async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         page = await page_of(scene, PIP, ROPE)
-        page.table.go_to(str(ROPE.guid))
+        page.table.select_row(str(ROPE.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == ROPE.guid)
         field = page.detail.form.field("filed_under")
         assert isinstance(field, QLineEdit)
@@ -76,16 +76,16 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         QTest.keyClick(tags.focusProxy(), Qt.Key.Key_Return)
         await page.edits.save()
 
-        memory = await scene.services.browsing.memory(ROPE.guid)
+        memory = await scene.services.memory_lists.load_memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("rigging/mast-head", ["hemp"])
         for words in ("What about the mast?", "And the hemp?"):
             assert ROPE.guid in {one.memory for one in await scene.services.lookup.search("mira", words)}
-        await until(lambda: "rigging/mast-head" in page.chips.filed.categories)
+        await until(lambda: "rigging/mast-head" in page.chips.filed_filter.categories)
 
-        page.undo.undo()
-        page.undo.undo()
+        page.undo_stack.undo()
+        page.undo_stack.undo()
         await page.edits.save()
-        memory = await scene.services.browsing.memory(ROPE.guid)
+        memory = await scene.services.memory_lists.load_memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("", [])
 
 

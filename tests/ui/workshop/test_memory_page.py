@@ -20,7 +20,7 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.pages.memories.table_model import DISTANCE, State, title_of
+from lethe_app.ui.pages.memories.table_model import DISTANCE, State, memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
@@ -43,9 +43,9 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
         for memory in memories:
             await scene.services.brain.memorize("mira", memory, check=False)
         scene.window.actions_["memories"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, MemoryPage)
-        await until(lambda: len(names(page)) == len(memories) and page.whose.persona_name == "Mira")
+        await until(lambda: len(names(page)) == len(memories) and page.persona_selector.persona_name == "Mira")
         yield scene, page
 
 
@@ -56,7 +56,7 @@ def script(echo_model) -> Path:
 
 def names(page: MemoryPage) -> list[str]:
     """Of the memories on display, without the conversations."""
-    return [line.name for line in page.rows.shown if not line.is_session]
+    return [line.name for line in page.rows.visible_rows if not line.is_session]
 
 
 def pressed(page: Page, words: str) -> None:
@@ -70,13 +70,13 @@ def take_back(scene: Scene) -> None:
 
 
 async def chosen(page: MemoryPage, memory: MemoryUnit) -> None:
-    assert page.table.go_to(str(memory.guid))
+    assert page.table.select_row(str(memory.guid))
     await until(lambda: page.detail.memory is not None and page.detail.memory.guid == memory.guid)
 
 
 async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
-        await until(lambda: page.chips.chip(MemoryType.PERSON).isVisible())
+        await until(lambda: page.chips.chip_for(MemoryType.PERSON).isVisible())
         QTest.keyClicks(page.search, "SISTER")
         assert names(page) == ["Ines"]
         assert "1 of 5" in page.subtitle.accessibleName()
@@ -89,9 +89,9 @@ async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
             (MemoryType.PERSON, ["Ines"]),
             (MemoryInsertion.NATURAL, ["Ferry"]),
         ):
-            QTest.mouseClick(page.chips.chip(chip), Qt.MouseButton.LeftButton)
+            QTest.mouseClick(page.chips.chip_for(chip), Qt.MouseButton.LeftButton)
             assert names(page) == left
-            QTest.keyClick(page.chips.chip(chip), Qt.Key.Key_Space)
+            QTest.keyClick(page.chips.chip_for(chip), Qt.Key.Key_Space)
         assert len(names(page)) == 4
 
 
@@ -105,8 +105,8 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
 
         QTest.keyClicks(field, " of Porto")
         assert "Ines of Porto" in names(page)
-        assert await scene.host.workshop.clear()
-        kept = await scene.services.browsing.memory(INES.guid)
+        assert await scene.host.navigator.leave_all_pages()
+        kept = await scene.services.memory_lists.load_memory(INES.guid)
         assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
 
 
@@ -121,20 +121,20 @@ async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
         QTest.keyClick(sticky, Qt.Key.Key_Space)
         way.setFocus()
         QTest.keyClick(way, Qt.Key.Key_End)
-        form.end.box.click()
+        form.end_field.box.click()
         await page.edits.save()
-        changed = await scene.services.browsing.memory(INES.guid)
+        changed = await scene.services.memory_lists.load_memory(INES.guid)
         assert (changed.sticky, changed.insertion) == (True, MemoryInsertion.NONE)
         assert changed.end_time is not None
         assert changed.end_time.utcoffset() is not None
 
         await chosen(page, BOAT)
         for _change in range(3):
-            page.undo.undo()
+            page.undo_stack.undo()
         await page.edits.save()
 
-        assert await scene.services.browsing.memory(INES.guid) == INES
-        assert page.undo.count() == 3
+        assert await scene.services.memory_lists.load_memory(INES.guid) == INES
+        assert page.undo_stack.count() == 3
 
 
 async def test_a_new_memory_is_written_and_undone(tmp_path: Path, script: Path):
@@ -145,9 +145,9 @@ async def test_a_new_memory_is_written_and_undone(tmp_path: Path, script: Path):
         assert page.detail.form.field("name").selectedText() == "New memory"
         assert len(await scene.services.brain.memories("mira")) == 5
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: len(names(page)) == 4)
-        page.undo.redo()
+        page.undo_stack.redo()
         await until(lambda: len(names(page)) == 5)
 
 
@@ -173,7 +173,7 @@ async def test_forgetting_is_undone_and_can_be_taken_back_from_the_note(tmp_path
         page.table.selectAll()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: len(names(page)) == 0)
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: len(names(page)) == 4)
 
 
@@ -182,17 +182,17 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
         page.table.selectAll()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: len(names(page)) == 0)
-        await scene.host.workshop.clear()
+        await scene.host.navigator.leave_all_pages()
         take_back(scene)
         scene.window.actions_["memories"].trigger()
-        again = scene.host.workshop.page
+        again = scene.host.navigator.current_page
         assert isinstance(again, MemoryPage)
         await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
 
 
 async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        scene.services.browsing._recall.use(embed, "words")
+        scene.services.memory_lists._recall.set_embedder(embed, "words")
         await scene.services.indexing.follow()
         pressed(page, "By meaning")
         QTest.keyClicks(page.search, "white vessel in the harbour")
@@ -200,9 +200,9 @@ async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Pa
 
         told = page.rows.index(0, DISTANCE).data()
         assert 0 <= float(told) < 1
-        boat = await scene.services.browsing.memory(BOAT.guid)
+        boat = await scene.services.memory_lists.load_memory(BOAT.guid)
         await scene.services.brain.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
-        await until(lambda: float(page.rows.index(page.rows.place_of(str(BOAT.guid)), DISTANCE).data()) > float(told))
+        await until(lambda: float(page.rows.index(page.rows.find_visible_row(str(BOAT.guid)), DISTANCE).data()) > float(told))
         assert not page.table.isColumnHidden(DISTANCE)
         pressed(page, "By meaning")
         page.search.clear()
@@ -224,16 +224,16 @@ async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path:
         await until(page.hint.isVisible)
         QTest.keyClicks(page.search, "How is your sister?")
         pressed(page, "Test recall")
-        await until(page.detail.recall.isVisible)
+        await until(page.detail.recall_view.isVisible)
         assert page.hint.isHidden()
         shown = next(button for button in page.findChildren(QPushButton) if button.text() == "Show in list")
         assert "Ines" in shown.accessibleName()
-        assert "keyword" in " ".join(label.text() for label in page.detail.recall.findChildren(type(page.hint)))
+        assert "keyword" in " ".join(label.text() for label in page.detail.recall_view.findChildren(type(page.hint)))
 
         QTest.mouseClick(shown, Qt.MouseButton.LeftButton)
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == INES.guid)
-        assert page.table.current is not None
-        assert (await scene.services.browsing.memory(INES.guid)).trigger_count == 0
+        assert page.table.current_row is not None
+        assert (await scene.services.memory_lists.load_memory(INES.guid)).trigger_count == 0
 
 
 async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, script: Path):
@@ -241,15 +241,15 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
         session = ChatSession(persona_id="mira", name="First night", content="They met.")
         await scene.services.sessions._chats.add_session(session)
         scene.services.sessions.changed.tell("mira")
-        await until(lambda: page.rows.total == 6)
-        assert page.table.go_to(str(session.guid))
+        await until(lambda: page.rows.row_total == 6)
+        assert page.table.select_row(str(session.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == session.guid)
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         assert "Conversations page" in scene.window.findChildren(Toast)[0].text
 
         pressed(page, "Go to conversation")
-        await until(lambda: scene.host.workshop.page is None)
-        await until(lambda: (current := scene.host.conversations.current) is not None and current.guid == session.guid)
+        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: (current := scene.host.conversations.current_session) is not None and current.guid == session.guid)
 
 
 async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_own(tmp_path: Path, script: Path):
@@ -257,9 +257,9 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
         await scene.services.brain.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
         await until(lambda: "Learnt meanwhile" in names(page))
 
-        other = page.whose.findData("edmund")
+        other = page.persona_selector.findData("edmund")
         assert other >= 0
-        page.whose.setCurrentIndex(other)
+        page.persona_selector.setCurrentIndex(other)
         await until(lambda: "Ines" not in names(page))
         pressed(page, "New memory")
         await until(lambda: names(page).count("New memory") == 1)
@@ -269,23 +269,23 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     memory = MemoryUnit(name="", content="", category=MemoryType.CHAT_SESSION)
 
-    assert title_of(MemoryLine.from_memory(memory)) == "Conversation, not summarised yet"
+    assert memory_title(MemoryLine.from_memory(memory)) == "Conversation, not summarised yet"
 
 
 async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         for memory in (INES, BOAT):
             await chosen(page, memory)
-            page.edits._rest.stop()
+            page.edits._save_timer.stop()
             page.detail.form.field("sticky").click()
-            page.edits._rest.stop()
+            page.edits._save_timer.stop()
         page.edits._unsaved.setdefault(INES.guid, {})["sticky"] = True  # as if nothing had rested meanwhile
-        await scene.services.browsing.forget_memories("mira", [INES.guid])
+        await scene.services.memory_lists.forget_memories("mira", [INES.guid])
         assert page.edits.is_unsaved(BOAT.guid)
 
-        assert await scene.host.workshop.clear()
+        assert await scene.host.navigator.leave_all_pages()
 
-        assert (await scene.services.browsing.memory(BOAT.guid)).sticky
+        assert (await scene.services.memory_lists.load_memory(BOAT.guid)).sticky
         assert [toast.text for toast in scene.toasts] == ["This memory no longer exists."]
         assert not page.edits.is_unsaved(INES.guid)
 
@@ -306,7 +306,7 @@ async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, sc
 
         monkeypatch.setattr(scene.services.brain._holdings, "save_memories", put)
         await page.edits.save()
-        assert (await scene.services.browsing.memory(INES.guid)).sticky
+        assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
 
 
 async def test_categories_and_tags_are_found_by_their_words_too(tmp_path: Path, script: Path):
@@ -316,7 +316,7 @@ async def test_categories_and_tags_are_found_by_their_words_too(tmp_path: Path, 
             page.search.setText(words)
             assert names(page) == ["Rosa"]
         await chosen(page, filed)
-        page._edited("tags", ["Skiff"])
+        page._on_field_edited("tags", ["Skiff"])
         page.search.setText("skiff")
         assert names(page) == ["Rosa"]
 
@@ -328,27 +328,27 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
         await chosen(page, INES)
         field = page.detail.form.field("name")
         assert isinstance(field, QLineEdit)
-        read, go = scene.services.browsing.memory, asyncio.Event()
+        read, go = scene.services.memory_lists.load_memory, asyncio.Event()
 
         async def slow(guid: UUID) -> MemoryUnit:
             memory = await read(guid)
             await go.wait()
             return memory
 
-        monkeypatch.setattr(scene.services.browsing, "memory", slow)
-        loading = asyncio.ensure_future(page.detail.load(INES.guid))
+        monkeypatch.setattr(scene.services.memory_lists, "load_memory", slow)
+        loading = asyncio.ensure_future(page.detail.load_memory(INES.guid))
         await until(lambda: True)
         field.setFocus()
         field.end(False)
         QTest.keyClicks(field, " of Porto")
-        page.edits._rest.stop()
+        page.edits._save_timer.stop()
         go.set()
         await loading
 
         assert field.text() == "Ines of Porto"
         monkeypatch.undo()
         await page.edits.save()
-        assert (await scene.services.browsing.memory(INES.guid)).name == "Ines of Porto"
+        assert (await scene.services.memory_lists.load_memory(INES.guid)).name == "Ines of Porto"
 
 
 async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
@@ -357,20 +357,20 @@ async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
         page.detail.form.field("sticky").click()
-        page.edits._rest.stop()
-        read = scene.services.browsing.memory
+        page.edits._save_timer.stop()
+        read = scene.services.memory_lists.load_memory
 
         async def slow(guid: UUID) -> MemoryUnit:
             await asyncio.sleep(0.2)
             return await read(guid)
 
-        monkeypatch.setattr(scene.services.browsing, "memory", slow)
-        page.table.go_to(str(BOAT.guid))
+        monkeypatch.setattr(scene.services.memory_lists, "load_memory", slow)
+        page.table.select_row(str(BOAT.guid))
         await asyncio.sleep(0.05)
         await chosen(page, FERRY)
 
         monkeypatch.undo()
-        assert (await scene.services.browsing.memory(INES.guid)).sticky
+        assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
 
 
 async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
@@ -379,7 +379,10 @@ async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, endless) as (_scene, page):
         page.search.setText("Where is the xylophone?")
         pressed(page, "Test recall")
-        await until(page.detail.recall.isVisible)
+        await until(page.detail.recall_view.isVisible)
 
-        assert page.detail.recall.width() <= page.detail.width()
-        assert page.detail.recall.close_button.visibleRegion().boundingRect().width() == page.detail.recall.close_button.width()
+        assert page.detail.recall_view.width() <= page.detail.width()
+        assert (
+            page.detail.recall_view.close_button.visibleRegion().boundingRect().width()
+            == page.detail.recall_view.close_button.width()
+        )

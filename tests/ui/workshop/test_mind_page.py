@@ -35,9 +35,9 @@ async def minded(home: Path, *, moods: bool = True) -> AsyncIterator[tuple[Scene
         await live(scene, moods=moods)
         scene.window.resize(1100, 800)
         scene.window.actions_["mind"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, MindPage)
-        await until(lambda: page.journal.rows and page.whose.persona_name == "Mira")
+        await until(lambda: page.journal_list.rows and page.persona_selector.persona_name == "Mira")
         yield scene, page
 
 
@@ -88,30 +88,30 @@ def labels(page: MindPage) -> list[str]:
 
 async def test_the_mood_is_said_in_words_with_the_reason(tmp_path: Path):
     async with minded(tmp_path) as (_scene, page):
-        row = page.moods.rows["cheer"]
+        row = page.mood_card.rows["cheer"]
 
-        assert page.moods.sentence.text() == "Mira feels happy"
-        assert [one.side.title for one in page.moods.rows.values()] == ["Energy", "Cheer", "Curiosity"]
-        assert row.adjective.text() == "happy"
-        assert row.why.text() == "You said something kind · today"
-        assert page.moods.rows["energy"].adjective.text() == "awake"
-        assert row.bar.value() == 80
-        assert row.bar.accessibleDescription() == "happy. You said something kind · today"
+        assert page.mood_card.sentence_label.text() == "Mira feels happy"
+        assert [one.side.title for one in page.mood_card.rows.values()] == ["Energy", "Cheer", "Curiosity"]
+        assert row.adjective_label.text() == "happy"
+        assert row.cause_label.text() == "You said something kind · today"
+        assert page.mood_card.rows["energy"].adjective_label.text() == "awake"
+        assert row.slider.value() == 80
+        assert row.slider.accessibleDescription() == "happy. You said something kind · today"
 
 
 async def test_the_drawing_says_what_it_shows(tmp_path: Path):
     async with minded(tmp_path) as (_scene, page):
-        plot = page.moods.plot
+        plot = page.mood_card.plot
 
         assert len(plot.samples) == 6
         assert "Cheer from 40 to 80 of 100" in plot.accessibleDescription()
-        assert "Cheer 80" in plot.told_at(plot.width())
-        assert "Cheer 40" in plot.told_at(0)
+        assert "Cheer 80" in plot.tooltip_at(plot.width())
+        assert "Cheer 40" in plot.tooltip_at(0)
 
 
 async def test_a_bar_is_moved_by_keyboard_and_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        bar = page.moods.rows["cheer"].bar
+        bar = page.mood_card.rows["cheer"].slider
         bar.setFocus()
         for _press in range(3):
             QTest.keyClick(bar, Qt.Key.Key_PageDown)
@@ -120,19 +120,19 @@ async def test_a_bar_is_moved_by_keyboard_and_taken_back(tmp_path: Path):
             return abs(await felt(scene) - 0.5) < 0.02
 
         await comes(is_sad)
-        await until(lambda: page.moods.rows["cheer"].why.text() == "Set by you · today")
+        await until(lambda: page.mood_card.rows["cheer"].cause_label.text() == "Set by you · today")
         QTest.keyClick(scene.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
 
         async def is_happy() -> bool:
             return abs(await felt(scene) - 0.8) < 0.02
 
         await comes(is_happy)
-        await until(lambda: page.moods.rows["cheer"].why.text() == "You said something kind · today")
+        await until(lambda: page.mood_card.rows["cheer"].cause_label.text() == "You said something kind · today")
 
 
 async def test_a_bar_is_moved_by_the_mouse(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        bar = page.moods.rows["cheer"].bar
+        bar = page.mood_card.rows["cheer"].slider
         QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.rect().center())
 
         async def is_in_the_middle() -> bool:
@@ -143,144 +143,144 @@ async def test_a_bar_is_moved_by_the_mouse(tmp_path: Path):
 
 async def test_who_has_no_moods_says_so_and_can_be_given_some(tmp_path: Path):
     async with minded(tmp_path, moods=False) as (scene, page):
-        assert not page.moods.has_moods.isChecked()
-        assert page.moods.hint.text().startswith("Moods are off for Mira.")
-        assert not page.moods.sentence.isVisible()
+        assert not page.mood_card.moods_check.isChecked()
+        assert page.mood_card.hint.text().startswith("Moods are off for Mira.")
+        assert not page.mood_card.sentence_label.isVisible()
 
-        QTest.keyClick(page.moods.has_moods, Qt.Key.Key_Space)
-        await until(page.moods.sentence.isVisible)
+        QTest.keyClick(page.mood_card.moods_check, Qt.Key.Key_Space)
+        await until(page.mood_card.sentence_label.isVisible)
         assert (await scene.services.library.persona("mira")).mood
 
-        page.undo.undo()
-        await until(lambda: not page.moods.sentence.isVisible())
+        page.undo_stack.undo()
+        await until(lambda: not page.mood_card.sentence_label.isVisible())
         assert not (await scene.services.library.persona("mira")).mood
 
 
 async def test_where_moods_are_off_for_all_one_click_brings_them_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         await scene.services.preferences.set(mood_handling=False)
-        await until(page.moods.for_all.isVisible)
+        await until(page.mood_card.enable_for_all_button.isVisible)
 
-        QTest.mouseClick(page.moods.for_all, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.mood_card.enable_for_all_button, Qt.MouseButton.LeftButton)
 
-        await until(lambda: not page.moods.for_all.isVisible())
+        await until(lambda: not page.mood_card.enable_for_all_button.isVisible())
         assert scene.services.preferences.current.mood_handling
 
 
 async def test_steady_is_a_setting_that_can_be_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        QTest.keyClick(page.moods.steady, Qt.Key.Key_Space)
+        QTest.keyClick(page.mood_card.fixed_check, Qt.Key.Key_Space)
         await until(lambda: scene.services.preferences.current.static_mood)
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: not scene.services.preferences.current.static_mood)
-        await until(lambda: not page.moods.steady.isChecked())
+        await until(lambda: not page.mood_card.fixed_check.isChecked())
 
 
 async def test_a_day_of_the_week_is_planned_and_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        QTest.keyClicks(page.week.fields[Weekday.MONDAY], "Tides.")
+        QTest.keyClicks(page.week_fields.fields[Weekday.MONDAY], "Tides.")
         await until(lambda: not page.edits.is_unsaved("mira plan monday"))
         await page.edits.save()
-        assert await scene.services.mind.week.plan("mira", Weekday.MONDAY) == "Tides."
-        assert page.week.fields[today()].placeholderText() == "Nothing planned today"
+        assert await scene.services.mind.week.load_plan("mira", Weekday.MONDAY) == "Tides."
+        assert page.week_fields.fields[today()].placeholderText() == "Nothing planned today"
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await page.edits.save()
-        assert await scene.services.mind.week.plan("mira", Weekday.MONDAY) == ""
-        assert page.week.fields[Weekday.MONDAY].text() == ""
+        assert await scene.services.mind.week.load_plan("mira", Weekday.MONDAY) == ""
+        assert page.week_fields.fields[Weekday.MONDAY].text() == ""
 
 
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        QTest.keyClicks(page.thoughts, "Still. ")
-        await scene.host.workshop.leave(page)
+        QTest.keyClicks(page.thoughts_field, "Still. ")
+        await scene.host.navigator.leave_page(page)
 
         assert (await scene.services.library.persona("mira")).self_edit_field == "Still. I wait."
 
 
 async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        assert "Mira will bring up what you add here." in page.reminding.nothing.text()
-        page.reminding.what.setFocus()
-        QTest.keyClicks(page.reminding.what, "Call the vet")
-        QTest.keyClick(page.reminding.what, Qt.Key.Key_Return)
-        QTest.keyClicks(page.reminding.when, "some day")
-        assert page.reminding.meant.text().startswith("Date not recognised.")
-        assert not page.reminding.button.isEnabled()
-        page.reminding.when.clear()
-        QTest.keyClicks(page.reminding.when, "tomorrow at 9")
-        assert page.reminding.button.isEnabled()
-        QTest.keyClick(page.reminding.when, Qt.Key.Key_Return)
+        assert "Mira will bring up what you add here." in page.reminder_form.empty_label.text()
+        page.reminder_form.text_field.setFocus()
+        QTest.keyClicks(page.reminder_form.text_field, "Call the vet")
+        QTest.keyClick(page.reminder_form.text_field, Qt.Key.Key_Return)
+        QTest.keyClicks(page.reminder_form.date_field, "some day")
+        assert page.reminder_form.parsed_date_label.text().startswith("Date not recognised.")
+        assert not page.reminder_form.add_button.isEnabled()
+        page.reminder_form.date_field.clear()
+        QTest.keyClicks(page.reminder_form.date_field, "tomorrow at 9")
+        assert page.reminder_form.add_button.isEnabled()
+        QTest.keyClick(page.reminder_form.date_field, Qt.Key.Key_Return)
 
-        await until(lambda: page.reminding.rows)
+        await until(lambda: page.reminder_form.rows)
         (memory,) = await scene.services.mind.reminders.reminders_of("mira")
         assert memory.content == "Call the vet"
         assert memory.added.astimezone().hour == 9
         assert any(words.startswith("Tomorrow, ") for words in labels(page))
-        assert page.reminding.what.text() == ""
+        assert page.reminder_form.text_field.text() == ""
 
 
 async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        await scene.services.mind.reminders.remind("mira", "Call the vet.", now() + timedelta(days=2))
-        await until(lambda: page.reminding.rows)
-        QTest.mouseClick(page.reminding.rows[0].edit, Qt.MouseButton.LeftButton)
+        await scene.services.mind.reminders.create_reminder("mira", "Call the vet.", now() + timedelta(days=2))
+        await until(lambda: page.reminder_form.rows)
+        QTest.mouseClick(page.reminder_form.rows[0].edit_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, ReminderDialog)
-        dialog.text.selectAll()
-        QTest.keyClicks(dialog.text, "Call the vet again.")
+        dialog.text_field.selectAll()
+        QTest.keyClicks(dialog.text_field, "Call the vet again.")
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
-        await until(lambda: page.reminding.rows and page.reminding.rows[0].memory.content == "Call the vet again.")
-        page.undo.undo()
-        await until(lambda: page.reminding.rows[0].memory.content == "Call the vet.")
+        await until(lambda: page.reminder_form.rows and page.reminder_form.rows[0].memory.content == "Call the vet again.")
+        page.undo_stack.undo()
+        await until(lambda: page.reminder_form.rows[0].memory.content == "Call the vet.")
 
-        QTest.mouseClick(page.reminding.rows[0].bin, Qt.MouseButton.LeftButton)
-        await until(lambda: not page.reminding.rows)
+        QTest.mouseClick(page.reminder_form.rows[0].delete_button, Qt.MouseButton.LeftButton)
+        await until(lambda: not page.reminder_form.rows)
         buttons = [one for toast in scene.toasts for one in toast.findChildren(QPushButton)]
         button = next(one for one in buttons if one.text() == "Undo")
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        await until(lambda: page.reminding.rows)
+        await until(lambda: page.reminder_form.rows)
 
 
 async def test_goals_say_how_long_they_last_and_the_journal_begins_with_the_newest(tmp_path: Path):
     async with minded(tmp_path) as (_scene, page):
-        assert [row.writing.title for row in page.goals.rows] == ["Signals"]
-        assert page.goals.rows[0].writing.note == "Expires in 12 days"
-        assert [row.writing.title for row in page.journal.rows] == ["Day 0", "Day 1", "Day 2"]
-        assert page.journal.more.text() == "2 older entries"
+        assert [row.writing.title for row in page.goal_list.rows] == ["Signals"]
+        assert page.goal_list.rows[0].writing.note == "Expires in 12 days"
+        assert [row.writing.title for row in page.journal_list.rows] == ["Day 0", "Day 1", "Day 2"]
+        assert page.journal_list.more_button.text() == "2 older entries"
 
-        QTest.mouseClick(page.journal.more, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.journal_list.more_button, Qt.MouseButton.LeftButton)
 
-        assert [row.writing.title for row in page.journal.rows][-1] == "Day 4"
-        assert not page.journal.more.isVisible()
+        assert [row.writing.title for row in page.journal_list.rows][-1] == "Day 4"
+        assert not page.journal_list.more_button.isVisible()
 
 
 async def test_an_entry_is_changed_and_taken_back_and_a_goal_goes_to_the_trash(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        row = page.journal.rows[0]
+        row = page.journal_list.rows[0]
         QTest.keyClicks(row.field, "Thick. ")
         await page.edits.save()
-        assert (await scene.services.browsing.memory(row.writing.memory.guid)).content == "Thick. Fog 0."
-        page.undo.undo()
+        assert (await scene.services.memory_lists.load_memory(row.writing.memory.guid)).content == "Thick. Fog 0."
+        page.undo_stack.undo()
         await page.edits.save()
-        assert (await scene.services.browsing.memory(row.writing.memory.guid)).content == "Fog 0."
+        assert (await scene.services.memory_lists.load_memory(row.writing.memory.guid)).content == "Fog 0."
         assert row.field.text == "Fog 0."
 
-        QTest.mouseClick(page.goals.rows[0].bin, Qt.MouseButton.LeftButton)
-        await until(lambda: not page.goals.rows)
-        assert page.goals.nothing.isVisible()
-        page.undo.undo()
-        await until(lambda: page.goals.rows)
+        QTest.mouseClick(page.goal_list.rows[0].delete_button, Qt.MouseButton.LeftButton)
+        await until(lambda: not page.goal_list.rows)
+        assert page.goal_list.empty_label.isVisible()
+        page.undo_stack.undo()
+        await until(lambda: page.goal_list.rows)
 
 
 async def test_another_persona_has_a_mind_of_her_own(tmp_path: Path):
     async with minded(tmp_path) as (_scene, page):
-        place = page.whose.findText("Edmund")
+        place = page.persona_selector.findText("Edmund")
         assert place >= 0
-        page.whose.setCurrentIndex(place)
+        page.persona_selector.setCurrentIndex(place)
 
-        await until(lambda: not page.journal.rows and "Edmund" in page.journal.nothing.text())
-        assert page.thoughts.text != "I wait."
+        await until(lambda: not page.journal_list.rows and "Edmund" in page.journal_list.empty_label.text())
+        assert page.thoughts_field.text != "I wait."
 
 
 async def test_day_and_night_and_large_text_draw_without_a_word_of_complaint(tmp_path: Path):
@@ -304,7 +304,7 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
             added=now() - timedelta(minutes=1),
         )
         await scene.services.brain.memorize("mira", memory, check=False)
-        await scene.services.mind.reminders.look()
+        await scene.services.mind.reminders.notify_due()
 
         await until(lambda: scene.toasts)
         assert "Take the cake out." in [label.text() for label in scene.toasts[0].findChildren(QLabel)]
@@ -312,30 +312,30 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
 
 async def test_what_the_user_asks_of_her_goals_is_kept_and_can_be_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        page.wishes.request.setFocus()
-        QTest.keyClicks(page.wishes.request, "Find books for me")
+        page.goal_fields.request_field.setFocus()
+        QTest.keyClicks(page.goal_fields.request_field, "Find books for me")
         await page.edits.save()
-        assert (await scene.services.mind.wishes.goals_of("mira")).request == "Find books for me"
+        assert (await scene.services.mind.goal_requests.load_request("mira")).request == "Find books for me"
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await page.edits.save()
 
-        assert (await scene.services.mind.wishes.goals_of("mira")).request == ""
-        assert page.wishes.request.text == ""
+        assert (await scene.services.mind.goal_requests.load_request("mira")).request == ""
+        assert page.goal_fields.request_field.text == ""
 
 
 async def test_an_entry_is_written_by_hand_and_belongs_to_the_user(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        page.new_entry.click()
+        page.new_entry_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, EntryDialog)
         assert not dialog.primary.isEnabled()
-        QTest.keyClicks(dialog.title, "A quiet day")
-        QTest.keyClicks(dialog.text, "Nothing happened, and it was good.")
+        QTest.keyClicks(dialog.title_field, "A quiet day")
+        QTest.keyClicks(dialog.text_field, "Nothing happened, and it was good.")
         dialog.accept()
 
-        await until(lambda: any(row.writing.title == "A quiet day" for row in page.journal.rows))
-        (entry,) = [one for one in await scene.services.mind.life.journal("mira") if one.name == "A quiet day"]
+        await until(lambda: any(row.writing.title == "A quiet day" for row in page.journal_list.rows))
+        (entry,) = [one for one in await scene.services.mind.inner_life.list_journal("mira") if one.name == "A quiet day"]
         assert entry.made_by == ""
-        page.undo.undo()
-        await until(lambda: all(row.writing.title != "A quiet day" for row in page.journal.rows))
+        page.undo_stack.undo()
+        await until(lambda: all(row.writing.title != "A quiet day" for row in page.journal_list.rows))

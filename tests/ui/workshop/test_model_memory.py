@@ -35,69 +35,69 @@ def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -
 
 async def model_page(scene: Scene) -> ModelPage:
     scene.window.actions_["model_manager"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, ModelPage)
-    await until(lambda: page.rows.shown and page._offers)
+    await until(lambda: page.rows.visible_rows and page._offer_cards)
     return page
 
 
 async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.services.models, scene.services.trust
+        models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
-        page.card._shown = models.state.model.file.path
-        page.card._follow(models.state)
-        assert "Not tested yet" in page.card.memory.text()
+        page.card._shown_path = models.state.model.file.path
+        page.card._show_state(models.state)
+        assert "Not tested yet" in page.card.memory_label.text()
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
 
         trust.changed.tell(poor)
 
-        assert not page.card.memory.isHidden()
-        assert "built from your own words" in page.card.memory.text()
-        assert "33 %" in page.card.memory.text()
+        assert not page.card.memory_label.isHidden()
+        assert "built from your own words" in page.card.memory_label.text()
+        assert "33 %" in page.card.memory_label.text()
 
 
 async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_when_that_is_undone(
     tmp_path: Path, echo_model: Callable[..., Path]
 ):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.services.models, scene.services.trust
+        models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
-        page.card._shown = models.state.model.file.path
+        page.card._shown_path = models.state.model.file.path
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
-        page.card._follow(models.state)
-        assert not page.card.trusted.isHidden()
-        assert not page.card.trusted.isChecked()
+        page.card._show_state(models.state)
+        assert not page.card.trust_check.isHidden()
+        assert not page.card.trust_check.isChecked()
 
-        page.card.trusted.click()
+        page.card.trust_check.click()
         await until(lambda: trust.verdict != poor)
 
         assert trust.verdict == poor.model_copy(
             update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True}
         )
-        assert page.card.trusted.isChecked()
-        assert "Trusted by you" in page.card.memory.text()
-        page.undo.undo()
+        assert page.card.trust_check.isChecked()
+        assert "Trusted by you" in page.card.memory_label.text()
+        page.undo_stack.undo()
         await until(lambda: trust.verdict == poor)
-        assert not page.card.trusted.isChecked()
-        assert not page.card.trusted.isHidden()
+        assert not page.card.trust_check.isChecked()
+        assert not page.card.trust_check.isHidden()
 
 
 async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.services.models, scene.services.trust
+        models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
-        page.card._shown = models.state.model.file.path
+        page.card._shown_path = models.state.model.file.path
         trust._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
 
-        page.card._follow(models.state)
+        page.card._show_state(models.state)
 
-        assert page.card.trusted.isHidden()
+        assert page.card.trust_check.isHidden()
 
 
 @pytest.mark.parametrize(
@@ -109,25 +109,28 @@ def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str
 
 
 async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):
-    path = bundled.embedder(Paths.standard(tmp_path).models)
+    path = bundled.ensure_embedder(Paths.standard(tmp_path).models)
     async with opened(tmp_path) as scene:
         services, page = scene.services, await model_page(scene)
         services.embedding.enabled = True  # a house with scripted models does without
-        await until(lambda: any(one.model.path == path for one in page.rows.shown))
-        page.table.go_to(path)
+        await until(lambda: any(one.model.path == path for one in page.rows.visible_rows))
+        page.table.select_row(path)
         await until(
-            lambda: page.card.load.text() == "Use for memory search" and "re-indexes all memories" in page.card.memory.text()
+            lambda: (
+                page.card.load_button.text() == "Use for memory search"
+                and "re-indexes all memories" in page.card.memory_label.text()
+            )
         )
-        model = page.table.current.model
+        model = page.table.current_row.model
 
-        QTest.mouseClick(page.card.load, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.card.load_button, Qt.MouseButton.LeftButton)
         await until(lambda: services.embedding.id == known_as(model))
 
         assert services.preferences.current.embedder_path == str(path)
-        await until(lambda: "In use for memory search" in page.card.memory.text())
-        assert not page.card.load.isEnabled()
-        assert page.card.unload.isHidden()
-        page.undo.undo()
+        await until(lambda: "In use for memory search" in page.card.memory_label.text())
+        assert not page.card.load_button.isEnabled()
+        assert page.card.unload_button.isHidden()
+        page.undo_stack.undo()
         await until(lambda: not services.preferences.current.embedder_path)
 
 
@@ -135,11 +138,11 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
     async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
         models, page = scene.services.models, await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
-        page.card._shown = models.state.model.file.path
-        page.card._follow(models.state)
-        await until(lambda: page.card.verdict.text().startswith("Format: "))
+        page.card._shown_path = models.state.model.file.path
+        page.card._show_state(models.state)
+        await until(lambda: page.card.format_label.text().startswith("Format: "))
 
-        QTest.mouseClick(page.card.try_it, Qt.MouseButton.LeftButton)
-        await until(lambda: "Good evening to you." in page.card.verdict.text())
+        QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
+        await until(lambda: "Good evening to you." in page.card.format_label.text())
 
-        assert "The model replied and stopped correctly" in page.card.verdict.text()
+        assert "The model replied and stopped correctly" in page.card.format_label.text()

@@ -26,9 +26,9 @@ TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf
 
 async def model_page(scene: Scene) -> ModelPage:
     scene.window.actions_["model_manager"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, ModelPage)
-    await until(lambda: page.rows.shown and page._offers and page.card._form)
+    await until(lambda: page.rows.visible_rows and page._offer_cards and page.card._form)
     return page
 
 
@@ -36,19 +36,19 @@ async def test_every_model_is_there_with_what_it_would_take(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await model_page(scene)
 
-        starter = next(one for one in page.rows.shown if one.model.name.startswith("SmolLM2"))
+        starter = next(one for one in page.rows.visible_rows if one.model.name.startswith("SmolLM2"))
 
         assert starter.fit.needed > starter.model.size
-        assert page._memory_words(starter) == "fits"
-        assert "Needs" in page.card.fit.text()
+        assert page._fit_level_text(starter) == "fits"
+        assert "Needs" in page.card.fit_label.text()
 
 
 async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await model_page(scene), scene.services.preferences
-        file = page.table.current.model.path.name
-        before = page.table.current.fit.cache
-        context = page.card._form.field("context")
+        file = page.table.current_row.model.path.name
+        before = page.table.current_row.fit.cache
+        context = page.card._form.field_widget("context")
         assert isinstance(context, QSpinBox)
         context.selectAll()
         QTest.keyClicks(context, "2048")
@@ -56,16 +56,16 @@ async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
         await until(lambda: preferences.current.model_choices.get(file) == ModelChoices(context=2048))
 
         assert preferences.current.for_model(file).context == 2048
-        assert page.table.current.fit.cache < before
-        page.undo.undo()
+        assert page.table.current_row.fit.cache < before
+        page.undo_stack.undo()
         await until(lambda: file not in preferences.current.model_choices)
 
 
 async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when_emptied(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await model_page(scene), scene.services.preferences
-        file = page.table.current.model.path.name
-        start, end = page.card._form.field("thinking_start"), page.card._form.field("thinking_end")
+        file = page.table.current_row.model.path.name
+        start, end = page.card._form.field_widget("thinking_start"), page.card._form.field_widget("thinking_end")
         QTest.keyClicks(start, "<hm>\\n")
         QTest.keyClicks(end, "</hm>")
         await until(lambda: preferences.current.model_choices.get(file) == HM)
@@ -83,11 +83,11 @@ async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_mod
         models = scene.services.models
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
-        page.card._shown = models.state.model.file.path
-        page.card._follow(models.state)
-        assert not page.card.unload.isHidden()
+        page.card._shown_path = models.state.model.file.path
+        page.card._show_state(models.state)
+        assert not page.card.unload_button.isHidden()
 
-        QTest.mouseClick(page.card.unload, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.card.unload_button, Qt.MouseButton.LeftButton)
 
         await until(lambda: isinstance(models.state, NoModel))
 
@@ -99,37 +99,37 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         await scene.services.preferences.set(hub_mirror=server.url)
         page = await model_page(scene)
         offer = DownloadOffer(TINY, 10**10)
-        offer.wanted.connect(scene.services.downloads.start_download)
-        page._offers[TINY.file] = offer
-        page._show_offers()
-        assert offer.button.text() == "Download"
+        offer.download_requested.connect(scene.services.downloads.start_download)
+        page._offer_cards[TINY.file] = offer
+        page._update_offers()
+        assert offer.action_button.text() == "Download"
 
-        QTest.mouseClick(offer.button, Qt.MouseButton.LeftButton)
-        await until(lambda: offer.button.text() == "Use model")
+        QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)
+        await until(lambda: offer.action_button.text() == "Use model")
 
-        await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.shown))
+        await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.visible_rows))
 
 
 async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await model_page(scene)
-        await until(lambda: page._offers)
+        await until(lambda: page._offer_cards)
         page.tabs.setCurrentIndex(1)
-        offer = next(iter(page._offers.values()))
+        offer = next(iter(page._offer_cards.values()))
         part = scene.services.paths.models / f"{offer.model.file}.part"
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(b"GGUF" * 1000)
-        page._show_offers()
-        assert offer.button.text() == "Resume"
+        page._update_offers()
+        assert offer.action_button.text() == "Resume"
 
-        QTest.mouseClick(offer.drop, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(offer.discard_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert part.exists()
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-        await until(lambda: offer.button.text() == "Download")
+        await until(lambda: offer.action_button.text() == "Download")
 
         assert not part.exists()
-        assert offer.drop.isHidden()
+        assert offer.discard_button.isHidden()
 
 
 async def test_looking_at_offers_connects_to_nobody(tmp_path: Path):
@@ -137,6 +137,6 @@ async def test_looking_at_offers_connects_to_nobody(tmp_path: Path):
         await scene.services.preferences.set(hub_mirror=server.url)
         page = await model_page(scene)
         page.tabs.setCurrentIndex(1)
-        await until(page.offers.isVisible)
+        await until(page.download_sheet.isVisible)
 
     assert server.asked == []

@@ -28,14 +28,14 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
             await scene.services.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
         scene.window.resize(1100, 800)
         scene.window.actions_["notebooks"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, NotebookPage)
-        await until(lambda: len(page.rows.shown) == 2 and page.text.text)
+        await until(lambda: len(page.rows.visible_rows) == 2 and page.editor.text)
         yield scene, page
 
 
 def titles(page: NotebookPage) -> list[str]:
-    return sorted(kept.notebook.title for kept in page.rows.shown)
+    return sorted(kept.notebook.title for kept in page.rows.visible_rows)
 
 
 def take_back(scene: Scene) -> None:
@@ -44,66 +44,66 @@ def take_back(scene: Scene) -> None:
 
 
 def choose(page: NotebookPage, name: str) -> None:
-    assert page.table.go_to(name)
+    assert page.table.select_row(name)
 
 
 async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
-        await until(lambda: page.text.text.startswith("# Cooking"))
-        page.text.setFocus()
-        cursor = page.text.textCursor()
+        await until(lambda: page.editor.text.startswith("# Cooking"))
+        page.editor.setFocus()
+        cursor = page.editor.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        page.text.setTextCursor(cursor)
+        page.editor.setTextCursor(cursor)
 
-        QTest.keyClicks(page.text, "- By hand")
+        QTest.keyClicks(page.editor, "- By hand")
 
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
         await until(lambda: path.read_text(encoding="utf-8").endswith("- By hand"))
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: not path.read_text(encoding="utf-8").endswith("- By hand"))
-        assert "By hand" not in page.text.text
+        assert "By hand" not in page.editor.text
 
 
 async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
-        await until(lambda: page.text.text.startswith("# Cooking"))
+        await until(lambda: page.editor.text.startswith("# Cooking"))
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
-        QTest.keyClicks(page.text, "Mine. ")
+        QTest.keyClicks(page.editor, "Mine. ")
         path.write_text(path.read_text(encoding="utf-8") + "- Theirs\n", encoding="utf-8")
 
         await until(lambda: "Mine." in path.read_text(encoding="utf-8"))
-        await until(lambda: "- Theirs" in page.text.text)
+        await until(lambda: "- Theirs" in page.editor.text)
 
         assert "- Theirs" in path.read_text(encoding="utf-8")
-        assert "Mine." in page.text.text
+        assert "Mine." in page.editor.text
 
 
 async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        page.add.click()
+        page.new_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, Titling)
         assert not dialog.primary.isEnabled()
         QTest.keyClicks(dialog.field, "Boats")
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
-        await until(lambda: page.name == "boats")
+        await until(lambda: page.notebook_name == "boats")
         assert titles(page) == ["Boats", "Cooking", "Garden"]
-        await until(lambda: page.text.text == "# Boats\n\n")
+        await until(lambda: page.editor.text == "# Boats\n\n")
 
 
 async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "garden")
-        page.name_it.click()
+        page.rename_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, Titling)
         QTest.keyClicks(dialog.field, "Allotment")
         dialog.accept()
-        await until(lambda: page.name == "allotment")
-        await until(lambda: "The well runs dry." in page.text.text)
+        await until(lambda: page.notebook_name == "allotment")
+        await until(lambda: "The well runs dry." in page.editor.text)
 
         take_back(scene)
 
@@ -112,11 +112,11 @@ async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_pat
 
 async def test_two_become_one_and_two_again(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        assert not page.merge.isEnabled()
+        assert not page.merge_button.isEnabled()
         page.table.selectAll()
-        page.merge.click()
-        await until(lambda: len(page.rows.shown) == 1)
-        await until(lambda: all(line in page.text.text for line in (*RICE, "Quinces are ripe.")))
+        page.merge_button.click()
+        await until(lambda: len(page.rows.visible_rows) == 1)
+        await until(lambda: all(line in page.editor.text for line in (*RICE, "Quinces are ripe.")))
 
         take_back(scene)
 
@@ -126,14 +126,14 @@ async def test_two_become_one_and_two_again(tmp_path: Path):
 async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
-        assert not page.part.isEnabled()
+        assert not page.split_button.isEnabled()
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
-        await scene.services.mind.notebooks.add("mira", "cooking", more)
-        await until(page.part.isEnabled)
+        await scene.services.mind.notebooks.add_conclusions("mira", "cooking", more)
+        await until(page.split_button.isEnabled)
 
-        page.part.click()
+        page.split_button.click()
 
-        await until(lambda: len(page.rows.shown) == 3)
+        await until(lambda: len(page.rows.visible_rows) == 3)
         assert "Cooking" not in titles(page)
 
 
@@ -143,7 +143,7 @@ async def test_a_deleted_one_lies_in_the_trash_and_can_be_taken_back(tmp_path: P
         page.table.setFocus()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: titles(page) == ["Garden"])
-        (item,) = [one for one in await scene.services.trash.all() if one.title == "Cooking"]
+        (item,) = [one for one in await scene.services.trash.list_items() if one.title == "Cooking"]
 
         await scene.services.trash.restore(item)
         await until(lambda: titles(page) == ["Cooking", "Garden"])
@@ -153,12 +153,12 @@ async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
         path.write_bytes(b"\xff")
-        page._read_soon()
+        page._schedule_reload()
 
-        await until(lambda: "cooking.md" in page.trouble.text())
+        await until(lambda: "cooking.md" in page.problem_label.text())
         assert titles(page) == ["Garden"]
 
 
 async def test_every_control_has_a_name(tmp_path: Path):
     async with written(tmp_path) as (_scene, page):
-        assert all(widget.accessibleName() for widget in (page.table, page.text, page.whose))
+        assert all(widget.accessibleName() for widget in (page.table, page.editor, page.persona_selector))

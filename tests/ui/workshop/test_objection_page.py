@@ -14,8 +14,8 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.turn_memories import TurnMemories
-from lethe_app.ui.pages.feedback.page import ObjectionPage, what_of
-from lethe_app.ui.pages.feedback.replies import ReasonDialog, reply_of, why_of
+from lethe_app.ui.pages.feedback.page import ObjectionPage, memory_in_words
+from lethe_app.ui.pages.feedback.replies import ReasonDialog, reason_in_words, reply_in_words
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -32,13 +32,13 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
     memory = session.guid
     one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
     await TurnMemories(database).save_turn(asked.id, TurnMemory(recalled=[one]))
-    await scene.services.objecting.make("mira", memory, asked)
+    await scene.services.objection_service.make("mira", memory, asked)
     return asked
 
 
 async def objection_page(scene: Scene) -> ObjectionPage:
     scene.window.actions_["objections"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, ObjectionPage)
     return page
 
@@ -49,38 +49,42 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         await objected(scene, "What a storm.", "The Heron had a green hull.")
         page = await objection_page(scene)
         both = ["The Heron had a green hull.", "Tomas hates marmalade."]
-        await until(lambda: [what_of(one) for one in page.rows.shown] == both)
+        await until(lambda: [memory_in_words(one) for one in page.rows.visible_rows] == both)
 
         page.search.setText("marmalade")
-        assert [one.said for one in page.rows.shown] == ["Shall we eat?"]
+        assert [one.said for one in page.rows.visible_rows] == ["Shall we eat?"]
         page.search.clear()
-        page.table.go_to(page.rows.key_of(page.rows.shown[0]))
+        page.table.select_row(page.rows.key_of(page.rows.visible_rows[0]))
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
 
-        await until(lambda: [what_of(one) for one in page.rows.shown] == ["Tomas hates marmalade."])
-        page.undo.undo()
-        await until(lambda: len(page.rows.shown) == 2)
-        assert len(await scene.services.objecting.objections_of("mira")) == 2
+        await until(lambda: [memory_in_words(one) for one in page.rows.visible_rows] == ["Tomas hates marmalade."])
+        page.undo_stack.undo()
+        await until(lambda: len(page.rows.visible_rows) == 2)
+        assert len(await scene.services.objection_service.objections_of("mira")) == 2
 
 
 async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
     async with opened(tmp_path) as scene:
         asked = await objected(scene, "Shall we eat?", "Tomas hates marmalade.")
         page = await objection_page(scene)
-        await until(page.go_button.isEnabled)
+        await until(page.open_message_button.isEnabled)
 
         QTest.keyClick(page.table, Qt.Key.Key_Return)
 
-        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == asked.session_id)
+        await until(
+            lambda: (
+                scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == asked.session_id
+            )
+        )
 
 
 async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await objection_page(scene)
 
-        await until(lambda: page.whose.persona == "mira")
-        assert not page.back_button.isEnabled()
-        assert not page.go_button.isEnabled()
+        await until(lambda: page.persona_selector.persona_id == "mira")
+        assert not page.mark_relevant_button.isEnabled()
+        assert not page.open_message_button.isEnabled()
 
 
 async def disliked(scene: Scene, *replies: str) -> list[Message]:
@@ -95,31 +99,37 @@ async def disliked(scene: Scene, *replies: str) -> list[Message]:
                 Message(session_id=session.guid, role=Role.ASSISTANT, speaker_name="Mira", alternatives=words)
             )
         )
-        await scene.services.feedback.thumb(found[-1].id, ReplyRating.BAD)
+        await scene.services.feedback.rate_reply(found[-1].id, ReplyRating.BAD)
     return found
 
 
 async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_can_be_written(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await objection_page(scene)
-        await until(lambda: page.whose.persona == "mira")
-        assert page.replies.isHidden()
+        await until(lambda: page.persona_selector.persona_id == "mira")
+        assert page.disliked_replies.isHidden()
         (reply,) = await disliked(scene, "Well, well, well, little one.")
-        await until(lambda: [reply_of(one) for one in page.replies.rows.shown] == ["“Well, well, well, little one.”"])
-        assert not page.replies.isHidden()
-        assert [why_of(one) for one in page.replies.rows.shown] == ["No reason given"]
+        await until(
+            lambda: (
+                [reply_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["“Well, well, well, little one.”"]
+            )
+        )
+        assert not page.disliked_replies.isHidden()
+        assert [reason_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"]
 
-        QTest.mouseClick(page.replies.why_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.disliked_replies.reason_button, Qt.MouseButton.LeftButton)
         await until(lambda: [one for one in scene.window.findChildren(ReasonDialog) if one.isVisible()])
         (dialog,) = scene.window.findChildren(ReasonDialog)
         QTest.keyClicks(dialog.field, "Don't call me little one.")
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
-        await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Don't call me little one."])
+        await until(
+            lambda: [reason_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["Don't call me little one."]
+        )
         (remark,) = await scene.services.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
-        page.undo.undo()
-        await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["No reason given"])
+        page.undo_stack.undo()
+        await until(lambda: [reason_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"])
         assert await scene.services.feedback.collect_remarks("mira") == []
 
 
@@ -127,8 +137,12 @@ async def test_it_leads_to_the_reply(tmp_path: Path):
     async with opened(tmp_path) as scene:
         (reply,) = await disliked(scene, "Well, well.")
         page = await objection_page(scene)
-        await until(page.replies.go_button.isEnabled)
+        await until(page.disliked_replies.open_reply_button.isEnabled)
 
-        QTest.mouseClick(page.replies.go_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.disliked_replies.open_reply_button, Qt.MouseButton.LeftButton)
 
-        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == reply.session_id)
+        await until(
+            lambda: (
+                scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == reply.session_id
+            )
+        )

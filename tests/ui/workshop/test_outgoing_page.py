@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPushButton
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import DayOut, Outgoing, Purpose
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.web_log.labels import day_in_words, happening_in_words, result_in_words, told_in_full
+from lethe_app.ui.pages.web_log.labels import day_in_words, request_details, result_in_words, running_request_in_words
 from lethe_app.ui.pages.web_log.page import OutgoingPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -25,34 +25,34 @@ PAGE = Outgoing(purpose=Purpose.PAGE, to="one.example.com", host="one.example.co
 
 async def leave(scene: Scene, one: Outgoing, **end: object) -> None:
     """It leaves and comes back."""
-    await scene.services.surfing.write_down(one)
-    await scene.services.surfing.write_down(one.model_copy(update={"ended": now(), **end}))
+    await scene.services.web_gate.log_request(one)
+    await scene.services.web_gate.log_request(one.model_copy(update={"ended": now(), **end}))
 
 
 async def page_of(scene: Scene) -> OutgoingPage:
     scene.window.actions_["outgoing"].trigger()
-    await until(lambda: isinstance(scene.host.workshop.page, OutgoingPage))
-    page = scene.host.workshop.page
+    await until(lambda: isinstance(scene.host.navigator.current_page, OutgoingPage))
+    page = scene.host.navigator.current_page
     assert isinstance(page, OutgoingPage)
-    await until(page.told.text)
+    await until(page.day_label.text)
     return page
 
 
 async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else(tmp_path: Path):
     async with opened(tmp_path) as scene:
         status = scene.window.chat.status
-        status.show_busy("Writing…")
+        status.show_activity("Writing…")
 
-        await scene.services.surfing.write_down(SEARCH)
-        assert status.words == "Searching DuckDuckGo for “lighthouse lamps”"
+        await scene.services.web_gate.log_request(SEARCH)
+        assert status.full_text == "Searching DuckDuckGo for “lighthouse lamps”"
         assert "Internet" in status.accessibleName()
-        await scene.services.surfing.write_down(PAGE)
-        assert status.words == "Reading a page on one.example.com"
+        await scene.services.web_gate.log_request(PAGE)
+        assert status.full_text == "Reading a page on one.example.com"
         for one in (SEARCH, PAGE):
-            await scene.services.surfing.write_down(one.model_copy(update={"ended": now()}))
-        assert status.words == "Reading a page on one.example.com"  # long enough to be read
-        scene.host.outgoing._end.start(1)
-        await until(lambda: status.words == "Writing…")
+            await scene.services.web_gate.log_request(one.model_copy(update={"ended": now()}))
+        assert status.full_text == "Reading a page on one.example.com"  # long enough to be read
+        scene.host.web_status._clear_timer.start(1)
+        await until(lambda: status.full_text == "Writing…")
 
 
 async def test_a_sign_says_that_the_internet_may_be_used(tmp_path: Path):
@@ -73,17 +73,17 @@ async def test_the_list_shows_what_left_with_its_reason(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await leave(scene, SEARCH, received=2400)
         page = await page_of(scene)
-        await until(lambda: page.rows.total == 1)
+        await until(lambda: page.rows.row_total == 1)
 
-        assert page.told.text() == "Today: 1 request sent, 2 kB received."
-        page.table.go_to(SEARCH.id)
+        assert page.day_label.text() == "Today: 1 request sent, 2 kB received."
+        page.table.select_row(SEARCH.id)
         assert page.detail.text() == "lighthouse lamps\nSearch: html.duckduckgo.com\nReason: You asked about lamps."
         await leave(scene, PAGE, trouble="There is no such page.")
-        await until(lambda: page.rows.total == 2)
+        await until(lambda: page.rows.row_total == 2)
 
-        assert [one.what for one in page.rows.shown] == [PAGE.what, SEARCH.what]
+        assert [one.what for one in page.rows.visible_rows] == [PAGE.what, SEARCH.what]
         page.search.setText("lamps")
-        assert [one.what for one in page.rows.shown] == [SEARCH.what]
+        assert [one.what for one in page.rows.visible_rows] == [SEARCH.what]
 
 
 async def test_the_switch_stops_everything_and_can_be_undone(tmp_path: Path):
@@ -91,31 +91,31 @@ async def test_the_switch_stops_everything_and_can_be_undone(tmp_path: Path):
         preferences = scene.services.preferences
         page = await page_of(scene)
 
-        QTest.keyClick(page.allowed, Qt.Key.Key_Space)
+        QTest.keyClick(page.allow_check, Qt.Key.Key_Space)
         await until(lambda: preferences.current.web_allowed)
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: not preferences.current.web_allowed)
-        assert not page.allowed.isChecked()
-        page.undo.redo()
-        await until(lambda: preferences.current.web_allowed and page.allowed.isChecked())
+        assert not page.allow_check.isChecked()
+        page.undo_stack.redo()
+        await until(lambda: preferences.current.web_allowed and page.allow_check.isChecked())
 
 
 async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await leave(scene, SEARCH)
         page = await page_of(scene)
-        await until(lambda: page.rows.total == 1)
+        await until(lambda: page.rows.row_total == 1)
 
-        page.forget_button.click()
+        page.clear_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
         button = next(each for each in dialog.findChildren(QPushButton) if each.text().startswith("Clear"))
         button.click()
-        await until(lambda: page.rows.total == 0)
+        await until(lambda: page.rows.row_total == 0)
 
-        assert await scene.services.surfing.outgoing() == []
-        assert page.told.text() == "No requests today."
-        assert not page.forget_button.isEnabled()
+        assert await scene.services.web_gate.list_requests() == []
+        assert page.day_label.text() == "No requests today."
+        assert not page.clear_button.isEnabled()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_came_of_it_is_told_in_words(one: Outgoing, words: str):
 def test_every_request_has_its_words():
     rules = PAGE.model_copy(update={"purpose": Purpose.ROBOTS})
 
-    assert happening_in_words(rules) == "Checking whether one.example.com allows reading"
-    assert len(happening_in_words(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
-    assert "Error: Gone." in told_in_full(PAGE.model_copy(update={"trouble": "Gone."}))
+    assert running_request_in_words(rules) == "Checking whether one.example.com allows reading"
+    assert len(running_request_in_words(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
+    assert "Error: Gone." in request_details(PAGE.model_copy(update={"trouble": "Gone."}))
     assert day_in_words(DayOut(requests=3, received=1500)) == "Today: 3 requests sent, 2 kB received."

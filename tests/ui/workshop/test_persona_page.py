@@ -21,7 +21,7 @@ from lethe_app.ui.pages.personas.actions import Leaving
 from lethe_app.ui.pages.personas.draft import Draft, Stroke
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
-from lethe_app.ui.pages.personas.pictures import SIDE, read_picture
+from lethe_app.ui.pages.personas.pictures import SAVED_SIDE, read_picture
 from lethe_app.ui.pages.registry import edit_persona
 from lethe_app.ui.widgets.image_crop import CropDialog, CropFrame
 from tests.ui.test_accessibility import nameless
@@ -59,14 +59,14 @@ def tab_to(scene: Scene, name: str) -> None:
 
 
 def page_of(scene: Scene) -> PersonaPage:
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, PersonaPage)
     return page
 
 
 async def editor(scene: Scene, persona_id: str) -> PersonaPage:
     scene.window.activateWindow()
-    edit_persona(scene.host.place, persona_id)
+    edit_persona(scene.host.page_context, persona_id)
     page = page_of(scene)
     await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
     return page
@@ -130,13 +130,13 @@ async def test_ten_edits_in_different_fields_are_undone_and_done_again(tmp_path:
         write("tide,")
         tab_to(scene, "Bio")
         write("First. Second...")
-        page.sheet.worlds.box("quarr").click()
+        page.sheet.worlds.box_for("quarr").click()
         for name in ("mood", "sense_of_time", "can_initiate_chat"):
             page.sheet.field(name).setFocus()
             press(scene, Qt.Key.Key_Space)
         page.sheet.field("schedule.monday").setFocus()
         write("S")
-        assert page.undo.count() == 10
+        assert page.undo_stack.count() == 10
         after = dict(page.draft.values)
         for _ in range(10):
             press(scene, Qt.Key.Key_Z, CTRL)
@@ -187,10 +187,10 @@ async def test_every_field_tells_its_tokens_and_flags_what_means_nothing(tmp_pat
 
         bio_of(page).setFocus()
         write("{{char}} wears a {{hat}}. ")
-        await until(form._complaints["bio"].text)
+        await until(form._error_labels["bio"].text)
 
-        assert "{{hat}}" in form._complaints["bio"].text()
-        assert "{{char}}" not in form._complaints["bio"].text()
+        assert "{{hat}}" in form._error_labels["bio"].text()
+        assert "{{char}}" not in form._error_labels["bio"].text()
         assert form._notes["bio"].text() != before
         assert page.sheet._forms["name"]._notes["tagline"].text() == ""
 
@@ -201,12 +201,12 @@ async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
         bio_of(page).setFocus()
         write("{{char}} owes {{user}} a hat. ")
 
-        await until(lambda: "Mira owes Guest a hat." in page.preview.text.toPlainText())
+        await until(lambda: "Mira owes Guest a hat." in page.preview.prompt_view.toPlainText())
 
-        assert "{{" not in page.preview.text.toPlainText()
-        assert "% of the 8k context" in page.preview.total.text()
-        assert page.preview.warning.isHidden()
-        assert page.preview.source.text().startswith("No model is loaded, so this is the plain text")
+        assert "{{" not in page.preview.prompt_view.toPlainText()
+        assert "% of the 8k context" in page.preview.total_label.text()
+        assert page.preview.warning_label.isHidden()
+        assert page.preview.source_label.text().startswith("No model is loaded, so this is the plain text")
 
 
 async def test_the_preview_is_in_the_format_of_the_loaded_model_and_names_it(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -217,21 +217,21 @@ async def test_the_preview_is_in_the_format_of_the_loaded_model_and_names_it(tmp
         bio_of(page).setFocus()
         write("{{char}} owes {{user}} a hat. ")
 
-        await until(lambda: "Mira owes Guest a hat." in page.preview.text.toPlainText())
+        await until(lambda: "Mira owes Guest a hat." in page.preview.prompt_view.toPlainText())
 
-        assert page.preview.text.toPlainText().startswith("<|im_start|>system")
-        assert page.preview.source.text().startswith(f"Prompt for {model.stem} at the start")
-        assert "ChatML" in page.preview.source.text()
+        assert page.preview.prompt_view.toPlainText().startswith("<|im_start|>system")
+        assert page.preview.source_label.text().startswith(f"Prompt for {model.stem} at the start")
+        assert "ChatML" in page.preview.source_label.text()
 
 
 async def test_more_than_a_third_of_the_context_is_warned_of(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
-        page.change("bio", "A very long story. " * 1200)
+        page.change_field("bio", "A very long story. " * 1200)
 
-        await until(lambda: not page.preview.warning.isHidden())
-        page.undo.undo()
-        await until(page.preview.warning.isHidden)
+        await until(lambda: not page.preview.warning_label.isHidden())
+        page.undo_stack.undo()
+        await until(page.preview.warning_label.isHidden)
 
 
 # saving and leaving
@@ -248,21 +248,21 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         await until(lambda: not dialog.isVisible())
         assert page_of(scene) is page
-        assert page.name == "Mira of Harrow"
+        assert page.persona_name == "Mira of Harrow"
 
-        page.left.emit()
+        page.back_requested.emit()
         dialog = await scene.dialog()
         assert isinstance(dialog, Leaving)
-        QTest.mouseClick(dialog.discard, Qt.MouseButton.LeftButton)
-        await until(lambda: scene.host.workshop.page is None)
+        QTest.mouseClick(dialog.discard_button, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.host.navigator.current_page is None)
         assert (await scene.services.library.persona("mira")).name == "Mira"
 
         page = await editor(scene, "mira")
         write(" of Harrow")
-        page.left.emit()
+        page.back_requested.emit()
         dialog = await scene.dialog()
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-        await until(lambda: scene.host.workshop.page is None)
+        await until(lambda: scene.host.navigator.current_page is None)
         assert (await scene.services.library.persona("mira")).name == "Mira of Harrow"
         await until(lambda: scene.window.windowTitle().startswith("Mira of Harrow"))
 
@@ -274,7 +274,7 @@ async def test_nobody_can_be_saved_without_a_name(tmp_path: Path):
         write("Nobody knows.")
 
         press(scene, Qt.Key.Key_S, CTRL)
-        await until(page.sheet._forms["name"]._complaints["name"].text)
+        await until(page.sheet._forms["name"]._error_labels["name"].text)
 
         assert page.saved is None
         assert page.sheet.field("name").hasFocus()
@@ -287,10 +287,10 @@ async def test_what_was_not_saved_when_the_window_closed_is_there_the_next_time(
         write(" of Harrow")
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
-        assert page.name == "Mira of Harrow"
+        assert page.persona_name == "Mira of Harrow"
         assert page.banner.isVisible()
         press(scene, Qt.Key.Key_Z, CTRL)
-        assert page.name == "Mira"
+        assert page.persona_name == "Mira"
         assert not page.is_dirty
 
 
@@ -303,11 +303,11 @@ async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(
         await until(lambda: page.saved is not None and page.saved.name == "Mira!")
         assert scene.services.library.is_own("mira")
 
-        page.deeds.fill_menu()
-        actions = {action.text(): action for action in page.deeds.menu.actions()}
+        page.persona_actions.fill_menu()
+        actions = {action.text(): action for action in page.persona_actions.menu.actions()}
         assert not actions["Delete…"].isEnabled()
         actions["Reset to default"].trigger()
-        assert page.name == "Mira"
+        assert page.persona_name == "Mira"
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
 
@@ -322,11 +322,11 @@ async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_pa
         bio_of(page).setFocus()
         write("More. ")
 
-        page.deeds.revert()
+        page.persona_actions.revert_to_saved()
         assert not page.is_dirty
         press(scene, Qt.Key.Key_Z, CTRL)
 
-        assert page.name == "Mira!"
+        assert page.persona_name == "Mira!"
         assert page.draft.values["bio"].startswith("More. ")
         page.discard_unsaved()
 
@@ -337,10 +337,10 @@ def test_a_draft_comes_back_as_the_persona_it_was_made_of():
     )
     draft = Draft(persona)
 
-    assert draft.persona() == persona
-    assert draft.is_like(persona)
+    assert draft.build_persona() == persona
+    assert draft.is_equivalent_to(persona)
     draft.values["first_messages"] = ["Hm.", "  "]
-    assert draft.persona() == persona
+    assert draft.build_persona() == persona
 
 
 # what is half typed, and what others write meanwhile
@@ -353,7 +353,7 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         assert isinstance(tags, QLineEdit)
         tags.setFocus()
         write("tide")
-        assert page._save.isEnabled()
+        assert page._save_button.isEnabled()
         assert page.subtitle.accessibleName() == "unsaved changes"
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None and "tide" in page.saved.tags)
@@ -367,7 +367,7 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         dialog = await scene.dialog()
         assert isinstance(dialog, Leaving)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-        await until(lambda: scene.host.workshop.page is None)
+        await until(lambda: scene.host.navigator.current_page is None)
 
         kept = await scene.services.library.persona("mira")
         assert kept.tags[-1] == "tide"
@@ -382,8 +382,8 @@ async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: P
         ours = await library.persona("mira")
         await library.save_persona(ours.model_copy(update={"worlds": ["quarr"], "schedule": {Weekday.MONDAY: "Soundings."}}))
         await until(lambda: page.draft.values["worlds"] == ["quarr"])
-        assert page.sheet.worlds.box("quarr").isChecked()
-        assert page.name == "Mira!"
+        assert page.sheet.worlds.box_for("quarr").isChecked()
+        assert page.persona_name == "Mira!"
 
         file = scene.services.paths.personas / "mira.json"  # and another program, which tells nobody
         file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "self_edit_field": "I like him."}), "utf-8")
@@ -394,14 +394,14 @@ async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: P
         assert (kept.name, kept.worlds, kept.self_edit_field) == ("Mira!", ["quarr"], "I like him.")
         assert kept.schedule == {Weekday.MONDAY: "Soundings."}
         assert page.banner.isHidden()
-        assert await scene.services.trash.all() == []
+        assert await scene.services.trash.list_items() == []
 
 
 async def test_where_both_wrote_the_users_words_stay_and_the_others_lie_in_the_trash(tmp_path: Path):
     async with opened(tmp_path) as scene:
         library = scene.services.library
         page = await editor(scene, "mira")
-        page.change("self_edit_field", "I trust him.")
+        page.change_field("self_edit_field", "I trust him.")
         ours = await library.persona("mira")
         await library.save_persona(ours.model_copy(update={"self_edit_field": "I fear him."}))
         await until(page.banner.isVisible)
@@ -445,17 +445,17 @@ async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_
             return str(file.value("persona_drafts", ""))
 
         await until(lambda: "Mira!" in kept())
-        page.deeds.duplicate()
+        page.persona_actions.duplicate_persona()
         await until(lambda: page_of(scene) is not page and page_of(scene).is_loaded)
         write("Anna")
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
-        assert page.name == "Mira!"
+        assert page.persona_name == "Mira!"
         press(scene, Qt.Key.Key_Z, CTRL)
         await until(lambda: 'Mira!"' not in kept())
-        await scene.host.workshop.clear()
+        await scene.host.navigator.leave_all_pages()
         page = await editor(scene, "mira-copy")
-        assert page.name == "Mira! (copy)Anna"
+        assert page.persona_name == "Mira! (copy)Anna"
         page.discard_unsaved()
     assert "Anna" not in kept()
 
@@ -464,7 +464,7 @@ async def test_a_long_bio_in_many_scripts_is_written_on_and_undone_where_the_cur
     long = "The sea was grey. 🦀 البحر 海\n" * 4000
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
-        page.change("bio", long)
+        page.change_field("bio", long)
         bio_of(page).setFocus()
         bio_of(page).moveCursor(QTextCursor.MoveOperation.End)
         end = bio_of(page).textCursor().position()
@@ -484,11 +484,11 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
     async with opened(tmp_path) as scene:
         saved = await scene.services.library.persona("mira")
         page = await editor(scene, "mira")
-        page.change("first_messages", ["“A new hat!”"])
+        page.change_field("first_messages", ["“A new hat!”"])
 
         press(scene, Qt.Key.Key_Return, CTRL)
-        await until(lambda: scene.host.workshop.page is None and scene.words == ["“A new hat!”"])
-        copy = scene.host.conversations.current
+        await until(lambda: scene.host.navigator.current_page is None and scene.words == ["“A new hat!”"])
+        copy = scene.host.conversations.current_session
         assert copy is not None
         assert copy.persona_id != "mira"
         assert await scene.services.library.persona("mira") == saved
@@ -504,8 +504,10 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
         await until(lambda: not scene.services.library.is_own(copy.persona_id))
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
-        page.left.emit()
-        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.persona_id == "mira")
+        page.back_requested.emit()
+        await until(
+            lambda: scene.host.navigator.current_page is None and scene.host.conversations.current_session.persona_id == "mira"
+        )
         assert (await scene.services.library.persona("mira")).first_messages == ["“A new hat!”"]
 
 
@@ -513,16 +515,16 @@ async def test_a_persona_that_was_never_saved_can_be_tried_out_too(tmp_path: Pat
     async with opened(tmp_path) as scene:
         page = await new_page(scene)
         write("Ada")
-        page.change("first_messages", ["Good day, {{user}}."])
+        page.change_field("first_messages", ["Good day, {{user}}."])
 
         press(scene, Qt.Key.Key_Return, CTRL)
-        await until(lambda: scene.host.workshop.page is None and scene.words == ["Good day, Guest."])
+        await until(lambda: scene.host.navigator.current_page is None and scene.words == ["Good day, Guest."])
         press(scene, Qt.Key.Key_E, CTRL)
         page = page_of(scene)
         await until(lambda: page.is_loaded and page.banner.isVisible())
 
         assert page.saved is None
-        assert page.name == "Ada"
+        assert page.persona_name == "Ada"
         page.discard_unsaved()
 
 
@@ -546,7 +548,7 @@ async def test_a_picture_is_chosen_cropped_by_keyboard_saved_and_removed(tmp_pat
         page = await editor(scene, "mira")
         shipped = page.draft.values["avatar"]
 
-        page.sheet.avatar.pick.click()
+        page.sheet.avatar.choose_button.click()
         chooser = await scene.dialog()
         assert isinstance(chooser, QFileDialog)
         name = chooser.findChild(QLineEdit)
@@ -560,21 +562,21 @@ async def test_a_picture_is_chosen_cropped_by_keyboard_saved_and_removed(tmp_pat
         QTest.keyClick(crop, Qt.Key.Key_Return)
         await until(lambda: page.draft.values["avatar"] != shipped)
         scene.window.activateWindow()
-        await until(page.sheet.avatar.pick.hasFocus)
+        await until(page.sheet.avatar.choose_button.hasFocus)
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
 
         path = scene.services.library.avatar(await scene.services.library.persona("mira"))
         assert path is not None
         kept = QImage(str(path))
-        assert (path.suffix, kept.width(), kept.height()) == (".png", SIDE, SIDE)
-        assert kept.pixelColor(10, SIDE // 2) == QColor("red")
-        assert kept.pixelColor(SIDE // 2, 10) == QColor("blue")  # the frame went to the right end
-        assert kept.pixelColor(SIDE - 10, SIDE // 2) == QColor("blue")
+        assert (path.suffix, kept.width(), kept.height()) == (".png", SAVED_SIDE, SAVED_SIDE)
+        assert kept.pixelColor(10, SAVED_SIDE // 2) == QColor("red")
+        assert kept.pixelColor(SAVED_SIDE // 2, 10) == QColor("blue")  # the frame went to the right end
+        assert kept.pixelColor(SAVED_SIDE - 10, SAVED_SIDE // 2) == QColor("blue")
 
-        page.sheet.avatar.remove.click()
+        page.sheet.avatar.remove_button.click()
         assert page.draft.values["avatar"] == ""
-        page.undo.undo()
+        page.undo_stack.undo()
         assert page.draft.values["avatar"] == path.name
         assert not page.is_dirty
 
@@ -586,7 +588,7 @@ def test_the_frame_never_leaves_the_picture():
     frame.move(QPoint(999, 999))
     assert frame.rect == QRect(100, 0, 200, 200)
     frame.zoom = 100
-    assert frame.rect.width() == frame.least
+    assert frame.rect.width() == frame.min_side
     frame.move(QPoint(-999, 999))
     frame.zoom = 0
     assert QRect(0, 0, 300, 200).contains(frame.rect)
@@ -641,20 +643,20 @@ def test_a_picture_is_only_as_large_as_is_needed(tmp_path: Path, qapp):
 async def test_the_sidebar_leads_to_the_editor_and_to_a_second_one(tmp_path: Path):
     async with opened(tmp_path) as scene:
         sidebar = scene.window.sidebar
-        menu = sidebar.menu_for(sidebar.model.index_of("persona edmund"))
+        menu = sidebar.build_menu(sidebar.model.index_of("persona edmund"))
         next(action for action in menu.actions() if action.text() == "Edit…").trigger()
         page = page_of(scene)
         await until(lambda: page.is_loaded)
-        assert page.name == "Edmund"
+        assert page.persona_name == "Edmund"
 
-        await scene.host.workshop.clear()
+        await scene.host.navigator.leave_all_pages()
         next(action for action in menu.actions() if action.text() == "Duplicate").trigger()
-        await until(lambda: scene.host.workshop.page is not None and page_of(scene).is_loaded)
-        assert page_of(scene).name == "Edmund (copy)"
+        await until(lambda: scene.host.navigator.current_page is not None and page_of(scene).is_loaded)
+        assert page_of(scene).persona_name == "Edmund (copy)"
         await until(lambda: "Edmund (copy)" in scene.titles)
 
-        await scene.host.workshop.clear()
-        QTest.mouseClick(sidebar.add, Qt.MouseButton.LeftButton)
+        await scene.host.navigator.leave_all_pages()
+        QTest.mouseClick(sidebar.new_persona_button, Qt.MouseButton.LeftButton)
         page = page_of(scene)
         await until(lambda: page.is_loaded)
         assert page.saved is None
@@ -664,15 +666,15 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
     async with opened(tmp_path) as scene:
         ada = await scene.services.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))
         session = await scene.services.sessions.new(ada.unique_name)
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.go_to_session(session.guid)
         page = await editor(scene, ada.unique_name)
 
-        page.deeds.delete()
+        page.persona_actions.delete_persona()
         question = await scene.dialog()
         assert isinstance(question, ConfirmDialog)
         assert question.primary.text() == "Delete ‘Ada’ (1 conversation)"
         QTest.keyClick(question, Qt.Key.Key_Return)
-        await until(lambda: scene.host.workshop.page is None and not scene.window.windowTitle().startswith("Ada"))
+        await until(lambda: scene.host.navigator.current_page is None and not scene.window.windowTitle().startswith("Ada"))
         await until(lambda: "Ada" not in scene.titles and scene.toasts)
         buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
         QTest.mouseClick(next(one for one in buttons if one.text() == "Undo"), Qt.MouseButton.LeftButton)
@@ -690,11 +692,11 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         await scene.services.preferences.set(user_persona="tomas")
         scene.window.activateWindow()
         press(scene, Qt.Key.Key_Y, CTRL | SHIFT)
-        selves = scene.host.workshop.page
+        selves = scene.host.navigator.current_page
         assert isinstance(selves, UserPersonasPage)
-        await until(lambda: [one.name for one in selves.rows.shown] == ["Tomas"])
+        await until(lambda: [one.name for one in selves.rows.visible_rows] == ["Tomas"])
 
-        QTest.mouseClick(selves.new, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(selves.new_button, Qt.MouseButton.LeftButton)
         page = page_of(scene)
         await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
         write("Lena")
@@ -703,17 +705,17 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None)
         press(scene, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.workshop.page is selves and len(selves.rows.shown) == 2)
+        await until(lambda: scene.host.navigator.current_page is selves and len(selves.rows.visible_rows) == 2)
         assert scene.services.preferences.current.user_persona == "tomas"
-        selves.table.go_to("lena")
-        selves.choose()
+        selves.table.select_row("lena")
+        selves.use_selected()
         await until(lambda: scene.services.preferences.current.user_persona == "lena")
 
         session = await scene.services.sessions.new("edmund")
         assert session.user_id == "lena"
         assert (await scene.services.library.persona("lena")).is_user
         assert "Lena" not in scene.titles
-        selves.undo.undo()
+        selves.undo_stack.undo()
         await until(lambda: scene.services.preferences.current.user_persona == "tomas")
 
 
@@ -724,10 +726,10 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
 async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool):
     async with opened(tmp_path) as scene:
         await scene.services.library.save_persona(Persona(name="Tomas", is_user=True))
-        open_persona(scene.host.place, "tomas" if is_user else "mira", is_user=is_user)
+        open_persona(scene.host.page_context, "tomas" if is_user else "mira", is_user=is_user)
         page = page_of(scene)
         await until(lambda: page.is_loaded)
-        page.banner.say("Something to decide.", ("Keep", lambda: None))
+        page.banner.show_message("Something to decide.", ("Keep", lambda: None))
         QApplication.processEvents()
 
         assert nameless(page) == []
@@ -740,7 +742,7 @@ async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
         scene.window.resize(width, 640)
         page = await editor(scene, "mira")
         write("!")
-        await until(lambda: page._talk.toolTip().startswith("Chat with draft"))
+        await until(lambda: page._chat_button.toolTip().startswith("Chat with draft"))
         QApplication.processEvents()
 
         for button in page.findChildren(QPushButton):

@@ -13,7 +13,7 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset
 from lethe_app.errors import FileError
 from lethe_app.services.events import Ready
 from lethe_app.ui.pages.presets.page import PresetPage
-from lethe_app.ui.widgets.fields import escaped, unescaped
+from lethe_app.ui.widgets.fields import escape_text, unescape_text
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -21,37 +21,37 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def preset_page(scene: Scene) -> PresetPage:
     scene.window.actions_["presets"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, PresetPage)
-    await until(lambda: page._kept)
+    await until(lambda: page._entry)
     return page
 
 
 def field(page: PresetPage, name: str) -> QLineEdit:
-    found = next(form for form in page._forms if name in form.names).field(name)
+    found = next(form for form in page._forms if name in form.field_names).field_widget(name)
     assert isinstance(found, QLineEdit)
     return found
 
 
 @pytest.mark.parametrize("text", ["", "a\nb", "\\n", "\t\\", "<|im_end|>\n", "\\\\\n"])
 def test_new_lines_survive_being_written_as_code(text: str):
-    assert unescaped(escaped(text)) == text
-    assert "\n" not in escaped(text)
+    assert unescape_text(escape_text(text)) == text
+    assert "\n" not in escape_text(text)
 
 
 async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_came(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
         page.tabs.setCurrentIndex(1)
-        await until(lambda: page.table.go_to("chatml") and page._kept and page._kept.key == "chatml")
+        await until(lambda: page.table.select_row("chatml") and page._entry and page._entry.key == "chatml")
 
         QTest.keyClicks(field(page, "user_end"), "!")
         await until((scene.services.paths.presets / "instruct" / "chatml.json").exists)
-        kept = {one.key: one.value for one in await scene.services.presets.all(InstructPreset)}
+        kept = {one.key: one.value for one in await scene.services.presets.list_presets(InstructPreset)}
         assert kept["chatml"].user_end == "<|im_end|>\n!"
-        await until(lambda: "!" in page.preview.toPlainText())
+        await until(lambda: "!" in page.prompt_view.toPlainText())
 
-        QTest.mouseClick(page.drop, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.delete_button, Qt.MouseButton.LeftButton)
         await until(lambda: field(page, "user_end").text() == "<|im_end|>\\n")
         assert not (scene.services.paths.presets / "instruct" / "chatml.json").exists()
 
@@ -59,51 +59,51 @@ async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_ca
 async def test_undo_takes_back_what_was_typed(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
-        before = page._kept.value.name
+        before = page._entry.value.name
 
         QTest.keyClicks(field(page, "name"), " of mine")
-        assert page._kept.value.name == f"{before} of mine"
-        page.undo.undo()
+        assert page._entry.value.name == f"{before} of mine"
+        page.undo_stack.undo()
 
-        assert page._kept.value.name == before
+        assert page._entry.value.name == before
         assert field(page, "name").text() == before
 
 
 async def test_a_name_that_is_not_possible_is_told_and_not_kept(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
-        before = page._kept.value.name
+        before = page._entry.value.name
         name = field(page, "name")
 
         name.selectAll()
         QTest.keyClick(name, Qt.Key.Key_Delete)
 
-        assert page._kept.value.name == before
-        assert page._forms[0]._complaints["name"].text()
+        assert page._entry.value.name == before
+        assert page._forms[0]._error_labels["name"].text()
 
 
 async def test_the_chosen_sampler_is_the_one_in_use(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
-        await until(lambda: page.table.go_to("roleplay"))
+        await until(lambda: page.table.select_row("roleplay"))
 
-        QTest.mouseClick(page.use, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.use_button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.services.preferences.current.sampler == "roleplay")
 
-        assert not page.use.isEnabled()
+        assert not page.use_button.isEnabled()
 
 
 async def test_presets_go_out_to_a_file_and_come_back_from_one(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         page = await preset_page(scene)
         mine = SamplerPreset(name="Mine", temperature=1.5)
-        await scene.services.presets.write(mine, tmp_path / "mine.json")
+        await scene.services.presets.write_file(mine, tmp_path / "mine.json")
         (tmp_path / "broken.json").write_text('{"name": "Broken", "temperature": "warm"}', encoding="utf-8")
 
-        await page.take_in(tmp_path / "mine.json")
-        assert page._kept.value == mine
+        await page.import_preset(tmp_path / "mine.json")
+        assert page._entry.value == mine
         with pytest.raises(FileError, match="temperature"):
-            await page.take_in(tmp_path / "broken.json")
+            await page.import_preset(tmp_path / "broken.json")
 
 
 async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
@@ -112,21 +112,21 @@ async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
         key = await presets.save(SamplerPreset(name="Mine"))
 
         trashed = await presets.delete(SamplerPreset, key)
-        assert key not in {one.key for one in await presets.all(SamplerPreset)}
+        assert key not in {one.key for one in await presets.list_presets(SamplerPreset)}
         assert await presets.restore(SamplerPreset, trashed) == key
 
-        assert key in {one.key for one in await presets.all(SamplerPreset)}
+        assert key in {one.key for one in await presets.list_presets(SamplerPreset)}
 
 
 async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown_as_in_use(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await preset_page(scene)
-        assert page._kept.key == "default"
-        assert page.use.text() == "In use"
+        assert page._entry.key == "default"
+        assert page.use_button.text() == "In use"
         assert "selected automatically for the model" in page.subtitle.accessibleName()
 
-        assert page.table.go_to("creative")
-        await until(lambda: page._kept.key == "creative")
-        assert page.use.text() == "Use preset"
+        assert page.table.select_row("creative")
+        await until(lambda: page._entry.key == "creative")
+        assert page.use_button.text() == "Use preset"
         assert "suits the model" not in page.subtitle.accessibleName()

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.services.events import Ready
 from lethe_app.ui.pages.presets.page import PresetPage
-from lethe_app.ui.pages.presets.probability_bars import percent, spelled
-from lethe_app.ui.pages.presets.sampler_preview import unseen_words
+from lethe_app.ui.pages.presets.probability_bars import display_token, format_percent
+from lethe_app.ui.pages.presets.sampler_preview import omitted_samplers_in_words
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -22,28 +22,28 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:
     scene.window.actions_["presets"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, PresetPage)
-    await until(lambda: page.table.go_to(preset) and page._kept and page._kept.key == preset)
+    await until(lambda: page.table.select_row(preset) and page._entry and page._entry.key == preset)
     return page
 
 
 def number(page: PresetPage, name: str) -> QDoubleSpinBox | QSpinBox:
-    found = next(form for form in page._forms if name in form.names).field(name)
+    found = next(form for form in page._forms if name in form.field_names).field_widget(name)
     assert isinstance(found, QDoubleSpinBox | QSpinBox)
     return found
 
 
 def chances(page: PresetPage) -> dict[str, float]:
-    return {word: after for word, _before, after in page.taste.bars.rows}
+    return {word: after for word, _before, after in page.sampler_preview.bars.rows}
 
 
 async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_it_is_one(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await samplers(scene)
-        await until(lambda: "Example predictions" in page.taste.whose.text())
+        await until(lambda: "Example predictions" in page.sampler_preview.source_label.text())
         await until(lambda: chances(page)["the"] == 1)
-        assert not page.taste.button.isEnabled()
+        assert not page.sampler_preview.generate_button.isEnabled()
 
         temperature = number(page, "temperature")
         temperature.selectAll()
@@ -55,9 +55,9 @@ async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_i
         QTest.keyClick(top_k, Qt.Key.Key_Return)
 
         await until(lambda: [word for word, chance in chances(page).items() if chance] == ["the", "a"])
-        assert page.taste.left.text().startswith("2 possible tokens")
-        assert "what –" in page.taste.bars.accessibleDescription()
-        page.undo.undo()
+        assert page.sampler_preview.count_label.text().startswith("2 possible tokens")
+        assert "what –" in page.sampler_preview.bars.accessibleDescription()
+        page.undo_stack.undo()
         await until(lambda: chances(page)["what"] > 0)
 
 
@@ -68,13 +68,13 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
     async with opened(tmp_path, echo_model(line, line)) as scene:
         await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await samplers(scene)
-        taste = page.taste
+        taste = page.sampler_preview
         await until(lambda: [word for word, _before, _after in taste.bars.rows][:4] == ["The", "door", "was", "green."])
 
-        QTest.mouseClick(taste.button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(taste.generate_button, Qt.MouseButton.LeftButton)
 
-        await until(lambda: [label.text() for label in taste.written] == ["…The door was green. …"] * 2)
-        await until(taste.button.isEnabled)
+        await until(lambda: [label.text() for label in taste.continuation_labels] == ["…The door was green. …"] * 2)
+        await until(taste.generate_button.isEnabled)
         assert len(scene.words) == 1, "nothing of it is kept"
 
 
@@ -82,23 +82,23 @@ async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Ca
     async with opened(tmp_path, echo_model("word " * 40, delay=0.2)) as scene:
         await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await samplers(scene)
-        await until(page.taste.button.isEnabled)
-        QTest.mouseClick(page.taste.button, Qt.MouseButton.LeftButton)
-        await until(lambda: "word" in page.taste.written[0].text())
+        await until(page.sampler_preview.generate_button.isEnabled)
+        QTest.mouseClick(page.sampler_preview.generate_button, Qt.MouseButton.LeftButton)
+        await until(lambda: "word" in page.sampler_preview.continuation_labels[0].text())
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
 
-        await until(lambda: scene.host.workshop.page is None)
-        assert not [lane for lane in scene.host.bridge._lanes if lane.startswith("sampler")]
+        await until(lambda: scene.host.navigator.current_page is None)
+        assert not [lane for lane in scene.host.bridge._keyed_tasks if lane.startswith("sampler")]
 
 
 def test_what_the_bars_cannot_show_is_named():
-    assert unseen_words(SamplerPreset(name="x")) == ""
-    assert "DRY" in unseen_words(SamplerPreset(name="x", dry_multiplier=0.8))
-    assert "penalties" in unseen_words(SamplerPreset(name="x", repetition_penalty=1.1, repetition_range=512))
-    assert "Mirostat" in unseen_words(SamplerPreset(name="x", mirostat=2))
+    assert omitted_samplers_in_words(SamplerPreset(name="x")) == ""
+    assert "DRY" in omitted_samplers_in_words(SamplerPreset(name="x", dry_multiplier=0.8))
+    assert "penalties" in omitted_samplers_in_words(SamplerPreset(name="x", repetition_penalty=1.1, repetition_range=512))
+    assert "Mirostat" in omitted_samplers_in_words(SamplerPreset(name="x", mirostat=2))
 
 
 def test_words_and_chances_are_written_as_people_read_them():
-    assert [spelled(word) for word in (" door", "", "\n", " ")] == ["door", "(end of text)", "↵", "␣"]
-    assert [percent(chance) for chance in (0.314, 0.004, 0)] == ["31 %", "< 1 %", "–"]
+    assert [display_token(word) for word in (" door", "", "\n", " ")] == ["door", "(end of text)", "↵", "␣"]
+    assert [format_percent(chance) for chance in (0.314, 0.004, 0)] == ["31 %", "< 1 %", "–"]

@@ -40,12 +40,12 @@ DONE = Inquiry(
 
 async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     for one in inquiries:
-        await scene.services.researching.restore(one)
+        await scene.services.research_service.restore(one)
     scene.window.actions_["research"].trigger()
-    await until(lambda: isinstance(scene.host.workshop.page, ResearchPage))
-    page = scene.host.workshop.page
+    await until(lambda: isinstance(scene.host.navigator.current_page, ResearchPage))
+    page = scene.host.navigator.current_page
     assert isinstance(page, ResearchPage)
-    await until(lambda: page.rows.total == len(inquiries) and page.whose.persona)
+    await until(lambda: page.rows.row_total == len(inquiries) and page.persona_selector.persona_id)
     return page
 
 
@@ -56,14 +56,14 @@ async def memories(scene: Scene) -> list[MemoryUnit]:
 async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_open_it_is_shown(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await page_of(scene)
-        QTest.keyClicks(page.topic, "The lighthouse of Brenn")
-        QTest.keyClick(page.topic, Qt.Key.Key_Return)
+        QTest.keyClicks(page.topic_field, "The lighthouse of Brenn")
+        QTest.keyClick(page.topic_field, Qt.Key.Key_Return)
 
-        assert not page.begin_button.isEnabled()
+        assert not page.start_button.isEnabled()
         assert "Internet search is turned off" in page.hint.text()
-        assert not await scene.services.researching.all()
+        assert not await scene.services.research_service.list_inquiries()
         page.allow_button.click()
-        await until(lambda: isinstance(scene.host.workshop.page, OutgoingPage))
+        await until(lambda: isinstance(scene.host.navigator.current_page, OutgoingPage))
 
 
 async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path):
@@ -72,18 +72,18 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
         engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
         await scene.services.preferences.set(web_allowed=True, **engine)
         page = await page_of(scene)
-        assert page.topic.hasFocus() or page.first_focus() is page.topic
-        QTest.keyClicks(page.topic, "The lighthouse of Brenn")
-        QTest.keyClick(page.topic, Qt.Key.Key_Return)
+        assert page.topic_field.hasFocus() or page.first_focus_widget() is page.topic_field
+        QTest.keyClicks(page.topic_field, "The lighthouse of Brenn")
+        QTest.keyClick(page.topic_field, Qt.Key.Key_Return)
 
-        await until(lambda: page.detail.doing.text() == "Searching for “The lighthouse of Brenn”…")
-        assert page.topic.text() == ""
+        await until(lambda: page.detail.status_label.text() == "Searching for “The lighthouse of Brenn”…")
+        assert page.topic_field.text() == ""
         assert page.stop_button.isVisible()
-        assert not page.begin_button.isEnabled()
+        assert not page.start_button.isEnabled()
         assert not page.detail.forget_button.isVisible()
         page.stop_button.click()
-        await until(lambda: page.rows.shown and page.rows.shown[0].state is InquiryState.STOPPED)
-        await until(lambda: page.detail.doing.text() == "Stopped.")
+        await until(lambda: page.rows.visible_rows and page.rows.visible_rows[0].state is InquiryState.STOPPED)
+        await until(lambda: page.detail.status_label.text() == "Stopped.")
 
         assert not page.stop_button.isVisible()
         assert page.detail.forget_button.isVisible()
@@ -97,11 +97,11 @@ async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_
     )
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
-        await until(page.detail.report.text)
+        await until(page.detail.report_label.text)
         links = [one for one in page.detail.findChildren(QPushButton) if one.property("link")]
 
-        assert page.detail.report.text() == "Ada Holm built it [1]."
-        assert page.detail.rounds.text() == "Round 1: “Brenn builder” – 2 pages read, 1 useful"
+        assert page.detail.report_label.text() == "Ada Holm built it [1]."
+        assert page.detail.rounds_label.text() == "Round 1: “Brenn builder” – 2 pages read, 1 useful"
         assert [one.accessibleName() for one in links] == ["1  Brenn Light – brenn.example.org"]
         assert links[0].toolTip() == FOUND.address
         assert not opened_addresses
@@ -120,7 +120,7 @@ async def test_a_report_is_kept_in_memory_and_that_can_be_undone(tmp_path: Path)
         assert memory.protected
         assert memory.content == "Ada Holm built it [1].\n\nRead at brenn.example.org."
         assert memory.sources == [FOUND.address]
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: page.detail.keep_button.text() == "Save to memory")
         assert not await memories(scene)
 
@@ -148,12 +148,12 @@ async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
         page = await page_of(scene, DONE)
         await until(page.detail.forget_button.isVisible)
         page.detail.forget_button.click()
-        await until(lambda: page.rows.total == 0)
+        await until(lambda: page.rows.row_total == 0)
         assert page.detail.currentIndex() == 0
 
-        page.undo.undo()
-        await until(lambda: page.rows.total == 1)
-        assert await scene.services.researching.get(DONE.id) == DONE
+        page.undo_stack.undo()
+        await until(lambda: page.rows.row_total == 1)
+        assert await scene.services.research_service.load_inquiry(DONE.id) == DONE
 
 
 async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
@@ -162,7 +162,7 @@ async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
         page = await page_of(scene, DONE.model_copy(update={"findings": [evil]}))
         heard: list[object] = []
         page.detail.link_activated.connect(heard.append)
-        await until(page.detail.report.text)
+        await until(page.detail.report_label.text)
         next(one for one in page.detail.findChildren(QPushButton) if one.property("link")).click()
 
         assert not heard
@@ -195,7 +195,7 @@ async def test_signs_in_the_titles_and_addresses_of_strangers_are_only_letters(t
     strange = FOUND.model_copy(update={"title": "Tom & Jerry", "address": "https://a.example/<b>bold</b>"})
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE.model_copy(update={"findings": [strange]}))
-        await until(page.detail.report.text)
+        await until(page.detail.report_label.text)
         (link,) = [one for one in page.detail.findChildren(QPushButton) if one.property("link")]
 
         assert "Tom && Jerry" in link.text()

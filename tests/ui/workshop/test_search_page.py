@@ -17,13 +17,13 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.search.everything import MOST
+from lethe_app.services.search.everything import MOST_HITS
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
-from lethe_app.ui.pages.search.results import as_read, direction_of, units
+from lethe_app.ui.pages.search.results import direction_option, text_as_displayed, utf16_length
 from lethe_app.ui.pages.worlds.page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -49,17 +49,17 @@ async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float 
 
 def search_page(scene: Scene) -> SearchPage:
     scene.window.actions_["find"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, SearchPage)
     return page
 
 
 def texts(page: SearchPage) -> list[str]:
-    return [line.text for line in page.found.lines.shown if line.hit is not None]
+    return [line.text for line in page.result_list.result_model.result_lines if line.hit is not None]
 
 
 def headings(page: SearchPage) -> list[str]:
-    return [line.text for line in page.found.lines.shown if line.hit is None]
+    return [line.text for line in page.result_list.result_model.result_lines if line.hit is None]
 
 
 async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_path: Path):
@@ -73,13 +73,15 @@ async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_pat
         QTest.keyClicks(page.search, "green lant")
         await until(lambda: texts(page) == [lines[40]])
         assert headings(page) == ["The keeper"]
-        hit = page.found.current
+        hit = page.result_list.current
         assert [hit.text[start : start + length] for start, length in hit.marks] == ["green", "lantern"]
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
-        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == session.guid)
+        await until(
+            lambda: scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == session.guid
+        )
         view = scene.host.view
-        await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said[40].id)
+        await until(lambda: view.focused_row is not None and view.chat_model.outline(view.focused_row).id == said[40].id)
 
 
 async def test_the_arrows_lead_into_the_list_and_back(tmp_path: Path):
@@ -90,13 +92,13 @@ async def test_the_arrows_lead_into_the_list_and_back(tmp_path: Path):
         await until(lambda: len(texts(page)) == 2)
 
         QTest.keyClick(page.search, Qt.Key.Key_Down)
-        assert scene.window.focusWidget() is page.found
-        first = page.found.current
-        QTest.keyClick(page.found, Qt.Key.Key_Down)
-        assert page.found.current is not None
-        assert page.found.current != first
-        QTest.keyClick(page.found, Qt.Key.Key_Up)
-        QTest.keyClick(page.found, Qt.Key.Key_Up)
+        assert scene.window.focusWidget() is page.result_list
+        first = page.result_list.current
+        QTest.keyClick(page.result_list, Qt.Key.Key_Down)
+        assert page.result_list.current is not None
+        assert page.result_list.current != first
+        QTest.keyClick(page.result_list, Qt.Key.Key_Up)
+        QTest.keyClick(page.result_list, Qt.Key.Key_Up)
 
         assert scene.window.focusWidget() is page.search
 
@@ -105,17 +107,17 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
     async with opened(tmp_path) as scene:
         old, _said = await talk(scene, "mira", "The old one", "A lantern.", days=90)
         await talk(scene, "edmund", "The new one", "Another lantern.", days=1)
-        await scene.host.conversations.go_to(old.guid)
+        await scene.host.conversations.go_to_session(old.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: len(texts(page)) == 2)
         assert headings(page) == ["The old one", "The new one"]
-        page.here.click()
+        page.this_session_chip.click()
         await until(lambda: headings(page) == ["The old one"])
 
-        page.everywhere.click()
-        page.whose.setCurrentIndex(page.whose.findData("edmund"))
+        page.everywhere_chip.click()
+        page.persona_selector.setCurrentIndex(page.persona_selector.findData("edmund"))
         await until(lambda: headings(page) == ["The new one"])
 
 
@@ -124,12 +126,12 @@ async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_pat
         await scene.services.brain.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern")
-        await until(lambda: page.found.current is not None and page.found.current.kind is HitKind.MEMORY)
+        await until(lambda: page.result_list.current is not None and page.result_list.current.kind is HitKind.MEMORY)
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: isinstance(scene.host.workshop.page, MemoryPage))
+        await until(lambda: isinstance(scene.host.navigator.current_page, MemoryPage))
 
-        memories = scene.host.workshop.page
+        memories = scene.host.navigator.current_page
         await until(lambda: memories.detail.memory is not None and memories.detail.memory.name == "The lamp")
 
 
@@ -140,12 +142,12 @@ async def test_a_memory_of_somebody_else_is_opened_among_theirs_though_another_h
             await scene.services.brain.memorize("edmund", memory, check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern bright")
-        await until(lambda: page.found.current is not None and page.found.current.id == wanted.guid)
+        await until(lambda: page.result_list.current is not None and page.result_list.current.id == wanted.guid)
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: isinstance(scene.host.workshop.page, MemoryPage))
+        await until(lambda: isinstance(scene.host.navigator.current_page, MemoryPage))
 
-        memories = scene.host.workshop.page
+        memories = scene.host.navigator.current_page
         await until(lambda: memories.detail.memory is not None)
         assert memories.whose.persona == "edmund"
         assert memories.detail.memory.guid == wanted.guid
@@ -175,8 +177,8 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
-        await until(lambda: isinstance(scene.host.workshop.page, WorldPage))
-        worlds = scene.host.workshop.page
+        await until(lambda: isinstance(scene.host.navigator.current_page, WorldPage))
+        worlds = scene.host.navigator.current_page
         await until(lambda: [one.guid for one in worlds.table.table.selected] == [entry.guid])
 
 
@@ -187,19 +189,19 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
-        assert page.found.lines.shown[1].detail.startswith("Replaced fact")
+        assert page.result_list.result_model.result_lines[1].detail.startswith("Replaced fact")
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
-        await until(lambda: isinstance(scene.host.workshop.page, FactPage))
-        facts = scene.host.workshop.page
+        await until(lambda: isinstance(scene.host.navigator.current_page, FactPage))
+        facts = scene.host.navigator.current_page
         await until(lambda: facts.detail.fact is not None and facts.detail.fact.guid == old.guid)
         assert [fact.guid for fact in facts.rows.shown] == [old.guid]
 
 
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MOST + 20)])
+        await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MOST_HITS + 20)])
         await scene.services.indexing.settle_all()
         page = search_page(scene)
 
@@ -214,10 +216,10 @@ async def test_by_meaning_and_nothing_at_all(tmp_path: Path):
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "zanzibar")
-        await until(lambda: "No results" in page.found.words)
+        await until(lambda: "No results" in page.result_list.empty_text)
         page.search.clear()
-        page.by_meaning.click()
-        assert not page.here.isEnabled()
+        page.by_meaning_chip.click()
+        assert not page.this_session_chip.isEnabled()
         QTest.keyClicks(page.search, "grandmother and her bees")
 
         await until(lambda: any("grandmother" in text for text in texts(page)))
@@ -229,25 +231,25 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
         await Chats(scene.services._database).add_message(aside)
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.go_to_session(session.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: texts(page) == ["A lantern."])
         QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: scene.host.workshop.page is None)
+        await until(lambda: scene.host.navigator.current_page is None)
 
         view = scene.host.view
-        await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said[1].id)
+        await until(lambda: view.focused_row is not None and view.chat_model.outline(view.focused_row).id == said[1].id)
 
 
 def test_a_mark_stands_where_qt_counts_it_whatever_stands_before_it():
-    assert [units(text) for text in ("", "lamp", "é", "😀😀 lamp")] == [0, 4, 1, 9]
+    assert [utf16_length(text) for text in ("", "lamp", "é", "😀😀 lamp")] == [0, 4, 1, 9]
 
 
 def test_lines_of_a_script_that_runs_leftward_begin_at_the_right():
-    assert direction_of("“مفتاح” lamp").alignment() == Qt.AlignmentFlag.AlignRight
-    assert direction_of("1. lamp مفتاح").alignment() == Qt.AlignmentFlag.AlignLeft
+    assert direction_option("“مفتاح” lamp").alignment() == Qt.AlignmentFlag.AlignRight
+    assert direction_option("1. lamp مفتاح").alignment() == Qt.AlignmentFlag.AlignLeft
 
 
 @pytest.mark.parametrize(
@@ -261,8 +263,8 @@ def test_lines_of_a_script_that_runs_leftward_begin_at_the_right():
 def test_asterisks_are_not_seen_and_the_marks_stay_on_their_words(text: str, found: str, read: str):
     hit = SearchHit(HitKind.MESSAGE, UUID(int=1), "mira", None, "", "Mira", now(), text, ((text.index(found), len(found)),))
 
-    words, marks = as_read(hit)
+    words, marks = text_as_displayed(hit)
 
     assert words == read
     assert [words[start : start + length] for start, length in marks] == [found]
-    assert as_read(replace(hit, kind=HitKind.WORLD)) == (text, list(hit.marks))
+    assert text_as_displayed(replace(hit, kind=HitKind.WORLD)) == (text, list(hit.marks))

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
 from lethe_app.errors import DiskFull
-from lethe_app.ui.pages.sessions.notes import NOTES, as_notes, as_text
+from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, format_notes, parse_notes
 from lethe_app.ui.pages.sessions.page import SessionPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -20,16 +20,16 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def noted(scene: Scene, **notes: str) -> tuple[SessionPage, QPlainTextEdit, UUID]:
     """The page with the open conversation, of which these things were noted."""
-    open_now = scene.host.conversations.current
+    open_now = scene.host.conversations.current_session
     assert open_now is not None
     await scene.services.lookup.write_notes(open_now.guid, notes)
     scene.window.actions_["conversations"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, SessionPage)
     await until(lambda: page.detail.session is not None)
-    field = page.detail.notes.form.field(NOTES)
+    field = page.detail.notes.form.field_widget(NOTES_FIELD)
     assert isinstance(field, QPlainTextEdit)
-    await until(lambda: field.toPlainText() == as_text(notes))
+    await until(lambda: field.toPlainText() == format_notes(notes))
     return page, field, open_now.guid
 
 
@@ -39,12 +39,12 @@ async def test_a_note_is_corrected_kept_and_undone(tmp_path: Path):
 
         field.selectAll()
         QTest.keyClicks(field, "home: Lisbon")
-        await page.detail.notes.save()
+        await page.detail.notes.save_notes()
         assert await scene.services.lookup.notes(guid) == {"home": "Lisbon"}
 
-        while page.undo.canUndo():
-            page.undo.undo()
-        await page.detail.notes.save()
+        while page.undo_stack.canUndo():
+            page.undo_stack.undo()
+        await page.detail.notes.save_notes()
         assert field.toPlainText() == "home: Porto\nmood: tired"
         assert await scene.services.lookup.notes(guid) == {"home": "Porto", "mood": "tired"}
 
@@ -55,16 +55,16 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
         QTest.keyClicks(field, "dog: Bruno")
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.workshop.page is None)
+        await until(lambda: scene.host.navigator.current_page is None)
 
         assert await scene.services.lookup.notes(guid) == {"dog": "Bruno"}
 
 
 def test_lines_are_read_as_people_write_them():
-    told = as_notes("home : Porto\n\nlikes tea\nhates rain\nmood:")
+    told = parse_notes("home : Porto\n\nlikes tea\nhates rain\nmood:")
 
     assert told == {"home": "Porto", "note": "likes tea", "note 2": "hates rain"}
-    assert as_notes(as_text({"home": "Porto", "job": "vet"})) == {"home": "Porto", "job": "vet"}
+    assert parse_notes(format_notes({"home": "Porto", "job": "vet"})) == {"home": "Porto", "job": "vet"}
 
 
 async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -77,8 +77,8 @@ async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Pat
         with monkeypatch.context() as broken:
             broken.setattr(scene.services.lookup, "write_notes", full)
             QTest.keyClicks(field, "dog: Bruno")
-            await page.detail.notes.save()
+            await page.detail.notes.save_notes()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
-        await page.detail.notes.save()
+        await page.detail.notes.save_notes()
 
         assert await scene.services.lookup.notes(guid) == {"dog": "Bruno"}

@@ -38,20 +38,20 @@ async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields:
 
 async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
     scene.window.actions_["conversations"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, SessionPage)
     await shown(page, session)
     return page
 
 
 async def shown(page: SessionPage, session: ChatSession) -> None:
-    await until(lambda: page.table.go_to(str(session.guid)))
+    await until(lambda: page.table.select_row(str(session.guid)))
     await until(lambda: page.detail.session is not None and page.detail.session.guid == session.guid)
 
 
 async def transcript_of(page: SessionPage, count: int) -> None:
     page.detail.tabs.setCurrentIndex(1)
-    await until(lambda: page.detail.transcript.chat.rowCount() == count)
+    await until(lambda: page.detail.transcript.chat_model.rowCount() == count)
 
 
 async def said(scene: Scene, session: ChatSession) -> list[str]:
@@ -63,7 +63,7 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         session = await talk(scene, "", *LINES)
         await scene.services.archiving.archive_session(session.guid)
         page = await session_page(scene, session)
-        field = page.detail.form.field("content")
+        field = page.detail.form.field_widget("content")
         assert isinstance(field, QPlainTextEdit)
         was = field.toPlainText()
         assert was
@@ -76,8 +76,8 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         await scene.services.archiving.update(session.guid)
         assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
 
-        while page.undo.canUndo():
-            page.undo.undo()
+        while page.undo_stack.canUndo():
+            page.undo_stack.undo()
         await page.edits.save()
         assert field.toPlainText() == was
         assert (await scene.services.sessions.open(session.guid)).content == was
@@ -90,16 +90,16 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
         await talk(scene, "The calm", *LINES, days=2)
         page = await session_page(scene, session)
 
-        page.detail.form.field("sticky").click()
+        page.detail.form.field_widget("sticky").click()
         await page.edits.save()
         assert (await scene.services.sessions.open(session.guid)).sticky
-        await until(lambda: page.table.current is not None and page.table.current.sticky)
+        await until(lambda: page.table.current_row is not None and page.table.current_row.sticky)
         page.chips.chips[Mark.STICKY].click()
 
-        assert [line.name for line in page.rows.shown] == ["The storm"]
+        assert [line.name for line in page.rows.visible_rows] == ["The storm"]
         page.chips.chips[Mark.STICKY].click()
         QTest.keyClicks(page.search, "calm")
-        assert [line.name for line in page.rows.shown] == ["The calm"]
+        assert [line.name for line in page.rows.visible_rows] == ["The calm"]
 
 
 async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
@@ -109,10 +109,10 @@ async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
         await scene.services.archiving.write(session.guid, SessionPart.SUMMARY, "Mine.")
         page = await session_page(scene, session)
 
-        page.detail.again_wanted.emit(SessionPart.SUMMARY)
+        page.detail.regenerate_requested.emit(SessionPart.SUMMARY)
         await until(lambda: page.detail.session is not None and page.detail.session.content not in {"", "Mine."})
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: page.detail.session is not None and page.detail.session.content == "Mine.")
         assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
 
@@ -124,14 +124,14 @@ async def test_a_conversation_is_split_where_the_user_points_and_made_whole_agai
         await transcript_of(page, 6)
 
         page.detail.transcript.focus_row(3)
-        assert page.detail.split.isEnabled()
-        QTest.mouseClick(page.detail.split, Qt.MouseButton.LeftButton)
-        await until(lambda: page.rows.total == 3)
-        await until(lambda: page.detail.transcript.chat.rowCount() == 3)
+        assert page.detail.split_button.isEnabled()
+        QTest.mouseClick(page.detail.split_button, Qt.MouseButton.LeftButton)
+        await until(lambda: page.rows.row_total == 3)
+        await until(lambda: page.detail.transcript.chat_model.rowCount() == 3)
         assert await said(scene, session) == list(LINES[:3])
 
-        page.undo.undo()
-        await until(lambda: page.rows.total == 2)
+        page.undo_stack.undo()
+        await until(lambda: page.rows.row_total == 2)
         assert await said(scene, session) == list(LINES)
 
 
@@ -143,8 +143,8 @@ async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
 
         page.detail.transcript.focus_row(0)
 
-        assert not page.detail.split.isEnabled()
-        menu = page.detail.transcript.deeds.menu(0)
+        assert not page.detail.split_button.isEnabled()
+        menu = page.detail.transcript.transcript_actions.build_menu(0)
         assert [action.isEnabled() for action in menu.actions() if "Split" in action.text()] == [False]
 
 
@@ -153,14 +153,14 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
         late, early = await talk(scene, "Late", "Three.", "Four."), await talk(scene, "Early", "One.", "Two.", days=5)
         page = await session_page(scene, early)
 
-        assert page.detail.merge.isEnabled()
-        QTest.mouseClick(page.detail.merge, Qt.MouseButton.LeftButton)
-        await until(lambda: page.rows.total == 2)
+        assert page.detail.merge_button.isEnabled()
+        QTest.mouseClick(page.detail.merge_button, Qt.MouseButton.LeftButton)
+        await until(lambda: page.rows.row_total == 2)
         assert await said(scene, early) == ["One.", "Two.", "Three.", "Four."]
         await until(lambda: scene.toasts)
 
-        scene.toasts[0].findChildren(type(page.detail.merge))[0].click()
-        await until(lambda: page.rows.total == 3)
+        scene.toasts[0].findChildren(type(page.detail.merge_button))[0].click()
+        await until(lambda: page.rows.row_total == 3)
         assert await said(scene, late) == ["Three.", "Four."]
 
 
@@ -171,18 +171,18 @@ async def test_a_message_is_inserted_above_the_one_that_is_chosen(tmp_path: Path
         await transcript_of(page, 6)
         page.detail.transcript.focus_row(1)
 
-        QTest.mouseClick(page.detail.insert, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.detail.insert_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, InsertMessage)
         assert not dialog.primary.isEnabled()
-        dialog.by_persona.click()
+        dialog.persona_radio.click()
         QTest.keyClicks(dialog.field, "It was dark.")
         dialog.primary.click()
-        await until(lambda: page.detail.transcript.chat.rowCount() == 7)
+        await until(lambda: page.detail.transcript.chat_model.rowCount() == 7)
         assert await said(scene, session) == [LINES[0], "It was dark.", *LINES[1:]]
 
-        page.undo.undo()
-        await until(lambda: page.detail.transcript.chat.rowCount() == 6)
+        page.undo_stack.undo()
+        await until(lambda: page.detail.transcript.chat_model.rowCount() == 6)
         assert await said(scene, session) == list(LINES)
 
 
@@ -197,29 +197,29 @@ async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: P
         assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Delete ‘The storm’ (6 messages)"
         dialog.accept()
-        await until(lambda: page.rows.total == 1)
+        await until(lambda: page.rows.row_total == 1)
 
-        page.undo.undo()
-        await until(lambda: page.rows.total == 2)
+        page.undo_stack.undo()
+        await until(lambda: page.rows.row_total == 2)
         assert await said(scene, session) == list(LINES)
 
 
 async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", *LINES)
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)
 
         page.detail.transcript.focus_row(4)
-        page.detail.split.click()
+        page.detail.split_button.click()
         await until(lambda: scene.host.messages.rowCount() == 4)
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: scene.host.messages.rowCount() == 6)
 
-        await scene.services.chronicle.delete(session.guid)
-        await until(lambda: scene.host.conversations.current.guid != session.guid)
+        await scene.services.session_editing.delete(session.guid)
+        await until(lambda: scene.host.conversations.current_session.guid != session.guid)
 
 
 async def test_an_old_conversation_is_continued(tmp_path: Path):
@@ -227,8 +227,10 @@ async def test_an_old_conversation_is_continued(tmp_path: Path):
         session = await talk(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
-        QTest.mouseClick(page.detail.go, Qt.MouseButton.LeftButton)
-        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == session.guid)
+        QTest.mouseClick(page.detail.continue_button, Qt.MouseButton.LeftButton)
+        await until(
+            lambda: scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == session.guid
+        )
 
         await until(lambda: scene.words[-1:] == ["Good."])
 
@@ -239,21 +241,21 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         page = await session_page(scene, session)
 
         scene.services.archiving.changed.tell(Archived(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
-        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "generating…"
+        assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "generating…"
         scene.services.archiving.changed.tell(Archived())
-        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "not generated yet"
+        assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "not generated yet"
 
 
 async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", *LINES)
         page = await session_page(scene, session)
-        page.delete([page.table.current])
+        page.delete_sessions([page.table.current_row])
         (await scene.dialog()).accept()
         await until(lambda: scene.toasts)
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.workshop.page is None)
+        await until(lambda: scene.host.navigator.current_page is None)
         scene.toasts[0].findChildren(QPushButton)[0].click()
 
         await until(lambda: "The storm" in scene.titles)
@@ -262,26 +264,26 @@ async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path
 async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", *LINES)
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)
-        assert not page.detail.reword.isEnabled()
+        assert not page.detail.edit_message_button.isEnabled()
         page.detail.transcript.focus_row(2)
 
-        QTest.mouseClick(page.detail.reword, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.detail.edit_message_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, RewordMessage)
-        assert dialog.words == LINES[2]
+        assert dialog.entered_text == LINES[2]
         dialog.field.set_text("Ines did.")
         dialog.primary.click()
 
         await until(lambda: len(scene.words) > 2 and scene.words[2] == "Ines did.")
         assert (await said(scene, session))[2] == "Ines did."
         transcript = page.detail.transcript
-        await until(lambda: transcript.message is not None and transcript.chat.row_of(transcript.message) == 2)
+        await until(lambda: transcript.message is not None and transcript.chat_model.row_of(transcript.message) == 2)
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: scene.words[2] == LINES[2])
         assert await said(scene, session) == list(LINES)
 
@@ -292,19 +294,19 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
         page = await session_page(scene, session)
         await transcript_of(page, 6)
         page.detail.transcript.focus_row(3)
-        following = page.detail.transcript.chat.outline(4).id
+        following = page.detail.transcript.chat_model.outline(4).id
 
         QTest.keyClick(page.detail.transcript, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Delete message by X"
         dialog.accept()
-        await until(lambda: page.detail.transcript.chat.rowCount() == 5)
+        await until(lambda: page.detail.transcript.chat_model.rowCount() == 5)
         await until(lambda: page.detail.transcript.message == following)
         assert await said(scene, session) == [*LINES[:3], *LINES[4:]]
 
-        page.undo.undo()
-        await until(lambda: page.detail.transcript.chat.rowCount() == 6)
+        page.undo_stack.undo()
+        await until(lambda: page.detail.transcript.chat_model.rowCount() == 6)
         assert await said(scene, session) == list(LINES)
 
 
@@ -312,8 +314,8 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
     async with opened(tmp_path) as scene:
         one, other = await talk(scene, "The storm", *LINES), await talk(scene, "The calm", *LINES, days=2)
         page = await session_page(scene, one)
-        page._edited("sticky", True)
-        page.edits._rest.stop()
+        page._on_field_edited("sticky", True)
+        page.edits._save_timer.stop()
         await Chats(scene.services._database).delete_session(one.guid)
 
         await shown(page, other)

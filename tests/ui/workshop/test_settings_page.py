@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QSpinBox
 
 from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
-from lethe_app.ui.pages.settings.fields import HIDDEN, shown_settings
+from lethe_app.ui.pages.settings.fields import HIDDEN_SETTINGS, visible_settings
 from lethe_app.ui.pages.settings.page import SettingsPage
 from lethe_app.ui.widgets.multi_select import Ticks
 from tests.ui.window_scene import Scene, opened, until
@@ -22,33 +22,33 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def settings_page(scene: Scene) -> SettingsPage:
     scene.window.actions_["settings"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, SettingsPage)
     await until(lambda: page.sections.currentRow() == 0)
     return page
 
 
 def visible(page: SettingsPage) -> set[str]:
-    return {name for form in page._forms.values() for name in form.names if form.field(name).isVisibleTo(page)}
+    return {name for form in page._forms.values() for name in form.field_names if form.field_widget(name).isVisibleTo(page)}
 
 
 def test_every_setting_has_a_place_on_the_page():
-    shown = {name for section in SettingSection for name in shown_settings(section)}
+    shown = {name for section in SettingSection for name in visible_settings(section)}
 
-    assert shown == set(Settings.model_fields) - HIDDEN
+    assert shown == set(Settings.model_fields) - HIDDEN_SETTINGS
 
 
 async def test_a_switch_is_kept_marked_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("thinking")
-        box = page._form_of["thinking"].field("thinking")
+        box = page._form_by_setting["thinking"].field_widget("thinking")
         assert isinstance(box, QCheckBox)
 
         QTest.keyClick(box, Qt.Key.Key_Space)
         await until(lambda: not preferences.current.thinking)
         assert not page._resets["thinking"].isHidden()
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: preferences.current.thinking)
 
         assert page._resets["thinking"].isHidden()
@@ -59,7 +59,7 @@ async def test_a_number_can_be_set_back_to_how_it_came(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("max_reply")
-        spin = page._form_of["max_reply"].field("max_reply")
+        spin = page._form_by_setting["max_reply"].field_widget("max_reply")
         assert isinstance(spin, QSpinBox)
         spin.selectAll()
         QTest.keyClicks(spin, "700")
@@ -87,21 +87,21 @@ async def test_searching_looks_in_all_sections(tmp_path: Path):
 async def test_the_palette_opens_what_was_typed(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.actions_["palette"].trigger()
-        palette = scene.host.palette
-        QTest.keyClicks(palette.field, "setti")
-        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+        palette = scene.host.command_palette
+        QTest.keyClicks(palette.search_field, "setti")
+        QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
 
         assert palette.isHidden()
-        await until(lambda: isinstance(scene.host.workshop.page, SettingsPage))
+        await until(lambda: isinstance(scene.host.navigator.current_page, SettingsPage))
 
 
 async def test_esc_closes_the_palette_and_the_words_can_go_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.draft.setFocus()
         scene.window.actions_["palette"].trigger()
-        QTest.keyClick(scene.host.palette.field, Qt.Key.Key_Escape)
+        QTest.keyClick(scene.host.command_palette.search_field, Qt.Key.Key_Escape)
 
-        assert scene.host.palette.isHidden()
+        assert scene.host.command_palette.isHidden()
         assert scene.window.focusWidget() is scene.draft
 
 
@@ -109,25 +109,25 @@ async def test_an_address_can_be_typed_letter_by_letter(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("hub_mirror")
-        field = page._form_of["hub_mirror"].field("hub_mirror")
+        field = page._form_by_setting["hub_mirror"].field_widget("hub_mirror")
         for letter in "https://mirror.example":
             QTest.keyClicks(field, letter)
             await asyncio.sleep(0.01)
 
         await until(lambda: preferences.current.hub_mirror == "https://mirror.example")
         assert field.text() == "https://mirror.example"
-        assert not page._forms[SettingSection.MODEL]._complaints["hub_mirror"].text()
+        assert not page._forms[SettingSection.MODEL]._error_labels["hub_mirror"].text()
 
 
 async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await settings_page(scene)
         page.show_setting("proxy")
-        field = page._form_of["proxy"].field("proxy")
+        field = page._form_by_setting["proxy"].field_widget("proxy")
 
         QTest.keyClicks(field, "elsewhere")
 
-        await until(page._forms[SettingSection.MODEL]._complaints["proxy"].text)
+        await until(page._forms[SettingSection.MODEL]._error_labels["proxy"].text)
         assert field.text() == "elsewhere"
         assert scene.services.preferences.current.proxy == ""
 
@@ -136,15 +136,15 @@ async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Pa
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("decaying_types")
-        kinds = page._form_of["decaying_types"].field("decaying_types")
+        kinds = page._form_by_setting["decaying_types"].field_widget("decaying_types")
         assert isinstance(kinds, Ticks)
 
-        QTest.mouseClick(kinds.box("person"), Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+        QTest.mouseClick(kinds.box_for("person"), Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
         await until(lambda: "person" in preferences.current.decaying_types)
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: "person" not in preferences.current.decaying_types)
 
-        assert not kinds.box("person").isChecked()
-        assert kinds.box("goal").isChecked()
+        assert not kinds.box_for("person").isChecked()
+        assert kinds.box_for("goal").isChecked()
         for name in ("silent_types", "global_worlds", "tasks_off", "default_tools"):
-            assert isinstance(page._form_of[name].field(name), Ticks), name
+            assert isinstance(page._form_by_setting[name].field_widget(name), Ticks), name

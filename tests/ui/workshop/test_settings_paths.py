@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from lethe_app.ui.pages.settings.fields import WANTED
+from lethe_app.ui.pages.settings.fields import PATH_KINDS
 from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def settings_page(scene: Scene) -> SettingsPage:
     scene.window.actions_["settings"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, SettingsPage)
     await until(lambda: page.sections.currentRow() == 0)
     return page
@@ -49,10 +49,10 @@ async def test_a_picture_is_chosen_shown_and_taken_away_again(tmp_path: Path):
         await choose(scene, page, "background", picture)
         await until(lambda: preferences.current.background == str(picture))
 
-        field = page._form_of["background"].field("background")
+        field = page._form_by_setting["background"].field_widget("background")
         assert isinstance(field, QLineEdit)
         assert field.text() == str(picture)
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: not preferences.current.background)
 
 
@@ -79,6 +79,6 @@ async def test_who_thinks_better_of_it_changes_nothing(tmp_path: Path):
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         await until(lambda: not dialog.isVisible())
 
-        assert not page.undo.canUndo()
-        assert set(page._paths) == set(WANTED)
+        assert not page.undo_stack.canUndo()
+        assert set(page._paths) == set(PATH_KINDS)
         assert all(button.accessibleName() for button in page._paths.values())

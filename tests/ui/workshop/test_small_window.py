@@ -15,7 +15,7 @@ from lethe_app.ui.dialogs.dialogs import Keys
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage
-from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -27,16 +27,16 @@ SMALL = (640, 400)
 async def page_of(scene: Scene, wish: str) -> Page:
     scene.window.resize(*SMALL)
     scene.window.actions_[wish].trigger()
-    await until(lambda: scene.host.workshop.page is not None)
+    await until(lambda: scene.host.navigator.current_page is not None)
     for _ in range(20):
         QApplication.processEvents()
         await asyncio.sleep(0.02)
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert page is not None
     return page
 
 
-@pytest.mark.parametrize("wish", DOORS)
+@pytest.mark.parametrize("wish", PAGE_FACTORIES)
 async def test_no_button_of_a_page_is_cut_off(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)
@@ -61,7 +61,7 @@ async def test_the_list_of_sections_gives_way_to_the_fields_of_a_persona(tmp_pat
 
 
 def test_the_list_of_shortcuts_is_never_larger_than_the_screen(theme: Theme):
-    theme.wear("dark", 22)
+    theme.apply_choice("dark", 22)
     window = QWidget()
 
     dialog = Keys(window)
@@ -76,7 +76,7 @@ def test_the_list_of_shortcuts_is_never_larger_than_the_screen(theme: Theme):
 
 
 def test_a_field_that_grows_keeps_its_distance_from_the_buttons(theme: Theme):
-    theme.wear("dark", 15)
+    theme.apply_choice("dark", 15)
     window = QWidget()
     dialog = InsertMessage(
         window, "Mira", "The message is inserted above the selected one, with the date of the one before it."
@@ -96,20 +96,20 @@ async def test_in_a_narrow_window_what_a_preset_does_is_seen_by_turns_with_its_f
     async with opened(tmp_path) as scene:
         page = await page_of(scene, "presets")
         assert isinstance(page, PresetPage)
-        assert page.taste.isHidden()
+        assert page.sampler_preview.isHidden()
 
-        page.panes.button.setFocus()
-        QTest.keyClick(page.panes.button, Qt.Key.Key_Space)
-        assert page.taste.isVisible()
+        page.panes.toggle_button.setFocus()
+        QTest.keyClick(page.panes.toggle_button, Qt.Key.Key_Space)
+        assert page.sampler_preview.isVisible()
         assert not page.sheet.isVisible()
         page.tabs.setCurrentIndex(1)
-        await until(lambda: page.preview.isVisible() and page.preview.toPlainText())
+        await until(lambda: page.prompt_view.isVisible() and page.prompt_view.toPlainText())
 
-        QTest.keyClick(page.preview, Qt.Key.Key_Escape)
+        QTest.keyClick(page.prompt_view, Qt.Key.Key_Escape)
         assert page.sheet.isVisible()
-        assert not page.preview.isVisible()
-        assert scene.host.workshop.page is page
+        assert not page.prompt_view.isVisible()
+        assert scene.host.navigator.current_page is page
 
         scene.window.resize(1200, 700)
-        await until(lambda: page.preview.isVisible() and page.sheet.isVisible())
-        assert page.panes.button.isHidden()
+        await until(lambda: page.prompt_view.isVisible() and page.sheet.isVisible())
+        assert page.panes.toggle_button.isHidden()

@@ -40,9 +40,15 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
         if known:
             await tell(scene)
         scene.window.actions_["timeline"].trigger()
-        page = scene.host.workshop.page
+        page = scene.host.navigator.current_page
         assert isinstance(page, TimelinePage)
-        await until(lambda: page.whose.persona_name == "Mira" and (page.lines.shown or not known) and page._known.persona)
+        await until(
+            lambda: (
+                page.persona_selector.persona_name == "Mira"
+                and (page.row_model.timeline_rows or not known)
+                and page._timeline.persona
+            )
+        )
         yield scene, page
 
 
@@ -57,11 +63,11 @@ async def tell(scene: Scene) -> None:
         facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
-    await scene.services.knowing._facts.save_facts("mira", *facts)
+    await scene.services.fact_service._facts.save_facts("mira", *facts)
 
 
 def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
-    return [row.text for row in page.lines.shown if row.kind in (kinds or set(TimelineRowKind))]
+    return [row.text for row in page.row_model.timeline_rows if row.kind in (kinds or set(TimelineRowKind))]
 
 
 async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversations(tmp_path: Path, script: Path):
@@ -78,8 +84,8 @@ async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversati
         ]
         assert "Mira remembers 3 facts" in page.subtitle.accessibleName()
 
-        QTest.mouseClick(page.oldest_first, Qt.MouseButton.LeftButton)
-        QTest.mouseClick(page.everybody, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.oldest_first_chip, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.include_others_chip, Qt.MouseButton.LeftButton)
         assert texts(page, TimelineRowKind.MONTH) == ["Pinned", "March 2026", "May 2026"]
         assert "Ines lives in Porto." in texts(page, TimelineRowKind.LINE)
 
@@ -90,17 +96,17 @@ async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversati
 async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (scene, page):
         place = texts(page).index("Tomas keeps bees.")
-        page.list.setCurrentIndex(page.lines.index(place))
-        QTest.keyClick(page.list, Qt.Key.Key_Return)
-        await until(lambda: scene.host.workshop.page is None and "I keep bees." in scene.words)
+        page.fact_list.setCurrentIndex(page.row_model.index(place))
+        QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
+        await until(lambda: scene.host.navigator.current_page is None and "I keep bees." in scene.words)
 
 
 async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (scene, page):
-        page.list.setCurrentIndex(page.lines.index(1))
-        QTest.keyClick(page.list, Qt.Key.Key_Return)
+        page.fact_list.setCurrentIndex(page.row_model.index(1))
+        QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
         await until(lambda: scene.toasts)
-        assert scene.host.workshop.page is page
+        assert scene.host.navigator.current_page is page
 
 
 async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
@@ -121,9 +127,11 @@ async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
 
 async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script, known=False) as (scene, page):
-        assert page.lines.shown == []
-        assert page.list.empty.startswith("No conversation has ended yet. Facts are extracted when a conversation ends")
+        assert page.row_model.timeline_rows == []
+        assert page.fact_list.empty_text.startswith(
+            "No conversation has ended yet. Facts are extracted when a conversation ends"
+        )
         assert not page.save_button.isEnabled()
-        await scene.services.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
+        await scene.services.fact_service.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: texts(page, TimelineRowKind.LINE) == ["Tomas reads."])
         assert page.save_button.isEnabled()

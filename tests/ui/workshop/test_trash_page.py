@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.trash.labels import bytes_in_words, left_in_words
+from lethe_app.ui.pages.trash.labels import bytes_in_words, time_left_in_words
 from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -32,9 +32,9 @@ async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
 
 async def trash_page(scene: Scene, count: int) -> TrashPage:
     scene.window.actions_["trash"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, TrashPage)
-    await until(lambda: page.rows.total == count)
+    await until(lambda: page.rows.row_total == count)
     return page
 
 
@@ -48,11 +48,11 @@ async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_tr
 
     async with opened(tmp_path) as scene:
         page = await trash_page(scene, 1)
-        assert page.table.current.title == "The storm"
+        assert page.table.current_row.title == "The storm"
         assert "30 days" in page.hint.text()
 
         QTest.keyClick(page.table, Qt.Key.Key_Return)
-        await until(lambda: page.rows.total == 0 and "The storm" in scene.titles)
+        await until(lambda: page.rows.row_total == 0 and "The storm" in scene.titles)
 
         words = [message.content for message in await scene.services.sessions.page(session.guid, 0, 9)]
         assert words == ["The hatch gave way.", "Jonas held it."]
@@ -70,11 +70,11 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
         assert dialog.primary.text() == "Delete ‘The storm’ permanently"
         dialog.reject()
         await until(lambda: not dialog.isVisible())
-        assert len(await scene.services.trash.all()) == 1
-        page.erase()
+        assert len(await scene.services.trash.list_items()) == 1
+        page.erase_selected()
         (await scene.dialog()).accept()
 
-        await until(lambda: page.rows.total == 0)
+        await until(lambda: page.rows.row_total == 0)
         assert not page.empty_button.isEnabled()
 
 
@@ -86,23 +86,23 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         page = await trash_page(scene, 2)
 
         page._chips[TrashKind.MEMORY].click()
-        assert [item.title for item in page.rows.shown] == ["The lamp"]
+        assert [item.title for item in page.rows.visible_rows] == ["The lamp"]
         page.empty_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Empty Trash (2 items)"
         dialog.accept()
 
-        await until(lambda: page.rows.total == 0)
+        await until(lambda: page.rows.row_total == 0)
 
 
 async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", "One.", "Two.", "Three.")
-        await scene.host.conversations.go_to(session.guid)
+        await scene.host.conversations.go_to_session(session.guid)
         await until(lambda: scene.words == ["One.", "Two.", "Three."])
         middle = scene.host.messages.outline(1).id
-        await scene.host.turns.delete(session.guid, middle)
+        await scene.host.turns.delete_message(session.guid, middle)
         await until(lambda: scene.host.messages.rowCount() == 2)
         page = await trash_page(scene, 1)
 
@@ -115,7 +115,7 @@ def test_days_and_sizes_are_said_as_a_person_would(qapp):
     present = now()
     item = Trashed(TrashKind.WORLD, "x", "The Petrel", present - timedelta(days=29, hours=1), 312)
 
-    assert left_in_words(item, 30, present) == "in 1 day"
-    assert left_in_words(item, 29, present) == "today"
-    assert left_in_words(item, 0, present) == ""
+    assert time_left_in_words(item, 30, present) == "in 1 day"
+    assert time_left_in_words(item, 29, present) == "today"
+    assert time_left_in_words(item, 0, present) == ""
     assert (bytes_in_words(1), bytes_in_words(312), bytes_in_words(4200)) == ("1 byte", "312 bytes", "4 kB")

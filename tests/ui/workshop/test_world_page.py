@@ -18,10 +18,10 @@ from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import Owner
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.worlds.commands import in_order, reordered
+from lethe_app.ui.pages.worlds.commands import reorder_entries, sort_entries
 from lethe_app.ui.pages.worlds.page import WorldPage
 from lethe_app.ui.pages.worlds.remember import Remember
-from lethe_app.ui.pages.worlds.table_model import KEYS, NAME, ON, TOKENS
+from lethe_app.ui.pages.worlds.table_model import ENABLED, KEYS, NAME, TOKENS
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -47,21 +47,21 @@ async def on_page(home: Path, model: Path | None = None, stem: str = "isles") ->
         scene.window.resize(1280, 800)
         page = await enter(scene)
         if stem:
-            page.book.show(stem)
-            await until(lambda: not page.table.table._soon.isActive())
+            page.book.switch_world(stem)
+            await until(lambda: not page.table.table._selection_timer.isActive())
         yield scene, page
 
 
 async def enter(scene: Scene) -> WorldPage:
     scene.window.actions_["worlds"].trigger()
-    page = scene.host.workshop.page
+    page = scene.host.navigator.current_page
     assert isinstance(page, WorldPage)
-    await until(lambda: page.book.held and not page.table.table._soon.isActive())
+    await until(lambda: page.book.open_worlds and not page.table.table._selection_timer.isActive())
     return page
 
 
 def names(page: WorldPage) -> list[str]:
-    return [entry.name for entry in page.rows.shown]
+    return [entry.name for entry in page.rows.visible_rows]
 
 
 def cell(page: WorldPage, row: int, column: int, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole) -> object:
@@ -89,7 +89,7 @@ async def choose(page: WorldPage, *rows: int) -> None:
         point = page.table.table.visualRect(page.rows.index(row, NAME)).center()
         modifier = Qt.KeyboardModifier.ControlModifier if number else Qt.KeyboardModifier.NoModifier
         QTest.mouseClick(page.table.table.viewport(), Qt.MouseButton.LeftButton, modifier, point)
-    await until(lambda: not page.table.table._soon.isActive())
+    await until(lambda: not page.table.table._selection_timer.isActive())
 
 
 def complaints(scene: Scene) -> list[str]:
@@ -111,11 +111,11 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         scene.window.resize(1280, 800)
         await scene.services.models.load(echo_model("“Aye.”", "“Aye.”"))
         page = await enter(scene)
-        assert page.list.table.hasFocus()
-        QTest.keyClick(page.list.new, Qt.Key.Key_Space)
-        await until(lambda: page.book.stem == "new-world" and page.detail.about.form.field("name").hasFocus())
-        QTest.keyClicks(page.detail.about.form.field("name"), "Skerries")
-        QTest.keyClick(page.detail.about.ticks[Owner.SESSION], Qt.Key.Key_Space)
+        assert page.world_list.table.hasFocus()
+        QTest.keyClick(page.world_list.new_button, Qt.Key.Key_Space)
+        await until(lambda: page.book.stem == "new-world" and page.detail.world_form.form.field_widget("name").hasFocus())
+        QTest.keyClicks(page.detail.world_form.form.field_widget("name"), "Skerries")
+        QTest.keyClick(page.detail.world_form.owner_checks[Owner.SESSION], Qt.Key.Key_Space)
 
         QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: field(page, "name").hasFocus())
@@ -128,15 +128,15 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(line_of(field(page, "keywords_main")), Qt.Key.Key_Return)
 
         QTest.keyClick(page, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-        assert page.bench.text.hasFocus()
-        QTest.keyClick(page.bench.alone, Qt.Key.Key_Space)
-        QTest.keyClicks(page.bench.text, "Is the lighthouse lit?")
-        await until(lambda: [one.entry.name for one in page.bench.rows.shown if one.cause] == ["Skerry Light"])
-        assert "1 entry activated · 6 tokens" in page.bench.summary.text()
-        (mark,) = page.bench.text.extraSelections()
+        assert page.bench.text_field.hasFocus()
+        QTest.keyClick(page.bench.this_world_check, Qt.Key.Key_Space)
+        QTest.keyClicks(page.bench.text_field, "Is the lighthouse lit?")
+        await until(lambda: [one.entry.name for one in page.bench.rows.visible_rows if one.cause] == ["Skerry Light"])
+        assert "1 entry activated · 6 tokens" in page.bench.summary_label.text()
+        (mark,) = page.bench.text_field.extraSelections()
         assert mark.cursor.selectedText() == "lighthouse"
 
-        QTest.keyClick(page.bench.text, Qt.Key.Key_Escape)
+        QTest.keyClick(page.bench.text_field, Qt.Key.Key_Escape)
         assert page.bench.isHidden()
         QTest.keyClick(page, Qt.Key.Key_Escape)
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
@@ -145,7 +145,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
 
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
         assert session is not None
         asked = (await scene.services.sessions.page(session.guid, 0, 99))[-2]
         memory = await scene.services.lookup.recalled(asked.id)
@@ -162,7 +162,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
     async with on_page(tmp_path) as (scene, page):
         await choose(page, 0)
         form = page.detail.entry
-        form.more.setChecked(True)
+        form.more_button.setChecked(True)
         QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
         pick(field(page, "place"), "In the system prompt")
         pick(field(page, "word_link"), "NOT ANY: a main key and no secondary key")
@@ -178,8 +178,8 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         for name, word in (("keywords_secondary", "/oil{1,2}/"), ("groups", "lights")):
             QTest.keyClicks(line_of(field(page, name)), word)
             QTest.keyClick(line_of(field(page, name)), Qt.Key.Key_Return)
-        QTest.keyClick(form.ends.box, Qt.Key.Key_Space)
-        QTest.keyClick(form.enabled, Qt.Key.Key_Space)
+        QTest.keyClick(form.end_field.check_box, Qt.Key.Key_Space)
+        QTest.keyClick(form.enabled_check, Qt.Key.Key_Space)
         await scene.services.worlds.flush()
 
         entry = saved(scene, "isles").entries[0]
@@ -191,7 +191,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         assert entry.group_scoring is True
         assert (entry.keywords_secondary, entry.groups) == (["/oil{1,2}/"], ["lights"])
         assert entry.end_time is not None
-        assert "19 set" in form.more.text()
+        assert "19 set" in form.more_button.text()
 
 
 def pick(widget: QWidget, words: str) -> None:
@@ -218,15 +218,15 @@ async def test_ten_edits_are_undone_and_done_again(tmp_path: Path):
         QTest.keyClicks(field(page, "name"), "s of old")
         QTest.keyClicks(line_of(field(page, "keywords_main")), "light,")
         number(field(page, "priority"), "9")
-        QTest.keyClick(page.detail.entry.enabled, Qt.Key.Key_Space)
+        QTest.keyClick(page.detail.entry.enabled_check, Qt.Key.Key_Space)
         QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
-        page.book.duplicate_entries(page.table.table.selected)
-        page.book.carry(page.table.table.selected, "quarr", away=False)
-        page.book.reorder({page.rows.shown[0].guid}, None)
-        page.book.delete_entries(page.rows.shown[:1])
+        page.book.duplicate_entries(page.table.table.selected_rows)
+        page.book.transfer_entries(page.table.table.selected_rows, "quarr", is_move=False)
+        page.book.reorder({page.rows.visible_rows[0].guid}, None)
+        page.book.delete_entries(page.rows.visible_rows[:1])
         page.book.add_entry("new")
-        after = {stem: held.world for stem, held in page.book.held.items()}
-        assert page.undo.count() == 10
+        after = {stem: held.world for stem, held in page.book.open_worlds.items()}
+        assert page.undo_stack.count() == 10
 
         for _edit in range(10):
             page._undo_button.click()
@@ -235,7 +235,7 @@ async def test_ten_edits_are_undone_and_done_again(tmp_path: Path):
         for _edit in range(10):
             page._redo_button.click()
 
-        assert {stem: held.world for stem, held in page.book.held.items()} == after
+        assert {stem: held.world for stem, held in page.book.open_worlds.items()} == after
         await scene.services.worlds.flush()
         assert saved(scene, "isles") == after["isles"]
 
@@ -257,16 +257,16 @@ async def test_entries_that_stay_deleted_wait_in_the_trash_when_the_page_is_left
     write(tmp_path, "isles", LAMP, BELL, ROPE)
     write(tmp_path, "reef")
     async with on_page(tmp_path) as (scene, page):
-        lamp, bell, rope = page.rows.shown
+        lamp, bell, rope = page.rows.visible_rows
         page.book.delete_entries([rope])
-        page.undo.undo()
-        page.book.carry([bell], "reef", away=True)
+        page.undo_stack.undo()
+        page.book.transfer_entries([bell], "reef", is_move=True)
         page.book.delete_entries([lamp])
-        page.left.emit()
+        page.back_requested.emit()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
         await scene.services.worlds.flush()
 
-        (gone,) = await scene.services.trash.all()
+        (gone,) = await scene.services.trash.list_items()
         assert (gone.kind, gone.title) == (TrashKind.WORLD, "Isles: deleted entries")
         await scene.services.trash.restore(gone)
         worlds = await scene.services.library.worlds()
@@ -280,7 +280,7 @@ async def test_several_entries_are_edited_at_once_and_stay_chosen(tmp_path: Path
         await choose(page, 0, 2)
         bulk = page.detail.bulk
         assert page.detail.currentWidget() is bulk
-        assert bulk.title.text() == "2 entries"
+        assert bulk.title_label.text() == "2 entries"
         spin = bulk.field("priority")
         assert isinstance(spin, QSpinBox)
         spin.selectAll()
@@ -288,18 +288,18 @@ async def test_several_entries_are_edited_at_once_and_stay_chosen(tmp_path: Path
         bulk.buttons["priority"].click()
         QTest.keyClicks(bulk.field("group"), "tools")
         bulk.buttons["group"].click()
-        assert [entry.priority for entry in in_order(page.book.world.entries)] == [8, 1, 8]
-        assert [entry.groups for entry in in_order(page.book.world.entries)] == [["tools"], [], ["tools"]]
-        await until(lambda: not page.table.table._soon.isActive())
-        assert [entry.name for entry in page.table.table.selected] == ["Lamp", "Rope"]
+        assert [entry.priority for entry in sort_entries(page.book.world.entries)] == [8, 1, 8]
+        assert [entry.groups for entry in sort_entries(page.book.world.entries)] == [["tools"], [], ["tools"]]
+        await until(lambda: not page.table.table._selection_timer.isActive())
+        assert [entry.name for entry in page.table.table.selected_rows] == ["Lamp", "Rope"]
 
-        page.rows.setData(page.rows.index(0, ON), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
-        assert [entry.enabled for entry in page.rows.shown] == [False, True, False]
-        page.undo.undo()
-        page.undo.undo()
-        page.undo.undo()
-        assert page.rows.shown == in_order(page.book.world.entries)
-        assert [entry.priority for entry in page.rows.shown] == [1, 1, 1]
+        page.rows.setData(page.rows.index(0, ENABLED), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+        assert [entry.enabled for entry in page.rows.visible_rows] == [False, True, False]
+        page.undo_stack.undo()
+        page.undo_stack.undo()
+        page.undo_stack.undo()
+        assert page.rows.visible_rows == sort_entries(page.book.world.entries)
+        assert [entry.priority for entry in page.rows.visible_rows] == [1, 1, 1]
 
 
 async def test_of_what_several_entries_differ_in_no_value_is_pretended(tmp_path: Path):
@@ -307,11 +307,11 @@ async def test_of_what_several_entries_differ_in_no_value_is_pretended(tmp_path:
     async with on_page(tmp_path) as (_scene, page):
         await choose(page, 0, 1)
         bulk = page.detail.bulk
-        assert not bulk._differ["chance"].isHidden()
-        assert bulk._differ["priority"].isHidden()
+        assert not bulk._mixed_labels["chance"].isHidden()
+        assert bulk._mixed_labels["priority"].isHidden()
         number(bulk.field("chance"), "60")
         bulk.buttons["chance"].click()
-        await until(bulk._differ["chance"].isHidden)
+        await until(bulk._mixed_labels["chance"].isHidden)
         assert [entry.trigger_chance for entry in page.book.world.entries] == [0.6, 0.6]
         QTest.keyClicks(bulk.field("out"), "g")
         bulk.buttons["out"].click()
@@ -329,13 +329,13 @@ async def test_a_sorted_table_says_so_and_leads_back_to_where_entries_can_be_mov
 
         click_title()
         assert names(page) == ["Bell", "Lamp", "Rope"]
-        assert page.table.ordered.isVisible()
+        assert page.table.order_button.isVisible()
         before = page.book.world
         await choose(page, 1)
         QTest.keyClick(page.table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
         assert page.book.world is before  # nobody would see what moved
-        page.table.ordered.click()
-        assert (names(page), page.table.ordered.isVisible()) == (["Lamp", "Bell", "Rope"], False)
+        page.table.order_button.click()
+        assert (names(page), page.table.order_button.isVisible()) == (["Lamp", "Bell", "Rope"], False)
         for _ in range(3):
             click_title()
         assert page.rows.is_in_order
@@ -349,22 +349,22 @@ async def test_in_a_filtered_table_entries_change_places_with_those_that_are_see
         assert names(page) == ["Lamp", "Rope"]
         await choose(page, 0)
         QTest.keyClick(page.table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-        assert [entry.name for entry in in_order(page.book.world.entries)] == ["Bell", "Rope", "Lamp", "Sail"]
+        assert [entry.name for entry in sort_entries(page.book.world.entries)] == ["Bell", "Rope", "Lamp", "Sail"]
         data = page.rows.mimeData([page.rows.index(0, NAME)])
         assert isinstance(data, QMimeData)
         page.rows.dropMimeData(data, Qt.DropAction.MoveAction, 2, 0, QModelIndex())
-        assert [entry.name for entry in in_order(page.book.world.entries)] == ["Bell", "Lamp", "Rope", "Sail"]
+        assert [entry.name for entry in sort_entries(page.book.world.entries)] == ["Bell", "Lamp", "Rope", "Sail"]
 
 
 async def test_a_new_name_finds_its_place_among_entries_of_one_order(tmp_path: Path):
     write(tmp_path, "isles", {**LAMP, "name": "B"}, {**LAMP, "name": "D"}, {**LAMP, "name": "F"})
     async with on_page(tmp_path) as (_scene, page):
         for name, line in (("C", ["C", "D", "F"]), ("Z", ["D", "F", "Z"])):
-            entry = next(one for one in page.rows.shown if one.name in {"B", "C"})
+            entry = next(one for one in page.rows.visible_rows if one.name in {"B", "C"})
             page.book.set_fields("name", [entry], {"name": name})
             assert names(page) == line
         page.table.table.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
-        page.book.set_fields("name", [page.rows.shown[0]], {"name": "A"})
+        page.book.set_fields("name", [page.rows.visible_rows[0]], {"name": "A"})
         assert names(page) == ["F", "D", "A"]
 
 
@@ -379,8 +379,8 @@ async def test_entries_are_dragged_and_stepped_to_another_place(tmp_path: Path):
         await choose(page, 0)
         QTest.keyClick(page.table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
         assert names(page) == ["Lamp", "Rope", "Bell"]
-        page.undo.undo()
-        page.undo.undo()
+        page.undo_stack.undo()
+        page.undo_stack.undo()
         assert names(page) == ["Lamp", "Bell", "Rope"]
 
         page.table.table.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
@@ -392,8 +392,8 @@ async def test_entries_are_found_and_a_new_one_is_never_hidden_by_the_filter(tmp
     async with on_page(tmp_path) as (_scene, page):
         QTest.keyClicks(page.table.search, "crack")
         assert names(page) == ["Bell"]
-        assert page.table.count.text() == "1 of 3 entries"
-        page.table.new.click()
+        assert page.table.count_label.text() == "1 of 3 entries"
+        page.table.new_button.click()
         assert page.table.search.text() == ""
         assert len(names(page)) == 4
         assert field(page, "name").hasFocus()
@@ -417,11 +417,11 @@ async def test_a_key_that_wakes_always_is_told(tmp_path: Path):
     write(tmp_path, "isles", {**LAMP, "keywords_main": ["the"]}, BELL, {**ROPE, "keywords_main": ["bell"]})
     async with on_page(tmp_path) as (_scene, page):
         await choose(page, 0)
-        await until(lambda: "nearly every message" in page.detail.entry.warnings.text())
+        await until(lambda: "nearly every message" in page.detail.entry.warnings_label.text())
         await choose(page, 1)
-        await until(lambda: page.detail.entry.warnings.text() == "“bell” also activates “Rope”.")
+        await until(lambda: page.detail.entry.warnings_label.text() == "“bell” also activates “Rope”.")
         QTest.keyClicks(field(page, "content"), "{{hatt}} ")
-        await until(lambda: "{{hatt}} is not a known macro" in page.detail.entry.warnings.text())
+        await until(lambda: "{{hatt}} is not a known macro" in page.detail.entry.warnings_label.text())
 
 
 async def test_tokens_are_counted_for_what_is_looked_at(tmp_path: Path):
@@ -438,14 +438,14 @@ async def test_an_entry_is_moved_to_another_world_and_back(tmp_path: Path):
     write(tmp_path, "reef")
     async with on_page(tmp_path) as (scene, page):
         await choose(page, 0)
-        menu = page.table.menu_for(page.table.table.selected)
+        menu = page.table.build_menu(page.table.table.selected_rows)
         move = next(action.menu() for action in menu.actions() if action.text() == "Move to")
         next(action for action in move.actions() if action.text() == "Reef").trigger()
         await scene.services.worlds.flush()
         assert [entry.name for entry in saved(scene, "reef").entries] == ["Lamp"]
         assert [entry.name for entry in saved(scene, "isles").entries] == ["Bell"]
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await scene.services.worlds.flush()
         assert saved(scene, "reef").entries == []
         assert [entry.name for entry in saved(scene, "isles").entries] == ["Lamp", "Bell"]
@@ -455,17 +455,17 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
         await choose(page, 0)
-        page.detail.entry.remember.click()
+        page.detail.entry.remember_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, Remember)
-        assert dialog.persona == "mira"
-        pick(dialog._form.field("insertion"), "once, when relevant")
+        assert dialog.persona_id == "mira"
+        pick(dialog._form.field_widget("insertion"), "once, when relevant")
         dialog.primary.click()
         await until(lambda: any("now remembers “Lamp”" in toast.text for toast in scene.toasts))
         (memory,) = await scene.services.brain.memories("mira")
         assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
 
-        page.undo.undo()
+        page.undo_stack.undo()
         await until(lambda: not scene.host.bridge._tasks)
         assert await scene.services.brain.memories("mira") == []
 
@@ -476,17 +476,17 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
 async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        page.list.table.setFocus()
-        QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
+        page.world_list.table.setFocus()
+        QTest.keyClick(page.world_list.table, Qt.Key.Key_Delete)
         question = await scene.dialog()
         assert isinstance(question, ConfirmDialog)
         assert question.primary.text() == "Delete ‘Isles’ (1 entry)"
         question.reject()
         await until(lambda: not question.isVisible())
-        assert "isles" in page.book.held
-        QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
+        assert "isles" in page.book.open_worlds
+        QTest.keyClick(page.world_list.table, Qt.Key.Key_Delete)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
-        await until(lambda: any("deleted" in toast.text for toast in scene.toasts) and "isles" not in page.book.held)
+        await until(lambda: any("deleted" in toast.text for toast in scene.toasts) and "isles" not in page.book.open_worlds)
         assert not (scene.services.paths.worlds / "isles.json").exists()
         assert page.book.world is not None
 
@@ -494,7 +494,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         next(button for button in toast.findChildren(QPushButton) if button.text() == "Undo").click()
         await until(lambda: page.book.stem == "isles")
         assert names(page) == ["Lamp"]
-        page.undo.undo()  # there is nothing left to take back
+        page.undo_stack.undo()  # there is nothing left to take back
         await until(lambda: not scene.host.bridge._tasks)
         assert complaints(scene) == []
 
@@ -502,31 +502,31 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
 async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        page.list.duplicate_wanted.emit()
-        name = page.detail.about.form.field("name")
+        page.world_list.duplicate_wanted.emit()
+        name = page.detail.world_form.form.field_widget("name")
         await until(lambda: page.book.stem == "isles-copy" and name.hasFocus())
         assert isinstance(name, QLineEdit)
         assert name.selectedText() == "Isles (copy)"
         QTest.keyClicks(name, "Reef")
-        assert {held.world.name for held in page.list.rows.shown} >= {"Isles", "Reef"}
+        assert {held.world.name for held in page.world_list.rows.visible_rows} >= {"Isles", "Reef"}
         name.clear()
         QTest.keyClick(name, Qt.Key.Key_Backspace)
-        page.undo.undo()
-        await until(lambda: page.book.held["isles-copy"].world.name == "Isles (copy)")
-        page.undo.undo()
-        await until(lambda: "isles-copy" not in page.book.held)
-        page.undo.redo()
-        await until(lambda: "isles-copy" in page.book.held)
+        page.undo_stack.undo()
+        await until(lambda: page.book.open_worlds["isles-copy"].world.name == "Isles (copy)")
+        page.undo_stack.undo()
+        await until(lambda: "isles-copy" not in page.book.open_worlds)
+        page.undo_stack.redo()
+        await until(lambda: "isles-copy" in page.book.open_worlds)
         assert complaints(scene) == []
 
 
 async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        form = page.detail.about.form
-        number(form.field("least_awake"), "2")
-        number(form.field("deepest_scan"), "30")
-        QTest.keyClick(form.field("group_scoring"), Qt.Key.Key_Space)
+        form = page.detail.world_form.form
+        number(form.field_widget("least_awake"), "2")
+        number(form.field_widget("deepest_scan"), "30")
+        QTest.keyClick(form.field_widget("group_scoring"), Qt.Key.Key_Space)
         await scene.services.worlds.flush()
 
         kept = saved(scene, "isles")
@@ -536,19 +536,21 @@ async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Pa
 async def test_ticks_say_whose_a_world_is(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        ticks = page.detail.about.ticks
+        ticks = page.detail.world_form.owner_checks
         await until(lambda: ticks[Owner.PERSONA].text() == "Mira, in every conversation")
         assert ticks[Owner.USER].isHidden()  # the user has no name yet
         for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION):
             ticks[owner].click()
-        session = scene.host.conversations.current
+        session = scene.host.conversations.current_session
 
-        await until(lambda: all("isles" in page.book.bound[owner] for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION)))
+        await until(
+            lambda: all("isles" in page.book.bindings[owner] for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION))
+        )
         assert scene.services.preferences.current.global_worlds == ["isles"]
         assert "isles" in (await scene.services.library.persona("mira")).worlds
-        page.undo.undo()
-        await until(lambda: page.book.bound[Owner.SESSION] == [] and not ticks[Owner.SESSION].isChecked())
-        assert (await scene.services.worlds.bound(session))[Owner.SESSION] == []
+        page.undo_stack.undo()
+        await until(lambda: page.book.bindings[Owner.SESSION] == [] and not ticks[Owner.SESSION].isChecked())
+        assert (await scene.services.worlds.bound_worlds(session))[Owner.SESSION] == []
 
 
 async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):
@@ -556,7 +558,7 @@ async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):
     (tmp_path / "worldinfo" / "reef.json").write_text('{"name": "Reef",', encoding="utf-8")
     async with on_page(tmp_path) as (scene, page):
         await until(lambda: [toast for toast in scene.toasts if "reef.json" in toast.text])
-        assert "reef" not in page.book.held
+        assert "reef" not in page.book.open_worlds
         broken = tmp_path / "worldinfo" / "isles.json"
         broken.write_text("{", encoding="utf-8")
         await choose(page, 0)
@@ -584,17 +586,17 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
     rare, held = {**LAMP, "name": "Rare", "trigger_chance": 0.5}, {**LAMP, "name": "Held", "keywords_secondary": ["oil"]}
     write(tmp_path / "home", "isles", LAMP, rare, held, {**BELL, "enabled": False, "keywords_main": ["lamp"]})
     async with on_page(tmp_path / "home", echo_model("“Aye.”")) as (scene, page):
-        scene.host.turns.send("Is the lamp lit?")
+        scene.host.turns.send_message("Is the lamp lit?")
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
-        await page.trying.load()
-        page.try_button.click()
-        page.bench.alone.click()
-        page.bench.pick.setCurrentIndex(2)
-        page.bench.pick.activated.emit(2)
-        assert page.bench.text.text == "Is the lamp lit?"
+        await page.world_trial.load_messages()
+        page.bench_button.click()
+        page.bench.this_world_check.click()
+        page.bench.message_box.setCurrentIndex(2)
+        page.bench.message_box.activated.emit(2)
+        assert page.bench.text_field.text == "Is the lamp lit?"
         assert page.bench.message_id is not None
-        page.bench.throws.click()
-        await until(lambda: page.bench.rows.shown and page.bench.rows.shown[0].share is not None)
+        page.bench.repeat_button.click()
+        await until(lambda: page.bench.rows.visible_rows and page.bench.rows.visible_rows[0].share is not None)
 
         told = {str(page.bench.rows.data(page.bench.rows.index(row, 0))): row for row in range(page.bench.rows.rowCount())}
         assert set(told) == {"Lamp", "Rare", "Held", "Bell"}
@@ -608,22 +610,22 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
         assert page.bench.rows.data(page.bench.rows.index(told["Lamp"], 3)) == "100 %"
         assert page.bench.rows.data(page.bench.rows.index(told["Rare"], 3)) not in {"0 %", "100 %"}
 
-        QTest.keyClicks(page.bench.text, " No.")
+        QTest.keyClicks(page.bench.text_field, " No.")
         assert page.bench.message_id is None
-        page.bench.opened.emit(page.bench.rows.shown[told["Bell"]])
+        page.bench.result_opened.emit(page.bench.rows.visible_rows[told["Bell"]])
         await until(lambda: page.detail.entry.entry is not None and page.detail.entry.entry.name == "Bell")
 
 
 async def test_an_edit_is_tried_at_once(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (_scene, page):
-        page.try_button.click()
-        page.bench.alone.click()
-        QTest.keyClicks(page.bench.text, "A lantern!")
-        await until(lambda: page.bench.summary.text() == "No entries activated by this text.")
+        page.bench_button.click()
+        page.bench.this_world_check.click()
+        QTest.keyClicks(page.bench.text_field, "A lantern!")
+        await until(lambda: page.bench.summary_label.text() == "No entries activated by this text.")
         await choose(page, 0)
         QTest.keyClicks(line_of(field(page, "keywords_main")), "lantern,")
-        await until(lambda: [one.key for one in page.bench.rows.shown] == ["lantern"])
+        await until(lambda: [one.key for one in page.bench.rows.visible_rows] == ["lantern"])
 
 
 # Room
@@ -644,10 +646,10 @@ async def test_in_a_small_window_one_thing_at_a_time_is_shown(tmp_path: Path):
         QTest.keyClick(page, Qt.Key.Key_Escape)
         assert page.table.isVisible()
         scene.window.resize(520, 640)
-        await until(lambda: page.panes.hides_list)
+        await until(lambda: page.panes.is_list_hidden)
         page.worlds_button.click()
-        assert page.list.isVisible()
-        page.try_button.click()
+        assert page.world_list.isVisible()
+        page.bench_button.click()
         assert page.bench.isVisible()
         assert not page.panes.isVisible()
         assert page.mapToGlobal(QPoint()) is not None
@@ -657,10 +659,10 @@ async def test_in_a_small_window_one_thing_at_a_time_is_shown(tmp_path: Path):
 async def test_everything_has_a_name_for_those_who_listen(tmp_path: Path, size: int):
     write(tmp_path, "isles", LAMP, BELL)
     async with on_page(tmp_path) as (scene, page):
-        scene.window.theme.wear("light", size)
-        page.try_button.click()
+        scene.window.theme.apply_choice("light", size)
+        page.bench_button.click()
         await choose(page, 0)
-        page.detail.entry.more.setChecked(True)
+        page.detail.entry.more_button.setChecked(True)
         assert nameless(page) == []
 
 
@@ -669,20 +671,20 @@ async def test_everything_has_a_name_for_those_who_listen(tmp_path: Path, size: 
 
 def test_as_few_entries_as_possible_get_another_order():
     entries = [WorldEntry(guid=uuid4(), name=name, order=order) for name, order in (("a", 10), ("b", 20), ("c", 30))]
-    moved = reordered(entries, {entries[2].guid}, entries[1].guid)
+    moved = reorder_entries(entries, {entries[2].guid}, entries[1].guid)
     assert [(entry.name, 10 < entry.order < 20) for entry in moved] == [("c", True)]
-    assert [(entry.name, entry.order > 30) for entry in reordered(entries, {entries[0].guid}, None)] == [("a", True)]
-    assert reordered(entries, {entries[2].guid}, None) == []
+    assert [(entry.name, entry.order > 30) for entry in reorder_entries(entries, {entries[0].guid}, None)] == [("a", True)]
+    assert reorder_entries(entries, {entries[2].guid}, None) == []
 
 
 @pytest.mark.parametrize("before", [None, 0, 1, 4, 9])
 def test_entries_of_one_order_can_be_put_anywhere(before: int | None):
     entries = [WorldEntry(name=f"{number}", priority=number % 3) for number in range(10)]
-    line = in_order(entries)
+    line = sort_entries(entries)
     chosen = {line[2].guid, line[7].guid}
     target = line[before].guid if before is not None else None
-    new = {entry.guid: entry for entry in reordered(entries, chosen, target)}
-    result = [entry.guid for entry in in_order([new.get(entry.guid, entry) for entry in entries])]
+    new = {entry.guid: entry for entry in reorder_entries(entries, chosen, target)}
+    result = [entry.guid for entry in sort_entries([new.get(entry.guid, entry) for entry in entries])]
     rest = [entry.guid for entry in line if entry.guid not in chosen]
     place = rest.index(target) if target is not None else len(rest)
     assert result == [*rest[:place], line[2].guid, line[7].guid, *rest[place:]]
@@ -691,13 +693,13 @@ def test_entries_of_one_order_can_be_put_anywhere(before: int | None):
 async def test_the_list_counts_the_entries_as_they_come_and_go(tmp_path: Path):
     write(tmp_path / "home", "isles", LAMP)
     async with on_page(tmp_path / "home") as (_scene, page):
-        listed = next(held for held in page.list.rows.shown if held.world.unique_name == "isles")
+        listed = next(held for held in page.world_list.rows.visible_rows if held.world.unique_name == "isles")
         assert len(listed.world.entries) == 1
 
         page.book.add_entry("Bell")
-        listed = next(held for held in page.list.rows.shown if held.world.unique_name == "isles")
+        listed = next(held for held in page.world_list.rows.visible_rows if held.world.unique_name == "isles")
         assert len(listed.world.entries) == 2
 
-        page.undo.undo()
-        listed = next(held for held in page.list.rows.shown if held.world.unique_name == "isles")
+        page.undo_stack.undo()
+        listed = next(held for held in page.world_list.rows.visible_rows if held.world.unique_name == "isles")
         assert len(listed.world.entries) == 1

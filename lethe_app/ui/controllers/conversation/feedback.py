@@ -18,20 +18,22 @@ if TYPE_CHECKING:
 class FeedbackController(QObject):
     """Connects the thumbs of the transcript with the feedback service, once per window."""
 
-    def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
-        super().__init__(place.window)
-        self._service, self._bridge, self._thumbs = place.services.feedback, place.bridge, messages.marks.thumbs
-        self._thumbs.ask = self._service.about
-        view.verdict_requested.connect(lambda message, verdict: self._bridge.spawn(self._judge(message, ReplyRating(verdict))))
-        self._forget = self._service.changed.add(self._renew)
+    def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
+        super().__init__(context.window)
+        self._service, self._bridge, self._thumbs = context.services.feedback, context.bridge, messages.annotations.ratings
+        self._thumbs.query_ratings = self._service.ratings_of
+        view.rating_requested.connect(
+            lambda message, verdict: self._bridge.start_task(self._save_rating(message, ReplyRating(verdict)))
+        )
+        self._unsubscribe = self._service.changed.add(self._refresh_ratings)
 
     def close(self) -> None:
         """Disconnect from the service."""
-        self._forget()
+        self._unsubscribe()
 
-    def _renew(self, _persona: str) -> None:
-        self._bridge.spawn(self._thumbs.renew(), lane="thumbs")
+    def _refresh_ratings(self, _persona: str) -> None:
+        self._bridge.start_task(self._thumbs.refresh_ratings(), key="thumbs")
 
-    async def _judge(self, message: UUID, verdict: ReplyRating) -> None:
-        await self._service.thumb(message, verdict)
-        await self._thumbs.learn([message])
+    async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
+        await self._service.rate_reply(message_id, rating)
+        await self._thumbs.load_ratings([message_id])

@@ -12,7 +12,7 @@ from lethe_app.domain.prompt import Receipt
 if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
-FULL = 0.9
+LONG_SESSION_FRACTION = 0.9
 """Fraction of the prompt's token budget from which a session counts as long."""
 
 
@@ -21,18 +21,20 @@ class LongTalk(QObject):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._notifier, self._new = window.notifier, window.actions_["new"]
-        self._told: set[UUID] = set()
+        self._notifier, self._new_session_action = window.notifier, window.actions_["new"]
+        self._notified_sessions: set[UUID] = set()
 
-    def look(self, session_id: UUID, name: str, receipt: Receipt) -> None:
+    def check_prompt_size(self, session_id: UUID, name: str, receipt: Receipt) -> None:
         """Check the size of the prompt that was built for the session on display with `name`."""
-        if session_id in self._told or receipt.prompt_tokens <= FULL * (receipt.context - receipt.reply_reserve):
+        if session_id in self._notified_sessions or receipt.prompt_tokens <= LONG_SESSION_FRACTION * (
+            receipt.context - receipt.reply_reserve
+        ):
             return
-        self._told.add(session_id)
+        self._notified_sessions.add(session_id)
         words = self.tr("This conversation has grown long, so {name} now sees its beginning only as a summary.")
-        self._notifier.tell(
+        self._notifier.notify(
             words.format(name=name),
             detail=self.tr("A new conversation responds faster, and this one will be remembered."),
             button=self.tr("New conversation"),
-            action=self._new.trigger,
+            action=self._new_session_action.trigger,
         )

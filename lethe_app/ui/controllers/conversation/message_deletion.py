@@ -9,7 +9,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.changes import TrashKind
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.view import ChatView
 
-MOST_LETTERS = 200
+MAX_TEXT_LENGTH = 200
 """Maximum number of characters of the message that the confirmation shows."""
 
 
@@ -30,7 +30,7 @@ class MessageDeletion(QObject):
     def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._services, self._turns, self._bridge = window, services, turns, bridge
-        view.delete_requested.connect(lambda message_id: bridge.spawn(self._delete(message_id), lane="delete"))
+        view.delete_requested.connect(lambda message_id: bridge.start_task(self._delete(message_id), key="delete"))
 
     async def _delete(self, message_id: UUID) -> None:
         message = await self._services.sessions.message(message_id)
@@ -39,24 +39,24 @@ class MessageDeletion(QObject):
         question = ConfirmDialog(
             self._window,
             self.tr("Delete this message?"),
-            words if len(words) <= MOST_LETTERS else f"{words[: MOST_LETTERS - 1]}…",
+            words if len(words) <= MAX_TEXT_LENGTH else f"{words[: MAX_TEXT_LENGTH - 1]}…",
             self.tr("Delete the message by {name}").format(name=name),
         )
-        question.say(self.tr("You can restore it from the Trash."))
-        if not await answered(question):
+        question.add_paragraph(self.tr("You can restore it from the Trash."))
+        if not await run_dialog(question):
             return
-        await self._turns.delete(message.session_id, message_id)
-        self._window.notifier.tell(
+        await self._turns.delete_message(message.session_id, message_id)
+        self._window.notifier.notify(
             self.tr("The message by {name} was deleted.").format(name=name),
             button=self.tr("Undo"),
-            action=partial(self._take_back, message_id),
+            action=partial(self._undo_deletion, message_id),
         )
 
-    def _take_back(self, message_id: UUID) -> None:
-        self._bridge.spawn(self._restore(message_id))
+    def _undo_deletion(self, message_id: UUID) -> None:
+        self._bridge.start_task(self._restore_message(message_id))
 
-    async def _restore(self, message_id: UUID) -> None:
+    async def _restore_message(self, message_id: UUID) -> None:
         trash = self._services.trash
-        for one in await trash.all():
-            if one.kind is TrashKind.MESSAGE and one.id == str(message_id):
-                await trash.restore(one)
+        for entry in await trash.list_items():
+            if entry.kind is TrashKind.MESSAGE and entry.id == str(message_id):
+                await trash.restore(entry)

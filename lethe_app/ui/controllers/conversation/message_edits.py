@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.model.model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
 
-MOST = 50
+MAX_UNDO = 50
 """Number of edits that can be undone."""
 
 
@@ -33,46 +33,48 @@ class MessageEdits(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._services, self._messages, self._turns, self._bridge = window, services, messages, turns, bridge
-        self._before: list[Message] = []
+        self._originals: list[Message] = []
         """Edited messages as they were before, newest last."""
-        self._shown: UUID | None = None
-        turns.looked.connect(self._look_at)
-        view.edited.connect(self.edit)
+        self._shown_session: UUID | None = None
+        turns.session_shown.connect(self._on_session_shown)
+        view.edited.connect(self.edit_message)
         shortcut = QShortcut(window.panes)
         shortcut.setKeys(QKeySequence.StandardKey.Undo)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._undo_newest)
 
-    def edit(self, message_id: UUID, text: str) -> None:
+    def edit_message(self, message_id: UUID, text: str) -> None:
         """Store another text of the alternative on display."""
-        self._bridge.spawn(self._edit(message_id, text))
+        self._bridge.start_task(self._save_edit(message_id, text))
 
-    def _look_at(self, session_id: UUID) -> None:
-        self._shown = session_id
+    def _on_session_shown(self, session_id: UUID) -> None:
+        self._shown_session = session_id
 
-    async def _edit(self, message_id: UUID, text: str) -> None:
-        before = await self._services.sessions.message(message_id)
-        if before.content == text:
+    async def _save_edit(self, message_id: UUID, text: str) -> None:
+        original = await self._services.sessions.message(message_id)
+        if original.content == text:
             return
-        self._messages.replace(await self._services.message_editing.edit(message_id, text))
-        self._before = [*self._before, before][-MOST:]
-        self._window.notifier.tell(self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo, before))
+        self._messages.replace_message(await self._services.message_editing.edit(message_id, text))
+        self._originals = [*self._originals, original][-MAX_UNDO:]
+        self._window.notifier.notify(
+            self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo_edit, original)
+        )
 
     def _undo_newest(self) -> None:
-        for before in reversed(self._before):
-            if before.session_id == self._shown:
-                self._undo(before)
+        for original in reversed(self._originals):
+            if original.session_id == self._shown_session:
+                self._undo_edit(original)
                 return
 
-    def _undo(self, before: Message) -> None:
-        if before not in self._before:
+    def _undo_edit(self, original: Message) -> None:
+        if original not in self._originals:
             return  # taken back already
         if self._turns.is_busy:
-            self._window.notifier.tell(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
+            self._window.notifier.notify(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
             return
-        self._before.remove(before)
-        self._bridge.spawn(self._put_back(before))
+        self._originals.remove(original)
+        self._bridge.start_task(self._restore_original(original))
 
-    async def _put_back(self, before: Message) -> None:
-        self._messages.replace(await self._services.message_editing.undo_edit(before))
-        self._window.notifier.tell(self.tr("Edit undone"))
+    async def _restore_original(self, original: Message) -> None:
+        self._messages.replace_message(await self._services.message_editing.undo_edit(original))
+        self._window.notifier.notify(self.tr("Edit undone"))

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 class Turns(QObject):
     """Replies in progress of all sessions; only those of the session on display are shown."""
 
-    moved = Signal(object)
+    session_started = Signal(object)
     """Emitted with the session that the user's message has started and that is on display now."""
-    asked = Signal(object, object)
+    permission_requested = Signal(object, object)
     """Emitted with session id and `AskTool` when a reply waits for a permission."""
-    looked = Signal(object)
+    session_shown = Signal(object)
     """Emitted with the id of the session on display."""
-    replied = Signal(str, str)
+    reply_completed = Signal(str, str)
     """Emitted with name and text of each complete reply."""
-    ended = Signal(object)
+    turn_ended = Signal(object)
     """Emitted with the `ReplyState` of a turn that is over, however it ended."""
 
     def __init__(
@@ -44,117 +44,117 @@ class Turns(QObject):
         window: MainWindow,
         services: AppServices,
         messages: ChatModel,
-        desk: ModelController,
-        company: ParticipantsController,
+        model_controller: ModelController,
+        participants: ParticipantsController,
         bridge: Bridge,
     ) -> None:
         super().__init__(window)
-        self._company, self._long_talk = company, LongTalk(window)
+        self._participants, self._long_session_hint = participants, LongTalk(window)
         self._chat, self._sessions, self._models = services.chat, services.sessions, services.models
-        self._editing, self._counting = services.message_editing, services.counting
+        self._editing, self._token_counts = services.message_editing, services.counting
         self._composer, self._status = window.chat.composer, window.chat.status
-        self._messages, self._desk, self._bridge = messages, desk, bridge
+        self._messages, self._model_controller, self._bridge = messages, model_controller, bridge
         self._stop_action = window.actions_["stop"]
         self._stop_action.setEnabled(False)
         self._session: ChatSession | None = None
         self._persona: Persona | None = None
-        self._running: dict[UUID, ReplyState] = {}
-        self._used: dict[UUID, int] = {}
+        self._reply_states: dict[UUID, ReplyState] = {}
+        self._used_tokens: dict[UUID, int] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
-        self._composer.sent.connect(self.send)
-        self._composer.stop_wanted.connect(self.stop)
-        self._composer.count_wanted.connect(lambda text: bridge.spawn(self._count(text), lane="count"))
+        self._composer.sent.connect(self.send_message)
+        self._composer.stop_wanted.connect(self.stop_reply)
+        self._composer.count_wanted.connect(lambda text: bridge.start_task(self._count_tokens(text), key="count"))
         window.actions_.connect(
-            stop=self.stop,
-            regenerate=lambda: self._with_last_reply(self.regenerate),
-            proceed=lambda: self._with_last_reply(self.proceed),
-            previous_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, -1)),
-            next_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, 1)),
+            stop=self.stop_reply,
+            regenerate=lambda: self._run_on_last_reply(self.regenerate),
+            proceed=lambda: self._run_on_last_reply(self.continue_reply),
+            previous_reply=lambda: self._run_on_last_reply(lambda message_id: self.swipe(message_id, -1)),
+            next_reply=lambda: self._run_on_last_reply(lambda message_id: self.swipe(message_id, 1)),
         )
 
     # Session on display
 
-    def show(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
+    def show_session(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
         """Put the messages of `session` on display, with its reply in progress."""
         self._session, self._persona = session, persona
-        self.looked.emit(session.guid)
-        self._desk.show_used(self._used.get(session.guid, 0))
+        self.session_shown.emit(session.guid)
+        self._model_controller.show_used_tokens(self._used_tokens.get(session.guid, 0))
 
         async def load(start: int, count: int) -> list[Message]:
             return list(await self._sessions.page(session.guid, start, count))
 
-        self._messages.open(list(outline), load)
-        self._status.show_rest()
-        turn = self._running.get(session.guid)
+        self._messages.show_session(list(outline), load)
+        self._status.clear_activity()
+        turn = self._reply_states.get(session.guid)
         if turn is not None:
-            turn.shown_as = self._company.awaited(turn.speaker)
-            turn.show_so_far(self._messages)
-            if turn.latest is not None:
-                show_in_status(self._status, turn, turn.latest)
-        self._mark()
+            turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
+            turn.show_progress(self._messages)
+            if turn.latest_event is not None:
+                show_in_status(self._status, turn, turn.latest_event)
+        self._update_reply_controls()
 
-    def meet(self, persona: Persona) -> None:
+    def update_persona(self, persona: Persona) -> None:
         """Take over the changed persona, and show an awaited reply under its current name."""
         self._persona = persona
-        turn = self._running.get(self._session.guid) if self._session is not None else None
-        if turn is not None and turn.is_awaited and turn.shown_as != self._company.awaited(turn.speaker):
-            self._messages.stop_waiting()
-            self._tell_waiting(turn)
+        turn = self._reply_states.get(self._session.guid) if self._session is not None else None
+        if turn is not None and turn.is_awaited and turn.displayed_speaker != self._participants.expected_speaker(turn.speaker):
+            self._messages.remove_placeholder()
+            self._show_preparing(turn)
 
     def _is_shown(self, session_id: UUID) -> bool:
         return self._session is not None and self._session.guid == session_id
 
-    def _mark(self) -> None:
+    def _update_reply_controls(self) -> None:
         """Update the composer and the stop action after a reply has started or ended."""
-        turn = self._running.get(self._session.guid) if self._session is not None else None
-        self._composer.set_replying(turn is not None, turn.began.speaker_name if turn is not None and turn.began else "")
+        turn = self._reply_states.get(self._session.guid) if self._session is not None else None
+        self._composer.set_replying(turn is not None, turn.reply.speaker_name if turn is not None and turn.reply else "")
         self._stop_action.setEnabled(turn is not None)
 
     # User actions
 
-    def send(self, text: str, speaker: str = "") -> None:
+    def send_message(self, text: str, speaker: str = "") -> None:
         """Send `text`, or let the persona speak again if it is empty. In a group `speaker` answers, or else the chosen
         participant.
         """
         if self._session is None:
-            self._composer.give_back("", text)
+            self._composer.restore_draft("", text)
             return
-        wanted = speaker or self._company.speaker
-        turn = ReplyState(self._session.guid, text, wanted, is_new_reply=True)
-        self._run(turn, self._chat.send(self._session.guid, text, wanted))
+        speaker_id = speaker or self._participants.chosen_speaker_id
+        turn = ReplyState(self._session.guid, text, speaker_id, is_new_reply=True)
+        self._run_turn(turn, self._chat.send(self._session.guid, text, speaker_id))
 
     def regenerate(self, message_id: UUID) -> None:
         """Generate another alternative of a reply."""
         if self._session is not None:
-            turn = ReplyState(self._session.guid, is_another_wording=True)
-            self._run(turn, self._chat.regenerate(self._session.guid, message_id))
+            turn = ReplyState(self._session.guid, is_new_alternative=True)
+            self._run_turn(turn, self._chat.regenerate(self._session.guid, message_id))
 
-    def proceed(self, message_id: UUID) -> None:
+    def continue_reply(self, message_id: UUID) -> None:
         """Continue a reply where it ends."""
         if self._session is not None:
-            self._run(ReplyState(self._session.guid), self._chat.proceed(self._session.guid, message_id))
+            self._run_turn(ReplyState(self._session.guid), self._chat.proceed(self._session.guid, message_id))
 
-    def stop(self) -> None:
+    def stop_reply(self) -> None:
         """Stop the reply on display; its text so far is kept."""
         if self._session is not None and self.is_busy:
-            self._running[self._session.guid].is_stopped = True
+            self._reply_states[self._session.guid].is_stopped = True
             self._tasks[self._session.guid].cancel()
 
-    async def stop_in(self, session_id: UUID) -> None:
+    async def stop_session_reply(self, session_id: UUID) -> None:
         """Stop the reply of a session, on display or not, and wait until it is stored."""
         task = self._tasks.get(session_id)
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
-    async def stop_all(self) -> None:
+    async def stop_all_replies(self) -> None:
         """Stop all replies and wait until they are stored."""
         for session_id in list(self._tasks):
-            await self.stop_in(session_id)
+            await self.stop_session_reply(session_id)
 
     def show_alternative(self, message_id: UUID, index: int) -> None:
         """Put another alternative of a reply on display and store the choice."""
-        self._bridge.spawn(self._show_alternative(message_id, index), lane="alternative")
+        self._bridge.start_task(self._select_alternative(message_id, index), key="alternative")
 
     def swipe(self, message_id: UUID, step: int) -> None:
         """Show the alternative `step` before or after the one on display; after the last one a new one is generated."""
@@ -162,139 +162,142 @@ class Turns(QObject):
         message = self._messages.message(row) if row is not None else None
         if message is None or self.is_busy:
             return
-        wanted = message.shown + step
-        if wanted >= len(message.alternatives):
+        wanted_index = message.shown + step
+        if wanted_index >= len(message.alternatives):
             self.regenerate(message_id)
-        elif wanted >= 0:
-            self.show_alternative(message_id, wanted)
+        elif wanted_index >= 0:
+            self.show_alternative(message_id, wanted_index)
 
     @property
     def is_replying(self) -> bool:
         """Return whether a reply is in progress in any session."""
-        return bool(self._running)
+        return bool(self._reply_states)
 
     # Execution
 
     @property
     def is_busy(self) -> bool:
         """Return whether a reply is in progress in the session on display."""
-        return self._session is not None and self._session.guid in self._running
+        return self._session is not None and self._session.guid in self._reply_states
 
-    def _with_last_reply(self, act: Callable[[UUID], None]) -> None:
+    def _run_on_last_reply(self, action: Callable[[UUID], None]) -> None:
         row = self._messages.rowCount() - 1
         if row >= 0 and not self.is_busy and self._messages.outline(row).role is Role.ASSISTANT:
-            act(self._messages.outline(row).id)
+            action(self._messages.outline(row).id)
 
-    def _run(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
-        if turn.session_id in self._running:
+    def _run_turn(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
+        if turn.session_id in self._reply_states:
             return  # the generator was never started, so there is nothing to close
-        task = self._bridge.spawn(self._follow(turn, events))
+        task = self._bridge.start_task(self._consume_events(turn, events))
         if task is not None:
-            self._running[turn.session_id], self._tasks[turn.session_id] = turn, task
-            task.add_done_callback(lambda _task: self._ended(turn))
-            self._mark()
-            self._tell_waiting(turn)
+            self._reply_states[turn.session_id], self._tasks[turn.session_id] = turn, task
+            task.add_done_callback(lambda _task: self._on_turn_ended(turn))
+            self._update_reply_controls()
+            self._show_preparing(turn)
 
-    def _tell_waiting(self, turn: ReplyState) -> None:
+    def _show_preparing(self, turn: ReplyState) -> None:
         """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
         state = self._models.state
         if turn.is_awaited:
-            turn.shown_as = self._company.awaited(turn.speaker)
-            self._messages.await_reply(*turn.shown_as, turn.session_id)
+            turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
+            self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
         if isinstance(state, Loading):  # the header counts the loading meanwhile
-            self._messages.say_waiting(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
+            self._messages.set_waiting_text(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
         else:
-            self._status.show_busy(self.tr("Preparing…"))
+            self._status.show_activity(self.tr("Preparing…"))
 
-    async def _follow(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
-        turn.has_begun = True
+    async def _consume_events(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
+        turn.has_started = True
         try:
             async with aclosing(events) as stream:
                 async for event in stream:
-                    self._take(turn, event)
+                    self._handle_event(turn, event)
         except BaseException:
             # Stop cancels the task, so this runs for CancelledError too. The shield lets it finish if the task is cancelled
             # again.
-            await asyncio.shield(self._settle(turn))
+            await asyncio.shield(self._show_interrupted_turn(turn))
             raise
 
-    def _ended(self, turn: ReplyState) -> None:
+    def _on_turn_ended(self, turn: ReplyState) -> None:
         """Clean up after a turn. The body of a task that is cancelled before it first runs is never entered, so this is a
         callback.
         """
-        self._running.pop(turn.session_id, None)
+        self._reply_states.pop(turn.session_id, None)
         self._tasks.pop(turn.session_id, None)
-        if not turn.has_begun:
-            self._composer.give_back(str(turn.session_id), turn.draft)
+        if not turn.has_started:
+            self._composer.restore_draft(str(turn.session_id), turn.draft)
         if self._is_shown(turn.session_id):
-            if not turn.has_begun:
-                self._messages.stop_waiting()
-                self._status.show_rest()
-            self._mark()
-        self.ended.emit(turn)
+            if not turn.has_started:
+                self._messages.remove_placeholder()
+                self._status.clear_activity()
+            self._update_reply_controls()
+        self.turn_ended.emit(turn)
 
-    def _take(self, turn: ReplyState, event: TurnEvent) -> None:
+    def _handle_event(self, turn: ReplyState, event: TurnEvent) -> None:
         if isinstance(event, Moved):
-            self._move(turn, event.session)
+            self._move_to_session(turn, event.session)
             return
-        turn.note(event)
+        turn.record_event(event)
         if isinstance(event, AskTool):
-            self.asked.emit(turn.session_id, event)
+            self.permission_requested.emit(turn.session_id, event)
         if isinstance(event, Finished):
-            self.replied.emit(event.message.speaker_name, event.message.content)
+            self.reply_completed.emit(event.message.speaker_name, event.message.content)
         if isinstance(event, Prompted):
-            self._used[turn.session_id] = event.receipt.prompt_tokens
+            self._used_tokens[turn.session_id] = event.receipt.prompt_tokens
         if not self._is_shown(turn.session_id):
             return
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
         if isinstance(event, Began):
-            self._mark()
+            self._update_reply_controls()
         if isinstance(event, MessageStored):
-            self._tell_waiting(turn)
+            self._show_preparing(turn)
         elif isinstance(event, Prompted):
-            self._desk.show_used(self._used[turn.session_id])
+            self._model_controller.show_used_tokens(self._used_tokens[turn.session_id])
             if self._persona is not None:
-                self._long_talk.look(turn.session_id, self._persona.name, event.receipt)
+                self._long_session_hint.check_prompt_size(turn.session_id, self._persona.name, event.receipt)
 
-    def _move(self, turn: ReplyState, session: ChatSession) -> None:
+    def _move_to_session(self, turn: ReplyState, session: ChatSession) -> None:
         """Continue a turn in the new session that the message has started, and show that session if the old one was on
         display.
         """
-        before = turn.session_id
-        was_shown = self._is_shown(before)
-        self._running[session.guid], self._tasks[session.guid] = self._running.pop(before), self._tasks.pop(before)
-        turn.note(Moved(session))
+        old_session_id = turn.session_id
+        was_shown = self._is_shown(old_session_id)
+        self._reply_states[session.guid], self._tasks[session.guid] = (
+            self._reply_states.pop(old_session_id),
+            self._tasks.pop(old_session_id),
+        )
+        turn.record_event(Moved(session))
         if was_shown and self._persona is not None:
-            self.show(session, self._persona, [])
-            self.moved.emit(session)
+            self.show_session(session, self._persona, [])
+            self.session_started.emit(session)
 
-    async def _settle(self, turn: ReplyState) -> None:
+    async def _show_interrupted_turn(self, turn: ReplyState) -> None:
         """Show what was stored of a turn that ended early, and return an unstored message to the composer."""
         if not turn.is_draft_safe:
-            self._composer.give_back(str(turn.session_id), turn.draft)
+            self._composer.restore_draft(str(turn.session_id), turn.draft)
         if not self._is_shown(turn.session_id):
             return
-        self._status.show_rest()
+        self._status.clear_activity()
         outline = list(await self._sessions.outline(turn.session_id))
-        began = turn.began
+        reply = turn.reply
         if not self._is_shown(turn.session_id):
             return
-        if began is not None and any(entry.id == began.id for entry in outline):
-            self._messages.finish(await self._sessions.message(began.id))
+        if reply is not None and any(entry.id == reply.id for entry in outline):
+            self._messages.finish_reply(await self._sessions.message(reply.id))
         else:
-            self._messages.stop_waiting()
-            if began is not None:
-                self._messages.remove(began.id)
+            self._messages.remove_placeholder()
+            if reply is not None:
+                self._messages.remove_messages(reply.id)
 
-    async def delete(self, session_id: UUID, message_id: UUID) -> None:
+    async def delete_message(self, session_id: UUID, message_id: UUID) -> None:
         """Delete a message and update the transcript."""
         await self._editing.delete(session_id, message_id)
         if self._is_shown(session_id):
-            self._messages.refresh(await self._sessions.outline(session_id))
+            self._messages.refresh_outlines(await self._sessions.outline(session_id))
 
-    async def _show_alternative(self, message_id: UUID, index: int) -> None:
-        self._messages.replace(await self._editing.show_alternative(message_id, index))
+    async def _select_alternative(self, message_id: UUID, index: int) -> None:
+        self._messages.replace_message(await self._editing.show_alternative(message_id, index))
 
-    async def _count(self, text: str) -> None:
-        self._composer.show_tokens(text, await self._counting.count_one(text))
+    async def _count_tokens(self, text: str) -> None:
+        self._composer.show_tokens(text, await self._token_counts.count_one(text))

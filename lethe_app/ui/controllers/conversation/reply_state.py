@@ -24,10 +24,10 @@ from lethe_app.services.events import (
     TurnEvent,
     Withdrawn,
 )
-from lethe_app.ui.core.formatting import tokens_in_words
+from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.shell.status_line import StatusLine
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.tool_list import in_words
+from lethe_app.ui.transcript.painting.tool_list import format_tool_results
 
 
 class ReplyState:
@@ -40,84 +40,84 @@ class ReplyState:
         speaker: str = "",
         *,
         is_new_reply: bool = False,
-        is_another_wording: bool = False,
+        is_new_alternative: bool = False,
     ) -> None:
         self.session_id = session_id
         self.draft = draft
         self.speaker = speaker
         """Unique name of the participant who is to answer; empty if none was chosen."""
-        self.shown_as = ("", "")
+        self.displayed_speaker = ("", "")
         """Unique name and display name under which the reply is awaited."""
         self.is_draft_safe = not draft
         """True if the user's message is stored, or there is none; otherwise the composer must get it back on failure."""
-        self.has_begun = False
+        self.has_started = False
         self.is_stopped = False
         """True if the user stopped the reply."""
-        self.latest: TurnEvent | None = None
+        self.latest_event: TurnEvent | None = None
         """Latest event of the turn."""
-        self.began: Message | None = None
+        self.reply: Message | None = None
         """Message of the reply that is being written."""
         self.has_answered = False
         """True if a reply is complete; in a group others may follow."""
-        self.said: list[str] = []
+        self.text_parts: list[str] = []
         """Pieces of the reply's text."""
-        self.thought: list[str] = []
+        self.thinking_parts: list[str] = []
         """Pieces of the reply's thinking."""
-        self.memories = 0
+        self.memory_count = 0
         """Number of memories recalled for it."""
         self._is_new_reply = is_new_reply
-        self._is_another_wording = is_another_wording
+        self._is_new_alternative = is_new_alternative
 
-    def note(self, event: TurnEvent) -> None:
+    def record_event(self, event: TurnEvent) -> None:
         """Record an event."""
-        self.latest = event
+        self.latest_event = event
         if isinstance(event, Moved):
             self.session_id = event.session.guid
         elif isinstance(event, MessageStored):
             self.is_draft_safe = True
         elif isinstance(event, Recalled):
-            self.memories = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
+            self.memory_count = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
         elif isinstance(event, Began):
-            self.began = with_new_wording(event.message) if self._is_another_wording else event.message
-            self.said, self.thought = [], []  # those of the reply before it are stored
+            self.reply = add_empty_alternative(event.message) if self._is_new_alternative else event.message
+            self.text_parts, self.thinking_parts = [], []  # those of the reply before it are stored
         elif isinstance(event, Finished):
-            self.began, self.has_answered = None, True
+            self.reply, self.has_answered = None, True
         elif isinstance(event, ReplyText):
-            self.said.append(event.text)
+            self.text_parts.append(event.text)
         elif isinstance(event, ThinkingText):
-            self.thought.append(event.text)
+            self.thinking_parts.append(event.text)
 
     @property
     def is_awaited(self) -> bool:
         """Return whether a reply is awaited that has not begun."""
-        return self._is_new_reply and self.is_draft_safe and self.began is None and not self.has_answered
+        return self._is_new_reply and self.is_draft_safe and self.reply is None and not self.has_answered
 
-    def show_so_far(self, model: ChatModel) -> None:
+    def show_progress(self, model: ChatModel) -> None:
         """Show the reply as far as it has come in a model that has just opened this session."""
-        if self.began is not None:
-            model.begin_reply(self.began)
-            model.append_thought("".join(self.thought))
-            model.append_said("".join(self.said))
+        if self.reply is not None:
+            model.start_reply(self.reply)
+            model.append_thinking("".join(self.thinking_parts))
+            model.append_content("".join(self.text_parts))
         elif self.is_awaited:
-            model.await_reply(*self.shown_as, self.session_id)
+            model.add_placeholder(*self.displayed_speaker, self.session_id)
 
 
-def with_new_wording(message: Message) -> Message:
+def add_empty_alternative(message: Message) -> Message:
     """Return a copy of the message with an empty alternative on display, to which the regenerated text is appended."""
-    wordings = [*message.alternatives, Alternative(complete=False)]
-    return message.model_copy(update={"alternatives": wordings, "shown": len(wordings) - 1})
+    alternatives = [*message.alternatives, Alternative(complete=False)]
+    return message.model_copy(update={"alternatives": alternatives, "shown": len(alternatives) - 1})
 
 
-def reading(done: int, total: int) -> str:
+def format_prefill_progress(done: int, total: int) -> str:
     """Return the progress of the prefill in words."""
     if not done:
-        return QCoreApplication.translate("Turn", "Processing prompt ({tokens})…").format(tokens=tokens_in_words(total))
+        return QCoreApplication.translate("Turn", "Processing prompt ({tokens})…").format(tokens=format_token_count(total))
     locale = QLocale()
     words = QCoreApplication.translate("Turn", "Processing prompt: {done} of {total} tokens…")
     return words.format(done=locale.toString(done), total=locale.toString(total))
 
 
-def searching(event: Searching) -> str:
+def format_web_lookup(event: Searching) -> str:
     """Return the progress of a web look-up in words."""
     words = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
     if not event.pages:
@@ -125,60 +125,60 @@ def searching(event: Searching) -> str:
     return words.format(topic=event.topic)
 
 
-def waiting() -> str:
+def format_permission_wait() -> str:
     """Return the text for a reply that waits for the user's permission."""
     return QCoreApplication.translate("Turn", "Waiting for your permission…")
 
 
-def what_for(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
+def format_wait_reason(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
     """Return the text for what the reply waits for."""
     match event:
         case Searching():
-            return searching(event)
+            return format_web_lookup(event)
         case Evaluating():
-            return reading(event.done, event.total)
+            return format_prefill_progress(event.done, event.total)
         case AskTool():
-            return waiting()
-    return f"{in_words([event.result])}…"
+            return format_permission_wait()
+    return f"{format_tool_results([event.result])}…"
 
 
 def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> None:
     """Apply an event to the transcript's model."""
     if isinstance(event, MessageStored):
-        model.append(event.message)
+        model.append_message(event.message)
     elif isinstance(event, NoteAdded):
         model.insert_above(event.message, event.above)
-        model.marks.sources.note(event.message, event.above)
-        model.marks.tools.note(event.message, event.above)
+        model.annotations.sources.add_inserted_message(event.message, event.above)
+        model.annotations.tools.add_inserted_message(event.message, event.above)
     elif isinstance(event, Withdrawn):
-        model.marks.sources.remove_lines(event.messages)
-        model.remove(*event.messages)
+        model.annotations.sources.remove_messages(event.messages)
+        model.remove_messages(*event.messages)
     elif isinstance(event, AskTool | ToolUsed | Searching | Evaluating):
-        model.say_waiting(what_for(event))
-    elif isinstance(event, Began) and turn.began is not None:
-        model.begin_reply(turn.began)
+        model.set_waiting_text(format_wait_reason(event))
+    elif isinstance(event, Began) and turn.reply is not None:
+        model.start_reply(turn.reply)
     elif isinstance(event, ThinkingText):
-        model.append_thought(event.text)
+        model.append_thinking(event.text)
     elif isinstance(event, ReplyText):
-        model.append_said(event.text)
+        model.append_content(event.text)
     elif isinstance(event, Finished):
-        model.finish(event.message)
+        model.finish_reply(event.message)
 
 
 def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
     """Show an event in the status line."""
     if isinstance(event, Evaluating):
-        status.show_busy(reading(event.done, event.total))
+        status.show_activity(format_prefill_progress(event.done, event.total))
     elif isinstance(event, ThinkingText):
         status.show_thinking()
     elif isinstance(event, ReplyText):
-        status.show_busy(QCoreApplication.translate("Turn", "Writing…"))
+        status.show_activity(QCoreApplication.translate("Turn", "Writing…"))
     elif isinstance(event, Finished):
         usage = event.usage
-        status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memories)
+        status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memory_count)
     elif isinstance(event, AskTool):
-        status.show_busy(waiting())
+        status.show_activity(format_permission_wait())
     elif isinstance(event, Searching):
-        status.show_busy(searching(event))
+        status.show_activity(format_web_lookup(event))
     elif isinstance(event, Prompted):
-        status.show_busy(QCoreApplication.translate("Turn", "Processing prompt…"))
+        status.show_activity(QCoreApplication.translate("Turn", "Processing prompt…"))

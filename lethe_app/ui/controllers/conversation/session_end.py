@@ -8,7 +8,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.errors import LetheError
-from lethe_app.ui.core.formatting import minutes_in_words
+from lethe_app.ui.core.formatting import format_minutes
 from lethe_app.ui.transcript.painting.ended_line import EndedLine
 
 if TYPE_CHECKING:
@@ -25,54 +25,56 @@ class SessionEnd(QObject):
     def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._services, self._view, self._bridge = window, services, view, bridge
-        self._shown: UUID | None = None
-        self.line = EndedLine(view.viewport())
-        self.line.continue_wanted.connect(self._continue)
-        services.timeout.is_edited = lambda session_id: session_id == self._shown and view.overlays.editor is not None
-        self._forget = [
-            services.sessions.changed.add(lambda _persona: self._look()),
-            services.preferences.changed.add(lambda _settings: self._look()),
-            services.idleness.touched.add(lambda _none: self._note_input()),
+        self._shown_session: UUID | None = None
+        self.ended_line = EndedLine(view.viewport())
+        self.ended_line.continue_wanted.connect(self._continue_session)
+        services.session_timeout.is_edited = lambda session_id: (
+            session_id == self._shown_session and view.overlays.editor is not None
+        )
+        self._unsubscribers = [
+            services.sessions.changed.add(lambda _persona: self._refresh_state()),
+            services.preferences.changed.add(lambda _settings: self._refresh_state()),
+            services.idleness.user_active.add(lambda _none: self._report_input()),
         ]
-        turns.looked.connect(self._look_at)
+        turns.session_shown.connect(self._on_session_shown)
 
     def close(self) -> None:
         """Disconnect from the services."""
-        for forget in self._forget:
-            forget()
-        self._services.timeout.is_edited = lambda _session: False
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+        self._services.session_timeout.is_edited = lambda _session: False
 
-    def _look_at(self, session_id: UUID) -> None:
-        self._shown = session_id
-        self._display(ended=False)
-        self._look()
+    def _on_session_shown(self, session_id: UUID) -> None:
+        self._shown_session = session_id
+        self._update_widgets(has_ended=False)
+        self._refresh_state()
 
-    def _look(self) -> None:
-        if self._shown is not None:
-            self._bridge.spawn(self._show(self._shown), lane="session end")
+    def _refresh_state(self) -> None:
+        if self._shown_session is not None:
+            self._bridge.start_task(self._check_ended(self._shown_session), key="session end")
 
-    async def _show(self, session_id: UUID) -> None:
+    async def _check_ended(self, session_id: UUID) -> None:
         try:
             has_ended = await self._services.sessions.has_ended(session_id)
         except LetheError:
             return  # deleted meanwhile: another one is shown in a moment
-        if session_id != self._shown:
+        if session_id != self._shown_session:
             return
-        if has_ended and not self.line.isVisibleTo(self._view):
+        if has_ended and not self.ended_line.isVisibleTo(self._view):
             minutes = self._services.preferences.current.rotation_minutes
             words = self.tr("This conversation ended after {time} of inactivity")
-            self.line.say(words.format(time=minutes_in_words(minutes)))
-        self._display(ended=has_ended)
+            self.ended_line.announce_text(words.format(time=format_minutes(minutes)))
+        self._update_widgets(has_ended=has_ended)
 
-    def _display(self, *, ended: bool) -> None:
-        self._view.overlays.set_footer(self.line if ended else None)
-        self._window.chat.composer.set_ended(ended=ended)
+    def _update_widgets(self, *, has_ended: bool) -> None:
+        self._view.overlays.set_footer(self.ended_line if has_ended else None)
+        self._window.chat.composer.set_ended(is_ended=has_ended)
 
-    def _note_input(self) -> None:
-        if self._shown is not None and self._window.pages.currentWidget() is self._window.panes:
-            self._services.timeout.note_input(self._shown)
+    def _report_input(self) -> None:
+        if self._shown_session is not None and self._window.pages.currentWidget() is self._window.panes:
+            self._services.session_timeout.note_input(self._shown_session)
 
-    def _continue(self) -> None:
-        if self._shown is not None:
-            self._window.go_to_field()
-            self._bridge.spawn(self._services.sessions.reopen(self._shown))
+    def _continue_session(self) -> None:
+        if self._shown_session is not None:
+            self._window.focus_composer()
+            self._bridge.start_task(self._services.sessions.reopen(self._shown_session))

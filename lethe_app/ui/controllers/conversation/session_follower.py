@@ -25,34 +25,34 @@ class Follower:
     ) -> None:
         self._services, self._bridge = services, bridge
         self._conversations, self._turns, self._messages = conversations, turns, messages
-        services.chronicle.still = self._end_replies
-        self._forget = services.chronicle.reshaped.add(self._follow)
+        services.session_editing.still = self._stop_replies
+        self._unsubscribe = services.session_editing.reshaped.add(self._on_session_reshaped)
 
     def close(self) -> None:
         """Disconnect from the service."""
-        self._forget()
+        self._unsubscribe()
 
-    async def _end_replies(self, guids: Sequence[UUID]) -> None:
+    async def _stop_replies(self, guids: Sequence[UUID]) -> None:
         for guid in guids:
-            await self._turns.stop_in(guid)
+            await self._turns.stop_session_reply(guid)
 
-    def _follow(self, change: Reshaped) -> None:
-        self._bridge.spawn(self._show(change))
+    def _on_session_reshaped(self, change: Reshaped) -> None:
+        self._bridge.start_task(self._update_shown_session(change))
 
-    async def _show(self, change: Reshaped) -> None:
-        current = self._conversations.current
+    async def _update_shown_session(self, change: Reshaped) -> None:
+        current = self._conversations.current_session
         if current is None:
             return
         try:
             if current.guid in change.gone:
                 successor = change.sessions[0] if change.sessions else None
                 if successor is None:
-                    await self._conversations.show(await self._services.sessions.resume(change.persona_id))
+                    await self._conversations.show_session(await self._services.sessions.resume(change.persona_id))
                 else:
-                    await self._conversations.go_to(successor)
+                    await self._conversations.go_to_session(successor)
             elif current.guid in change.sessions:
-                self._messages.refresh(await self._services.sessions.outline(current.guid))
+                self._messages.refresh_outlines(await self._services.sessions.outline(current.guid))
                 for message in change.reworded:
-                    self._messages.replace(await self._services.sessions.message(message))
+                    self._messages.replace_message(await self._services.sessions.message(message))
         except LetheError:
-            await self._conversations.show(await self._services.sessions.resume(change.persona_id))
+            await self._conversations.show_session(await self._services.sessions.resume(change.persona_id))

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.ui.chat.chat_panel import ChatPanel
-from lethe_app.ui.chat.memory_card_parts import wrapped
+from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
 from lethe_app.ui.controllers.conversation.replies import Turns
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, WIDEST
+from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
 
 
 class UnansweredLine(QWidget):
@@ -23,31 +23,31 @@ class UnansweredLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = wrapped("", small=True)
-        self.again = QPushButton()
-        self.again.setProperty("filled", True)
+        self.text_label = create_wrapped_label("", small=True)
+        self.retry_button = QPushButton()
+        self.retry_button.setProperty("filled", True)
         frame = QFrame()
-        frame.setMaximumWidth(WIDEST)
+        frame.setMaximumWidth(MAX_COLUMN_WIDTH)
         line = QHBoxLayout(frame)
-        line.setContentsMargins(AVATAR_ROOM, SPACE_2, SPACE_3, SPACE_1)
+        line.setContentsMargins(AVATAR_COLUMN_WIDTH, SPACE_2, SPACE_3, SPACE_1)
         line.setSpacing(SPACE_3)
-        line.addWidget(self.words, 1)
-        line.addWidget(self.again, 0, Qt.AlignmentFlag.AlignVCenter)
+        line.addWidget(self.text_label, 1)
+        line.addWidget(self.retry_button, 0, Qt.AlignmentFlag.AlignVCenter)
         around = QHBoxLayout(self)
-        around.setContentsMargins(AROUND, 0, AROUND, 0)
+        around.setContentsMargins(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0)
         around.addWidget(frame)
         self.hide()
 
-    def say(self, words: str, button: str) -> None:
+    def show_text(self, text: str, button_text: str) -> None:
         """Show the line; screen readers are notified only if it is new."""
-        is_new = words != self.words.text() or self.isHidden()
-        self.words.setText(words)
-        self.again.setText(button)
-        self.again.setAccessibleDescription(words)
-        self.setAccessibleName(words)
+        is_new = text != self.text_label.text() or self.isHidden()
+        self.text_label.setText(text)
+        self.retry_button.setText(button_text)
+        self.retry_button.setAccessibleDescription(text)
+        self.setAccessibleName(text)
         self.show()
         if is_new and QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
 
 class Unanswered(QObject):
@@ -58,33 +58,33 @@ class Unanswered(QObject):
     def __init__(self, panel: ChatPanel, turns: Turns, messages: ChatModel) -> None:
         super().__init__(panel)
         self._panel, self._turns, self._messages = panel, turns, messages
-        self._shown: UUID | None = None
-        self._stopped: set[UUID] = set()
+        self._shown_session: UUID | None = None
+        self._stopped_sessions: set[UUID] = set()
         """Sessions whose latest reply the user stopped before its first token."""
         self.line = UnansweredLine()
-        panel.put_question(self.line)
+        panel.add_card(self.line)
         # One update for all signals of the model in the same turn of the event loop.
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._follow)
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
+        self._update_timer.timeout.connect(self._update_line)
         for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved):
-            signal.connect(lambda *_rows: self._soon.start())
-        turns.looked.connect(self._look_at)
-        turns.ended.connect(self._note)
-        self.line.again.clicked.connect(lambda _checked=False: self._ask())
+            signal.connect(lambda *_rows: self._update_timer.start())
+        turns.session_shown.connect(self._on_session_shown)
+        turns.turn_ended.connect(self._on_turn_ended)
+        self.line.retry_button.clicked.connect(lambda _checked=False: self._request_reply())
 
-    def _look_at(self, session_id: UUID) -> None:
-        self._shown = session_id
-        self._soon.start()
+    def _on_session_shown(self, session_id: UUID) -> None:
+        self._shown_session = session_id
+        self._update_timer.start()
 
-    def _note(self, turn: ReplyState) -> None:
-        if turn.is_stopped and not turn.said and not turn.thought:
-            self._stopped.add(turn.session_id)
+    def _on_turn_ended(self, turn: ReplyState) -> None:
+        if turn.is_stopped and not turn.text_parts and not turn.thinking_parts:
+            self._stopped_sessions.add(turn.session_id)
         else:
-            self._stopped.discard(turn.session_id)
-        self._soon.start()
+            self._stopped_sessions.discard(turn.session_id)
+        self._update_timer.start()
 
     @property
-    def _is_wanting(self) -> bool:
+    def _is_reply_missing(self) -> bool:
         """Return whether the newest visible message is the user's and no reply is in progress."""
         for row in range(self._messages.rowCount() - 1, -1, -1):
             outline = self._messages.outline(row)
@@ -92,14 +92,14 @@ class Unanswered(QObject):
                 return outline.role is Role.USER and not self._turns.is_busy
         return False
 
-    def _follow(self) -> None:
-        if self._is_wanting and self._shown in self._stopped:
-            self.line.say(self.tr("Stopped before the reply began."), self.tr("Try again"))
-        elif self._is_wanting:
-            self.line.say(self.tr("No reply yet."), self.tr("Generate"))
+    def _update_line(self) -> None:
+        if self._is_reply_missing and self._shown_session in self._stopped_sessions:
+            self.line.show_text(self.tr("Stopped before the reply began."), self.tr("Try again"))
+        elif self._is_reply_missing:
+            self.line.show_text(self.tr("No reply yet."), self.tr("Generate"))
         else:
             self.line.hide()
 
-    def _ask(self) -> None:
-        self._panel.composer.text.setFocus()
-        self._turns.send("")
+    def _request_reply(self) -> None:
+        self._panel.composer.draft_field.setFocus()
+        self._turns.send_message("")

@@ -13,65 +13,65 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.activity.labels import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.widgets.card_column import invitation, made_card, side_sheet
+from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 
-Opener = Callable[[PageContext, TaskRun, Made], None]
+ItemOpener = Callable[[PageContext, TaskRun, Made], None]
 
 
-def memory(place: PageContext, run: TaskRun, made: Made) -> None:
+def open_memory(context: PageContext, run: TaskRun, item: Made) -> None:
     """Open the memories page and select the memory that the run created."""
     from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - no page delays another
 
-    page = place.desk.open(lambda: MemoryPage(place), made_by=registry.memories)
+    page = context.navigator.open_page(lambda: MemoryPage(context), page_key=registry.create_memories_page)
     if isinstance(page, MemoryPage):
-        page.show_memory(run.persona_id, UUID(made.id))
+        page.show_memory(run.persona_id, UUID(item.id))
 
 
-def persona(place: PageContext, run: TaskRun, _made: Made) -> None:
+def open_persona(context: PageContext, run: TaskRun, _made: Made) -> None:
     """Open the editor of the persona that the run belongs to."""
-    registry.edit_persona(place, run.persona_id)
+    registry.edit_persona(context, run.persona_id)
 
 
-def change(place: PageContext, run: TaskRun, _made: Made) -> None:
+def open_change(context: PageContext, run: TaskRun, _made: Made) -> None:
     """Open the dreams page, on which proposed changes are accepted or declined, for the run's persona."""
     from lethe_app.ui.pages.dreams.page import DreamPage  # noqa: PLC0415 - no page delays another
 
-    page = place.desk.open(lambda: DreamPage(place), made_by=registry.dreams)
+    page = context.navigator.open_page(lambda: DreamPage(context), page_key=registry.create_dreams_page)
     if isinstance(page, DreamPage):
-        page.whose.choose(run.persona_id)
+        page.persona_selector.choose_persona(run.persona_id)
 
 
-def notebook(place: PageContext, run: TaskRun, made: Made) -> None:
+def open_notebook(context: PageContext, run: TaskRun, item: Made) -> None:
     """Open the notebooks page and select the notebook that the run created."""
     from lethe_app.ui.pages.notebooks.page import NotebookPage  # noqa: PLC0415 - no page delays another
 
-    page = place.desk.open(lambda: NotebookPage(place), made_by=registry.notebooks)
+    page = context.navigator.open_page(lambda: NotebookPage(context), page_key=registry.create_notebooks_page)
     if isinstance(page, NotebookPage):
-        page.show_notebook(run.persona_id, made.id)
+        page.show_notebook(run.persona_id, item.id)
 
 
-def report(place: PageContext, _run: TaskRun, made: Made) -> None:
+def open_report(context: PageContext, _run: TaskRun, item: Made) -> None:
     """Open the research page and select the report that the run created."""
     from lethe_app.ui.pages.research.page import ResearchPage  # noqa: PLC0415 - no page delays another
 
-    page = place.desk.open(lambda: ResearchPage(place), made_by=registry.research)
+    page = context.navigator.open_page(lambda: ResearchPage(context), page_key=registry.create_research_page)
     if isinstance(page, ResearchPage):
-        page.show_inquiry(UUID(made.id))
+        page.show_inquiry(UUID(item.id))
 
 
-OPENERS: dict[MadeKind, Opener] = {
-    MadeKind.MEMORY: memory,
-    MadeKind.PERSONA: persona,
-    MadeKind.CHANGE: change,
-    MadeKind.NOTEBOOK: notebook,
-    MadeKind.REPORT: report,
+OPENERS: dict[MadeKind, ItemOpener] = {
+    MadeKind.MEMORY: open_memory,
+    MadeKind.PERSONA: open_persona,
+    MadeKind.CHANGE: open_change,
+    MadeKind.NOTEBOOK: open_notebook,
+    MadeKind.REPORT: open_report,
 }
 """Function that opens the page of a created item, by kind; items of other kinds get no “Show” button."""
 
 
-LEAST_WIDTH, WIDTH = 280, 380
-LONGEST_TITLE = 80
+MIN_WIDTH, WIDTH = 280, 380
+MAX_TITLE_LENGTH = 80
 
 
 class AwayDetail(QStackedWidget):
@@ -84,40 +84,45 @@ class AwayDetail(QStackedWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.run: TaskRun | None = None
-        self.setMinimumWidth(LEAST_WIDTH)
-        nothing = invitation(self.tr("Select a task to see its results."))
-        self._sheet = side_sheet()
+        self.setMinimumWidth(MIN_WIDTH)
+        empty_hint = create_placeholder(self.tr("Select a task to see its results."))
+        self._sheet = create_side_sheet()
         self._build()
-        self.addWidget(nothing)
+        self.addWidget(empty_hint)
         self.addWidget(self._sheet)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
 
     def _build(self) -> None:
-        card, column = made_card()
-        self.title, self.when, self.words, self.cost = QLabel(), explanation(""), QLabel(), explanation("")
+        card, column = create_card()
+        self.title, self.date_label, self.summary_label, self.cost = (
+            QLabel(),
+            build_small_label(""),
+            QLabel(),
+            build_small_label(""),
+        )
         self.title.setProperty("section", True)
-        for label in (self.title, self.words):
+        for label in (self.title, self.summary_label):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for widget in (self.title, self.when, self.words, self.cost):
+        self.summary_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for widget in (self.title, self.date_label, self.summary_label, self.cost):
             column.addWidget(widget)
-        self._sheet.add(card)
-        self._made_card, made_column = made_card(self.tr("Results"))
-        self._made = QVBoxLayout()
-        self._made.setSpacing(SPACE_2)
-        made_column.addLayout(self._made)
-        self._sheet.add(self._made_card)
+        self._sheet.add_widget(card)
+        self._items_card, items_column = create_card(self.tr("Results"))
+        self._items_column = QVBoxLayout()
+        self._items_column.setSpacing(SPACE_2)
+        items_column.addLayout(self._items_column)
+        self._sheet.add_widget(self._items_card)
         self.undo_button = QPushButton(self.tr("Undo task"))
         self.undo_button.setProperty("filled", True)
         tip = self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept")
         self.undo_button.setToolTip(tip)
         self.undo_button.clicked.connect(lambda: self.undo_wanted.emit(self.run))
-        made_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
+        items_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def show_run(self, run: TaskRun | None, task: str, persona: str) -> None:
+    def show_run(self, run: TaskRun | None, task: str, persona_name: str) -> None:
         """Show a run, or a hint if it is None; `task` and `persona` are display names."""
         is_same = run is not None and self.run == run
         self.run = run
@@ -125,44 +130,46 @@ class AwayDetail(QStackedWidget):
         if run is None or is_same:
             return
         self.title.setText(task)
-        self.when.setText(f"{persona} · {day_in_words(run.began)}, {clock_in_words(run.began)} · {outcome_in_words(run)}")
-        self.words.setText("\n".join(filter(None, (run.summary, run.trouble))))
-        self.words.setVisible(bool(self.words.text()))
+        self.date_label.setText(
+            f"{persona_name} · {day_in_words(run.began)}, {clock_in_words(run.began)} · {outcome_in_words(run)}"
+        )
+        self.summary_label.setText("\n".join(filter(None, (run.summary, run.trouble))))
+        self.summary_label.setVisible(bool(self.summary_label.text()))
         self.cost.setText(cost_in_words(run))
         self.cost.setVisible(bool(self.cost.text()))
-        self._made_card.setVisible(bool(run.made))
+        self._items_card.setVisible(bool(run.made))
         self.undo_button.setVisible(not run.undone and run.outcome is not None)
-        self._show_made(run)
+        self._show_items(run)
 
-    def _show_made(self, run: TaskRun) -> None:
-        while (item := self._made.takeAt(0)) is not None:
+    def _show_items(self, run: TaskRun) -> None:
+        while (item := self._items_column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 # deleteLater() deletes in a later pass of the event loop; until then the old line would be painted over the
                 # new ones.
                 widget.hide()
                 widget.deleteLater()
         for made in run.made:
-            self._made.addWidget(self._line(run, made))
+            self._items_column.addWidget(self._build_item_row(run, made))
 
-    def _line(self, run: TaskRun, made: Made) -> QWidget:
+    def _build_item_row(self, run: TaskRun, created: Made) -> QWidget:
         """Build the row of a created item: its title, and a “Show” button if its kind can be opened and the run is not
         undone.
         """
-        whole = QWidget()
-        column = QVBoxLayout(whole)
+        row = QWidget()
+        column = QVBoxLayout(row)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
-        column.addWidget(explanation(kind_in_words(made.kind)))
-        title = made.title or kind_in_words(made.kind)
-        short = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
-        words = QLabel(short)
-        words.setWordWrap(True)
-        words.setTextFormat(Qt.TextFormat.PlainText)
-        column.addWidget(words)
-        if made.kind in OPENERS and not run.undone:
+        column.addWidget(build_small_label(kind_in_words(created.kind)))
+        title = created.title or kind_in_words(created.kind)
+        short = title if len(title) <= MAX_TITLE_LENGTH else f"{title[: MAX_TITLE_LENGTH - 1]}…"
+        title_label = QLabel(short)
+        title_label.setWordWrap(True)
+        title_label.setTextFormat(Qt.TextFormat.PlainText)
+        column.addWidget(title_label)
+        if created.kind in OPENERS and not run.undone:
             button = QPushButton(self.tr("Show"))
             button.setProperty("chip", True)
             button.setAccessibleName(self.tr("Show “{title}”").format(title=short))
-            button.clicked.connect(lambda: self.open_wanted.emit(run, made))
+            button.clicked.connect(lambda: self.open_wanted.emit(run, created))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        return whole
+        return row

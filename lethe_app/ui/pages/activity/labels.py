@@ -10,11 +10,11 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.services.background.activity_log import Underway
-from lethe_app.ui.core.formatting import age_in_words, counted, tokens_in_words
+from lethe_app.ui.core.formatting import format_age, format_count, format_token_count
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("AwayPage", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("AwayPage", text)
 
 
 def outcome_in_words(run: TaskRun) -> str:
@@ -33,19 +33,19 @@ def outcome_in_words(run: TaskRun) -> str:
     }[run.outcome]
 
 
-def underway_in_words(one: Underway) -> str:
+def underway_in_words(underway: Underway) -> str:
     """Return a running task as “persona: task – progress”."""
-    return " – ".join(filter(None, (f"{one.persona}: {one.title}", one.words)))
+    return " – ".join(filter(None, (f"{underway.persona}: {underway.title}", underway.step)))
 
 
-def what_came(run: TaskRun) -> str:
+def result_in_words(run: TaskRun) -> str:
     """Return the result of a run in one line: its summary, else its error, else its outcome."""
     return run.summary or run.trouble or outcome_in_words(run)
 
 
 def day_in_words(moment: datetime) -> str:
     """Return a date relative to now, such as “today” or “yesterday”."""
-    return age_in_words(moment, now())
+    return format_age(moment, now())
 
 
 def clock_in_words(moment: datetime) -> str:
@@ -54,9 +54,9 @@ def clock_in_words(moment: datetime) -> str:
     return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
 
 
-def lasted_in_words(span: timedelta) -> str:
+def duration_in_words(duration: timedelta) -> str:
     """Return a duration in seconds below one minute, otherwise in minutes: “40 s”, “3 min”."""
-    seconds = round(span.total_seconds())
+    seconds = round(duration.total_seconds())
     if seconds < 60:
         return _tr("{n} s").format(n=seconds)
     return _tr("{n} min").format(n=round(seconds / 60))
@@ -64,36 +64,40 @@ def lasted_in_words(span: timedelta) -> str:
 
 def cost_in_words(run: TaskRun) -> str:
     """Return the tokens and the duration of a run; parts that are not known yet are left out."""
-    parts = [tokens_in_words(run.tokens)] if run.tokens else []
+    parts = [format_token_count(run.tokens)] if run.tokens else []
     if run.ended is not None:
-        parts.append(lasted_in_words(run.ended - run.began))
+        parts.append(duration_in_words(run.ended - run.began))
     return " · ".join(parts)
 
 
 def spent_in_words(tokens: int, time: timedelta, settings: Settings) -> str:
     """Return the tokens and minutes a persona has used today, with the daily limits from the settings where there are any."""
     minutes = round(time.total_seconds() / 60)
-    most, longest = settings.agent_day_tokens, settings.agent_day_minutes
-    number = QLocale().toString
-    read = _tr("{n} of {most} tokens").format(n=number(tokens), most=number(most)) if most else tokens_in_words(tokens)
-    worked = (
-        _tr("{n} of {most} minutes").format(n=minutes, most=longest)
-        if longest
-        else counted(minutes, _tr("{n} minute"), _tr("{n} minutes"))
+    max_tokens, max_minutes = settings.agent_day_tokens, settings.agent_day_minutes
+    format_number = QLocale().toString
+    tokens_text = (
+        _tr("{n} of {most} tokens").format(n=format_number(tokens), most=format_number(max_tokens))
+        if max_tokens
+        else format_token_count(tokens)
     )
-    return _tr("Today: {read}, {worked}.").format(read=read, worked=worked)
+    minutes_text = (
+        _tr("{n} of {most} minutes").format(n=minutes, most=max_minutes)
+        if max_minutes
+        else format_count(minutes, _tr("{n} minute"), _tr("{n} minutes"))
+    )
+    return _tr("Today: {read}, {worked}.").format(read=tokens_text, worked=minutes_text)
 
 
-def hindrance_in_words(hindrance: str | None, settings: Settings) -> str:
-    """Return why no task is started now, or that due tasks are running if `hindrance` is None."""
-    minutes = counted(settings.agent_idle_minutes, _tr("{n} minute"), _tr("{n} minutes"))
-    until = settings.agent_quiet_until or "00:00"
+def hindrance_in_words(reason: str | None, settings: Settings) -> str:
+    """Return why no task is started now, or that due tasks are running if `reason` is None."""
+    minutes = format_count(settings.agent_idle_minutes, _tr("{n} minute"), _tr("{n} minutes"))
+    quiet_until = settings.agent_quiet_until or "00:00"
     return {
         "off": _tr("Background activity is turned off in the settings."),
         "here": _tr("Tasks start after you have been away for {minutes}.").format(minutes=minutes),
-        "quiet": _tr("Quiet hours: no tasks start until {until}.").format(until=until),
+        "quiet": _tr("Quiet hours: no tasks start until {until}.").format(until=quiet_until),
         "battery": _tr("No tasks start while the computer runs on battery."),
-    }.get(hindrance or "", _tr("You are away; due tasks are running now."))
+    }.get(reason or "", _tr("You are away; due tasks are running now."))
 
 
 def kind_in_words(kind: MadeKind) -> str:

@@ -10,62 +10,65 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from lethe_app.services.background.plugin_failures import Disabled
 from lethe_app.services.tools.plugins import ToolFault
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.page import build_small_label
 
-MOST = 4
+MAX_PROBLEMS = 4
 """Problems that are shown one by one; of the others only the number is shown."""
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("AwayFaults", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("AwayFaults", text)
 
 
 @dataclass(frozen=True)
 class PluginProblem:
     """Problem of a plug-in as display text."""
 
-    words: str
+    text: str
     task: str = ""
     """Name of the disabled task that can be enabled again; empty for other problems."""
     title: str = ""
 
 
-def of_tasks(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
+def task_problems(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
     """Return the problems of task plug-ins that could not be loaded, given as (distribution, reason)."""
-    words = _tr("A task of the plug-in “{plugin}” was not loaded. {why} Everything else works.")
-    return [PluginProblem(words.format(plugin=plugin, why=why)) for plugin, why in faults]
+    text = _tr("A task of the plug-in “{plugin}” was not loaded. {why} Everything else works.")
+    return [PluginProblem(text.format(plugin=plugin, why=reason)) for plugin, reason in faults]
 
 
-def of_tools(faults: Sequence[ToolFault]) -> list[PluginProblem]:
+def tool_problems(faults: Sequence[ToolFault]) -> list[PluginProblem]:
     """Return the problems of tool plug-ins that could not be loaded or that failed in use."""
-    left_out = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
-    broke = _tr("The plug-in “{plugin}” failed. {why} The reply was generated without it.")
-    return [PluginProblem((broke if one.in_use else left_out).format(plugin=one.distribution, why=one.words)) for one in faults]
-
-
-def of_disabled(disabled: Sequence[Disabled]) -> list[PluginProblem]:
-    """Return the problems of tasks that were disabled because they failed repeatedly."""
-    words = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
+    not_loaded = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
+    failed = _tr("The plug-in “{plugin}” failed. {why} The reply was generated without it.")
     return [
-        PluginProblem(words.format(task=one.title, plugin=one.plugin, why=one.trouble).strip(), one.task, one.title)
-        for one in disabled
+        PluginProblem((failed if fault.in_use else not_loaded).format(plugin=fault.distribution, why=fault.reason))
+        for fault in faults
+    ]
+
+
+def disabled_problems(disabled: Sequence[Disabled]) -> list[PluginProblem]:
+    """Return the problems of tasks that were disabled because they failed repeatedly."""
+    text = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
+    return [
+        PluginProblem(text.format(task=task.title, plugin=task.plugin, why=task.trouble).strip(), task.task, task.title)
+        for task in disabled
     ]
 
 
 class FaultList(QWidget):
     """List of plug-in problems, one row each; hidden while there are none."""
 
-    again_wanted = Signal(str)
+    enable_requested = Signal(str)
     """Name of the task to enable again."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shown: list[PluginProblem] = []
-        self._signs: list[QLabel] = []
+        self._problems: list[PluginProblem] = []
+        self._warning_icons: list[QLabel] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_1)
@@ -73,50 +76,50 @@ class FaultList(QWidget):
         self.hide()
 
     @property
-    def words(self) -> list[str]:
+    def problem_texts(self) -> list[str]:
         """Display texts of all current problems."""
-        return [one.words for one in self._shown]
+        return [problem.text for problem in self._problems]
 
-    def show_troubles(self, troubles: Sequence[PluginProblem]) -> None:
-        if list(troubles) == self._shown:
+    def show_problems(self, problems: Sequence[PluginProblem]) -> None:
+        if list(problems) == self._problems:
             return
-        self._shown = list(troubles)
-        self._signs.clear()
+        self._problems = list(problems)
+        self._warning_icons.clear()
         while (item := self._column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
-        for one in self._shown[:MOST]:
-            self._column.addWidget(self._line(one))
-        if len(self._shown) > MOST:
-            self._column.addWidget(explanation(_tr("And {n} more.").format(n=len(self._shown) - MOST)))
-        self.dress()
-        self.setVisible(bool(self._shown))
+        for problem in self._problems[:MAX_PROBLEMS]:
+            self._column.addWidget(self._build_row(problem))
+        if len(self._problems) > MAX_PROBLEMS:
+            self._column.addWidget(build_small_label(_tr("And {n} more.").format(n=len(self._problems) - MAX_PROBLEMS)))
+        self.apply_theme()
+        self.setVisible(bool(self._problems))
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the theme's colour to the warning icons."""
-        drawing = icon("warning", self._theme.palette.danger).pixmap(QSize(ICON, ICON))
-        for sign in self._signs:
-            sign.setPixmap(drawing)
+        pixmap = load_icon("warning", self._theme.palette.danger).pixmap(QSize(ICON, ICON))
+        for label in self._warning_icons:
+            label.setPixmap(pixmap)
 
-    def _line(self, one: PluginProblem) -> QWidget:
-        whole, sign, words = QWidget(), QLabel(), explanation(one.words)
-        sign.setFixedSize(ICON, ICON)
-        self._signs.append(sign)
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row = QHBoxLayout(whole)
+    def _build_row(self, problem: PluginProblem) -> QWidget:
+        row_widget, icon_label, text_label = QWidget(), QLabel(), build_small_label(problem.text)
+        icon_label.setFixedSize(ICON, ICON)
+        self._warning_icons.append(icon_label)
+        text_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout(row_widget)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_2)
-        row.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(words, 1)
-        if one.task:
-            row.addWidget(self._again(one), 0, Qt.AlignmentFlag.AlignTop)
-        return whole
+        row.addWidget(icon_label, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(text_label, 1)
+        if problem.task:
+            row.addWidget(self._build_enable_button(problem), 0, Qt.AlignmentFlag.AlignTop)
+        return row_widget
 
-    def _again(self, one: PluginProblem) -> QPushButton:
+    def _build_enable_button(self, problem: PluginProblem) -> QPushButton:
         button = QPushButton(_tr("Enable again"))
         button.setProperty("chip", True)
-        button.setAccessibleName(_tr("Enable “{task}” again").format(task=one.title))
-        emit: Callable[[], None] = lambda: self.again_wanted.emit(one.task)  # noqa: E731 - one for each line
+        button.setAccessibleName(_tr("Enable “{task}” again").format(task=problem.title))
+        emit: Callable[[], None] = lambda: self.enable_requested.emit(problem.task)  # noqa: E731 - one for each line
         button.clicked.connect(lambda _checked=False: emit())
         return button

@@ -14,91 +14,103 @@ from lethe_app.domain.changes import Kept, Records
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.dreams.labels import (
-    life_of,
-    messages_of,
-    reason_of,
+    change_kind_in_words,
+    change_reason,
+    feedback_in_words,
+    record_metadata,
+    record_text,
+    source_messages,
     state_in_words,
     tr,
-    verdict_in_words,
-    what_in_words,
-    words_of,
 )
-from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.widgets.card_column import invitation, made_card, side_sheet
+from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.text_area import ProseField
 
-LEAST_WIDTH, WIDTH = 300, 420
+MIN_WIDTH, WIDTH = 300, 420
 
 
 class DreamDetail(QStackedWidget):
     """Detail pane of the selected change or feedback. It only emits signals; the page carries out the actions."""
 
-    accepted = Signal(object, str)
+    accept_requested = Signal(object, str)
     """The change, and the text of the edit field; the text is empty where the change has no edit field."""
-    declined = Signal(object)
-    taken_back = Signal(object)
-    asked_again = Signal(object)
-    go_wanted = Signal(str)
+    decline_requested = Signal(object)
+    revert_requested = Signal(object)
+    propose_again_requested = Signal(object)
+    open_message_requested = Signal(str)
     """GUID of the message to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.change: RecordedChange | None = None
-        self._message = ""
-        self.setMinimumWidth(LEAST_WIDTH)
-        nothing = invitation(tr("Select an item to see the memories before and after."))
-        self._sheet = side_sheet()
+        self._message_guid = ""
+        self.setMinimumWidth(MIN_WIDTH)
+        empty_hint = create_placeholder(tr("Select an item to see the memories before and after."))
+        self._sheet = create_side_sheet()
         self._build()
-        self.addWidget(nothing)
+        self.addWidget(empty_hint)
         self.addWidget(self._sheet)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
 
     def _build(self) -> None:
-        card, column = made_card()
+        card, column = create_card()
         self.title, self.reason = QLabel(), QLabel()
-        self.state = explanation("")
+        self.state = build_small_label("")
         self.title.setProperty("section", True)
         for label in (self.title, self.reason):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        for widget in (self.title, self.state, self.reason, self._buttons()):
+        for widget in (self.title, self.state, self.reason, self._build_buttons()):
             column.addWidget(widget)
-        self._sheet.add(card)
-        self._before_card, self._before = self._records_card(tr("Before"))
-        self._after_card, self._after = self._records_card(tr("After"))
+        self._sheet.add_widget(card)
+        self._before_card, self._before_column = self._build_records_card(tr("Before"))
+        self._after_card, self._after_column = self._build_records_card(tr("After"))
         self.field = ProseField(tr("New memory text"), 3, 14)
-        self.field_help = explanation(tr("Edit the text if you like; an edited memory counts as your own."))
+        self.field_help = build_small_label(tr("Edit the text if you like; an edited memory counts as your own."))
 
-    def _buttons(self) -> QWidget:
+    def _build_buttons(self) -> QWidget:
         row = QWidget()
         flow = Flow(row, spacing=SPACE_2)
-        self.accept = self._button(tr("Accept"), lambda: self.accepted.emit(self.change, self._text()), primary=True)
-        self.decline = self._button(tr("Decline"), lambda: self.declined.emit(self.change))
-        self.take_back = self._button(tr("Undo change"), lambda: self.taken_back.emit(self.change))
-        self.again = self._button(tr("Propose again"), lambda: self.asked_again.emit(self.change))
-        self.go = self._button(tr("Go to message"), lambda: self.go_wanted.emit(self._message))
-        for button in (self.accept, self.decline, self.take_back, self.again, self.go):
+        self.accept_button = self._build_button(
+            tr("Accept"), lambda: self.accept_requested.emit(self.change, self._edited_text()), primary=True
+        )
+        self.decline_button = self._build_button(tr("Decline"), lambda: self.decline_requested.emit(self.change))
+        self.revert_button = self._build_button(tr("Undo change"), lambda: self.revert_requested.emit(self.change))
+        self.propose_again_button = self._build_button(
+            tr("Propose again"), lambda: self.propose_again_requested.emit(self.change)
+        )
+        self.open_message_button = self._build_button(
+            tr("Go to message"), lambda: self.open_message_requested.emit(self._message_guid)
+        )
+        for button in (
+            self.accept_button,
+            self.decline_button,
+            self.revert_button,
+            self.propose_again_button,
+            self.open_message_button,
+        ):
             flow.addWidget(button)
         return row
 
-    def _button(self, words: str, slot: object, *, primary: bool = False) -> QPushButton:
-        button = QPushButton(words)
+    def _build_button(self, text: str, slot: object, *, primary: bool = False) -> QPushButton:
+        button = QPushButton(text)
         button.setProperty("primary" if primary else "filled", True)
         button.clicked.connect(slot)
         return button
 
-    def _records_card(self, title: str) -> tuple[QWidget, QVBoxLayout]:
-        card, column = made_card(title)
+    def _build_records_card(self, title: str) -> tuple[QWidget, QVBoxLayout]:
+        card, column = create_card(title)
         inner = QVBoxLayout()
         inner.setSpacing(SPACE_4)
         column.addLayout(inner)
-        self._sheet.add(card)
+        self._sheet.add_widget(card)
         return card, inner
 
-    def clear(self) -> None:
+    def show_empty_hint(self) -> None:
         """Show the hint for an empty selection."""
         self.change = None
         self.setCurrentIndex(0)
@@ -110,79 +122,79 @@ class DreamDetail(QStackedWidget):
         self.change = change
         before, after = Records.before(change), Records.after(change)
         is_open = change.state is ChangeState.PROPOSED
-        self.title.setText(what_in_words(change.what))
+        self.title.setText(change_kind_in_words(change.what))
         self.state.setText(state_in_words(change.state))
         self.state.show()
-        self.reason.setText(reason_of(change))
-        self._message = next(iter(messages_of(change)), "")
-        for button, is_there in (
-            (self.accept, is_open),
-            (self.decline, is_open),
-            (self.take_back, change.state is ChangeState.APPLIED),
-            (self.again, change.state is ChangeState.DECLINED),
-            (self.go, bool(self._message)),
+        self.reason.setText(change_reason(change))
+        self._message_guid = next(iter(source_messages(change)), "")
+        for button, is_visible in (
+            (self.accept_button, is_open),
+            (self.decline_button, is_open),
+            (self.revert_button, change.state is ChangeState.APPLIED),
+            (self.propose_again_button, change.state is ChangeState.DECLINED),
+            (self.open_message_button, bool(self._message_guid)),
         ):
-            button.setVisible(is_there)
-        self._fill(self._before, [*before.memories, *before.facts])
+            button.setVisible(is_visible)
+        self._fill_records(self._before_column, [*before.memories, *before.facts])
         self._before_card.setVisible(bool(before.guids))
         self._show_after(after.holding, is_editable=is_open and bool(after.guids) and after.guids.isdisjoint(before.guids))
         self.setCurrentIndex(1)
 
-    def show_thought(self, thought: FeedbackEntry | None) -> None:
+    def show_feedback(self, entry: FeedbackEntry | None) -> None:
         """Show the user's feedback on a reply, or the hint for an empty selection if it is None."""
         self.change = None
-        if thought is None:
+        if entry is None:
             self.setCurrentIndex(0)
             return
-        self.title.setText(verdict_in_words(thought.feedback))
-        self.state.setText(tr("A dream has already used this feedback.") if thought.feedback.settled else "")
-        self.state.setVisible(thought.feedback.settled)
-        self.reason.setText(thought.text or tr("This reply was deleted."))
-        self._message = str(thought.feedback.message_id) if thought.session is not None else ""
-        for button in (self.accept, self.decline, self.take_back, self.again):
+        self.title.setText(feedback_in_words(entry.feedback))
+        self.state.setText(tr("A dream has already used this feedback.") if entry.feedback.settled else "")
+        self.state.setVisible(entry.feedback.settled)
+        self.reason.setText(entry.text or tr("This reply was deleted."))
+        self._message_guid = str(entry.feedback.message_id) if entry.session is not None else ""
+        for button in (self.accept_button, self.decline_button, self.revert_button, self.propose_again_button):
             button.hide()
-        self.go.setVisible(bool(self._message))
+        self.open_message_button.setVisible(bool(self._message_guid))
         self._before_card.hide()
         self._after_card.hide()
         self.setCurrentIndex(1)
 
     def _show_after(self, records: Sequence[Kept], *, is_editable: bool) -> None:
-        # The edit field is reused. Without a parent it is not on display, which `_text` relies on.
+        # The edit field is reused. Without a parent it is not on display, which `_edited_text` relies on.
         for widget in (self.field, self.field_help):
             widget.setParent(None)
         if is_editable and len(records) == 1:
-            self._fill(self._after, [])
-            self.field.set_text(words_of(records[0]))
-            for widget in (self.field, self.field_help, explanation(life_of(records[0]))):
-                self._after.addWidget(widget)
+            self._fill_records(self._after_column, [])
+            self.field.set_text(record_text(records[0]))
+            for widget in (self.field, self.field_help, build_small_label(record_metadata(records[0]))):
+                self._after_column.addWidget(widget)
                 widget.show()
         else:
-            self._fill(self._after, records)
+            self._fill_records(self._after_column, records)
         if not records:
-            self._after.addWidget(explanation(tr("Moved to the Trash")))
+            self._after_column.addWidget(build_small_label(tr("Moved to the Trash")))
         self._after_card.show()
 
-    def _fill(self, column: QVBoxLayout, records: Sequence[Kept]) -> None:
+    def _fill_records(self, column: QVBoxLayout, records: Sequence[Kept]) -> None:
         while (item := column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None and widget not in {self.field, self.field_help}:
                 widget.hide()
                 widget.deleteLater()
-        for one in records:
-            column.addWidget(_told(one))
+        for record in records:
+            column.addWidget(_build_record_widget(record))
 
-    def _text(self) -> str:
+    def _edited_text(self) -> str:
         return self.field.text if self.field.parent() is not None else ""
 
 
-def _told(record: Kept) -> QWidget:
-    whole = QWidget()
-    column = QVBoxLayout(whole)
+def _build_record_widget(record: Kept) -> QWidget:
+    widget = QWidget()
+    column = QVBoxLayout(widget)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(SPACE_1)
-    words = QLabel(words_of(record))
-    words.setWordWrap(True)
-    words.setTextFormat(Qt.TextFormat.PlainText)
-    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    column.addWidget(words)
-    column.addWidget(explanation(life_of(record)))
-    return whole
+    text_label = QLabel(record_text(record))
+    text_label.setWordWrap(True)
+    text_label.setTextFormat(Qt.TextFormat.PlainText)
+    text_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    column.addWidget(text_label)
+    column.addWidget(build_small_label(record_metadata(record)))
+    return widget

@@ -7,18 +7,18 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, Kept, Records
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.pages.memories.labels import day_of
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.pages.memories.labels import format_date
 
-LONGEST = 200
+MAX_TITLE_LENGTH = 200
 
 
-def tr(words: str) -> str:
+def tr(text: str) -> str:
     """Translate a text in the context of the dreams page; usable before a page exists."""
-    return QCoreApplication.translate("DreamPage", words)
+    return QCoreApplication.translate("DreamPage", text)
 
 
-def what_in_words(what: str) -> str:
+def change_kind_in_words(kind: str) -> str:
     """Return the display name of a kind of change, such as “Merge”."""
     return {
         MERGE: tr("Merge"),
@@ -26,7 +26,7 @@ def what_in_words(what: str) -> str:
         DROP: tr("Remove"),
         INFER: tr("Preference"),
         AVOID: tr("Avoid"),
-    }.get(what, what)
+    }.get(kind, kind)
 
 
 def state_in_words(state: ChangeState) -> str:
@@ -39,15 +39,15 @@ def state_in_words(state: ChangeState) -> str:
     }[state]
 
 
-def title_of(change: RecordedChange) -> str:
+def change_title(change: RecordedChange) -> str:
     """Return the beginning of the text after a change, or before it if nothing remains, in one line of at most 200
     characters.
     """
     text = Records.after(change).text or Records.before(change).text
-    return " ".join(text.split())[:LONGEST]
+    return " ".join(text.split())[:MAX_TITLE_LENGTH]
 
 
-def reason_of(change: RecordedChange) -> str:
+def change_reason(change: RecordedChange) -> str:
     """Return the translated reason of a change."""
     number = len(Records.before(change).guids)
     if change.what == MERGE:
@@ -56,41 +56,41 @@ def reason_of(change: RecordedChange) -> str:
         return tr("Easier to find in this category.")
     if change.what == DROP:
         return tr("Contains nothing of lasting value.")
-    times = len(messages_of(change))
-    if any(THUMBS in one.tags for one in Records.after(change).memories):
-        return tr("You disliked {n} such replies without giving a reason.").format(n=times)
-    return tr("You said so.") if times < 2 else tr("You said so {n} times.").format(n=times)
+    feedback_count = len(source_messages(change))
+    if any(THUMBS in memory.tags for memory in Records.after(change).memories):
+        return tr("You disliked {n} such replies without giving a reason.").format(n=feedback_count)
+    return tr("You said so.") if feedback_count < 2 else tr("You said so {n} times.").format(n=feedback_count)
 
 
-def messages_of(change: RecordedChange) -> list[str]:
+def source_messages(change: RecordedChange) -> list[str]:
     """Return the GUIDs of the messages from which a preference was inferred."""
     addresses = [address for one in Records.after(change).memories for address in one.sources]
     return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
 
 
-def words_of(record: Kept) -> str:
+def record_text(record: Kept) -> str:
     """Return the text of a memory or fact."""
     return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
-def life_of(record: Kept) -> str:
+def record_metadata(record: Kept) -> str:
     """Return the metadata of a memory or fact in one line: date, number of recalls or mentions, category and tags."""
     if not isinstance(record, MemoryUnit):
-        said = counted(record.reference_count, tr("mentioned {n} time"), tr("mentioned {n} times"))
-        return " · ".join([tr("Fact"), tr("since {day}").format(day=day_of(record.first_seen.timestamp())), said])
-    told = [tr("since {day}").format(day=day_of(record.added.timestamp()))]
+        mentions = format_count(record.reference_count, tr("mentioned {n} time"), tr("mentioned {n} times"))
+        return " · ".join([tr("Fact"), tr("since {day}").format(day=format_date(record.first_seen.timestamp())), mentions])
+    parts = [tr("since {day}").format(day=format_date(record.added.timestamp()))]
     if record.trigger_count:
-        told.append(counted(record.trigger_count, tr("recalled {n} time"), tr("recalled {n} times")))
+        parts.append(format_count(record.trigger_count, tr("recalled {n} time"), tr("recalled {n} times")))
     if record.filed_under:
-        told.append(tr("in {category}").format(category=record.filed_under))
-    told += [f"#{tag}" for tag in record.tags]
+        parts.append(tr("in {category}").format(category=record.filed_under))
+    parts += [f"#{tag}" for tag in record.tags]
     if record.needs_permission:
-        told.append(tr("asks before acting"))
-    return " · ".join(told)
+        parts.append(tr("asks before acting"))
+    return " · ".join(parts)
 
 
-def verdict_in_words(one: Feedback) -> str:
+def feedback_in_words(feedback: Feedback) -> str:
     """Return the user's comment in quotation marks, or the rating if there is no comment."""
-    if one.words:
-        return f"“{' '.join(one.words.split())}”"
-    return tr("Liked") if one.verdict is ReplyRating.GOOD else tr("Disliked")
+    if feedback.words:
+        return f"“{' '.join(feedback.words.split())}”"
+    return tr("Liked") if feedback.verdict is ReplyRating.GOOD else tr("Disliked")

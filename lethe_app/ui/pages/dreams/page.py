@@ -12,106 +12,106 @@ from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLa
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import Records
 from lethe_app.errors import LetheError
-from lethe_app.services.background.dreams import TASK
+from lethe_app.services.background.dreams import TASK_NAME
 from lethe_app.services.background.feedback import FeedbackEntry
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, what_came
+from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, result_in_words
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
-from lethe_app.ui.pages.dreams.labels import state_in_words, title_of, tr, verdict_in_words, what_in_words
-from lethe_app.ui.pages.memories.table_model import fit
-from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.dreams.labels import change_kind_in_words, change_title, feedback_in_words, state_in_words, tr
+from lethe_app.ui.pages.memories.table_model import fit_columns
+from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.widgets.card_column import side_by_side
+from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-CHANGED_MS = 150
+RELOAD_DELAY_MS = 150
 WIDTHS = {0: 104, 2: 130, 3: 96}
-DISPENSABLE = (0, 3, 2)
-THOUGHT_WIDTHS = {1: 260, 2: 96}
-THOUGHTS_DISPENSABLE = (2, 1)
-LEAST = 180
-OPEN, LOG, SAID = range(3)
+HIDEABLE_COLUMNS = (0, 3, 2)
+FEEDBACK_WIDTHS = {1: 260, 2: 96}
+HIDEABLE_FEEDBACK_COLUMNS = (2, 1)
+MIN_TEXT_WIDTH = 180
+PENDING, HISTORY, FEEDBACK = range(3)
 """Lists of the page, as button ids: pending changes, history of changes, feedback."""
 
 
 class DreamPage(Page):
     """Page with the pending changes, the history or the feedback on the left and the selected item on the right."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, tr("Dreams"))
-        self._place, self._services = place, place.services
-        self._dreams, self._away = place.services.dreams, place.services.away
-        self._last = ""
-        self._all: list[RecordedChange] = []
-        self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
-        self.rows, self.thoughts = self._made_rows(), self._made_thoughts()
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, tr("Dreams"))
+        self._context, self._services = context, context.services
+        self._dreams, self._away = context.services.dreams, context.services.task_runner
+        self._last_dream = ""
+        self._changes: list[RecordedChange] = []
+        self.commands = CommandRunner(self.undo_stack, context.bridge, self._schedule_reload)
+        self.rows, self.feedback_rows = self._build_rows(), self._build_feedback_rows()
         self._build()
         self._connect()
-        self.whose.announce_first()
+        self.persona_selector.emit_chosen()
 
-    def _made_rows(self) -> FilteredTableModel[RecordedChange]:
-        def ink(change: RecordedChange) -> str:
+    def _build_rows(self) -> FilteredTableModel[RecordedChange]:
+        def text_colour(change: RecordedChange) -> str:
             is_over = change.state in {ChangeState.DECLINED, ChangeState.REVERTED}
             return self.theme.palette.muted if is_over else ""
 
         columns = [
-            Column[RecordedChange](tr("Action"), lambda one: what_in_words(one.what), width=WIDTHS[0]),
-            Column[RecordedChange](tr("Memory"), title_of, width=0, colour=ink),
+            Column[RecordedChange](tr("Action"), lambda one: change_kind_in_words(one.what), width=WIDTHS[0]),
+            Column[RecordedChange](tr("Memory"), change_title, width=0, colour=text_colour),
             Column[RecordedChange](tr("Status"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
             Column[RecordedChange](tr("Date"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
         ]
-        return FilteredTableModel(columns, key=attrgetter("id"), searched=title_of)
+        return FilteredTableModel(columns, key=attrgetter("id"), search_text=change_title)
 
-    def _made_thoughts(self) -> FilteredTableModel[FeedbackEntry]:
+    def _build_feedback_rows(self) -> FilteredTableModel[FeedbackEntry]:
         columns = [
             Column[FeedbackEntry](
                 tr("Reply"), lambda one: " ".join(one.text.split()) or tr("This reply was deleted."), width=0
             ),
-            Column[FeedbackEntry](tr("Your feedback"), lambda one: verdict_in_words(one.feedback), width=THOUGHT_WIDTHS[1]),
+            Column[FeedbackEntry](tr("Your feedback"), lambda one: feedback_in_words(one.feedback), width=FEEDBACK_WIDTHS[1]),
             Column[FeedbackEntry](
-                tr("Date"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), THOUGHT_WIDTHS[2]
+                tr("Date"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), FEEDBACK_WIDTHS[2]
             ),
         ]
         return FilteredTableModel(
-            columns, key=lambda one: (one.feedback.message_id, one.feedback.position), searched=attrgetter("text")
+            columns, key=lambda one: (one.feedback.message_id, one.feedback.position), search_text=attrgetter("text")
         )
 
     def _build(self) -> None:
-        self.now_button = self.add_button(tr("Dream now"), self.dream_now, "moon", primary=True)
-        self.all_button = self.add_button(tr("Accept all"), self.accept_all, "check")
+        self.dream_button = self.add_button(tr("Dream now"), self.start_dream, "moon", primary=True)
+        self.accept_all_button = self.add_button(tr("Accept all"), self.accept_all_changes, "check")
         self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
-        self.whose = Whose(self._place)
-        self.chips = [self._chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
-        self.hint = explanation("")
+        self.persona_selector = Whose(self._context)
+        self.chips = [self._build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
+        self.hint = build_small_label("")
         empty = tr("Nothing to review. Dreams look for duplicate memories and for the way you like to be talked to.")
         self.table: Table[RecordedChange] = Table(self.rows, self.theme, tr("Dreams"), empty)
-        silent = tr("No feedback yet. Reply ratings and requests like “don't do that” are collected here.")
-        self.said: Table[FeedbackEntry] = Table(self.thoughts, self.theme, tr("Your feedback"), silent)
-        for table in (self.table, self.said):
+        empty_feedback = tr("No feedback yet. Reply ratings and requests like “don't do that” are collected here.")
+        self.feedback_table: Table[FeedbackEntry] = Table(self.feedback_rows, self.theme, tr("Your feedback"), empty_feedback)
+        for table in (self.table, self.feedback_table):
             table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = DreamDetail(self)
-        self._lay_out()
+        self._build_layout()
 
-    def _chip(self, words: str) -> QPushButton:
-        chip = QPushButton(words)
+    def _build_chip(self, text: str) -> QPushButton:
+        chip = QPushButton(text)
         chip.setProperty("chip", True)
         chip.setCheckable(True)
         return chip
 
-    def _lay_out(self) -> None:
+    def _build_layout(self) -> None:
         line, above = QWidget(), QWidget()
         flow = Flow(line, spacing=SPACE_2)
         self._group = QButtonGroup(self)
-        flow.addWidget(self.whose)
+        flow.addWidget(self.persona_selector)
         for number, chip in enumerate(self.chips):
             self._group.addButton(chip, number)
             flow.addWidget(chip)
-        self.chips[OPEN].setChecked(True)
+        self.chips[PENDING].setChecked(True)
         head = QVBoxLayout(above)
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_2)
@@ -119,169 +119,180 @@ class DreamPage(Page):
         head.addWidget(self.hint)
         self._lists = QStackedWidget()
         self._lists.addWidget(self.table)
-        self._lists.addWidget(self.said)
-        split = side_by_side(self._lists, self.detail)
+        self._lists.addWidget(self.feedback_table)
+        split = create_splitter(self._lists, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 
     def _connect(self) -> None:
-        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
-        self._soon.timeout.connect(self._read_soon)
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self._schedule_reload)
         services = self._services
-        self._stop: list[Callable[[], None]] = [
-            self._dreams.changed.add(lambda _persona: self._soon.start()),
-            services.feedback.changed.add(lambda _persona: self._soon.start()),
-            self._away.changed.add(lambda _none: self._changed_behind()),
+        self._unsubscribers: list[Callable[[], None]] = [
+            self._dreams.changed.add(lambda _persona: self._reload_timer.start()),
+            services.feedback.changed.add(lambda _persona: self._reload_timer.start()),
+            self._away.changed.add(lambda _none: self._on_activity_changed()),
         ]
-        self.whose.chosen.connect(lambda _persona: self._read_soon())
+        self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self._group.idClicked.connect(lambda _number: self._filter())
-        for table in (self.table, self.said):
+        for table in (self.table, self.feedback_table):
             table.viewport().installEventFilter(self)
         self.table.current_changed.connect(lambda _change: self._show_current())
-        self.said.current_changed.connect(lambda _thought: self._show_current())
-        self.detail.accepted.connect(self.accept)
-        self.detail.declined.connect(self.decline)
-        self.detail.taken_back.connect(self.revert_change)
-        self.detail.asked_again.connect(self.ask_again)
-        self.detail.go_wanted.connect(lambda message: self._place.bridge.spawn(self._go(UUID(message))))
+        self.feedback_table.current_changed.connect(lambda _thought: self._show_current())
+        self.detail.accept_requested.connect(self.accept_change)
+        self.detail.decline_requested.connect(self.decline_change)
+        self.detail.revert_requested.connect(self.revert_change)
+        self.detail.propose_again_requested.connect(self.propose_again)
+        self.detail.open_message_requested.connect(
+            lambda message: self._context.bridge.start_task(self._open_message(UUID(message)))
+        )
 
-    def first_focus(self) -> QWidget:
-        return self.table if self.rows.total else self.now_button
+    def first_focus_widget(self) -> QWidget:
+        return self.table if self.rows.row_total else self.dream_button
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:
             if watched is self.table.viewport():
-                fit(self.table, WIDTHS, DISPENSABLE, LEAST)
-            elif watched is self.said.viewport():
-                fit(self.said, THOUGHT_WIDTHS, THOUGHTS_DISPENSABLE, LEAST)
+                fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH)
+            elif watched is self.feedback_table.viewport():
+                fit_columns(self.feedback_table, FEEDBACK_WIDTHS, HIDEABLE_FEEDBACK_COLUMNS, MIN_TEXT_WIDTH)
         return False
 
     def close_page(self) -> None:
-        self.whose.close_field()
-        self._soon.stop()
-        self._place.bridge.cancel("dreams")
-        for stop in self._stop:
-            stop()
+        self.persona_selector.close_field()
+        self._reload_timer.stop()
+        self._context.bridge.cancel("dreams")
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     # the lists
 
     @property
-    def shows(self) -> int:
+    def current_list(self) -> int:
         """Id of the list on display."""
         return self._group.checkedId()
 
-    def _changed_behind(self) -> None:
-        self._tell_now()
-        self._soon.start()
+    def _on_activity_changed(self) -> None:
+        self._update_status()
+        self._reload_timer.start()
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(self.whose.persona), lane="dreams")
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="dreams")
 
-    async def _read(self, persona: str) -> None:
-        self._all = await self._dreams.changes_of(persona)
-        self.thoughts.fill(await self._services.feedback.list_feedback(persona))
-        runs = [run for run in await self._away.runs() if run.task == TASK and run.persona_id == persona and run.ended]
-        when = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
-        self._last = tr("Last dream: {when}. {what}").format(when=when, what=what_came(runs[0])) if runs else ""
-        self.rows.fill(self._all)
+    async def _reload(self, persona_id: str) -> None:
+        self._changes = await self._dreams.changes_of(persona_id)
+        self.feedback_rows.set_rows(await self._services.feedback.list_feedback(persona_id))
+        runs = [
+            run for run in await self._away.list_runs() if run.task == TASK_NAME and run.persona_id == persona_id and run.ended
+        ]
+        dreamed_at = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
+        self._last_dream = (
+            tr("Last dream: {when}. {what}").format(when=dreamed_at, what=result_in_words(runs[0])) if runs else ""
+        )
+        self.rows.set_rows(self._changes)
         self._filter()
 
     def _filter(self) -> None:
-        is_open = self.shows == OPEN
-        self.rows.filter("", lambda one: (one.state is ChangeState.PROPOSED) is is_open)
-        self._lists.setCurrentWidget(self.said if self.shows == SAID else self.table)
-        if self.said.current is None and self.thoughts.shown:
-            self.said.go_to(self.thoughts.key_of(self.thoughts.shown[0]))
-        if self.table.current is None and self.rows.shown:
-            self.table.go_to(self.rows.shown[0].id)
-        waiting = sum(one.state is ChangeState.PROPOSED for one in self._all)
-        self.all_button.setEnabled(waiting > 0)
-        self.chips[OPEN].setText(tr("Pending ({n})").format(n=waiting) if waiting else tr("Pending"))
+        is_open = self.current_list == PENDING
+        self.rows.set_filter("", lambda one: (one.state is ChangeState.PROPOSED) is is_open)
+        self._lists.setCurrentWidget(self.feedback_table if self.current_list == FEEDBACK else self.table)
+        if self.feedback_table.current_row is None and self.feedback_rows.visible_rows:
+            self.feedback_table.select_row(self.feedback_rows.key_of(self.feedback_rows.visible_rows[0]))
+        if self.table.current_row is None and self.rows.visible_rows:
+            self.table.select_row(self.rows.visible_rows[0].id)
+        pending_count = sum(one.state is ChangeState.PROPOSED for one in self._changes)
+        self.accept_all_button.setEnabled(pending_count > 0)
+        self.chips[PENDING].setText(tr("Pending ({n})").format(n=pending_count) if pending_count else tr("Pending"))
         self._show_current()
-        self._tell_now()
+        self._update_status()
 
     def _show_current(self) -> None:
-        if self.shows == SAID:
-            self.detail.show_thought(self.said.current)
-        elif (change := self.table.current) is not None:
+        if self.current_list == FEEDBACK:
+            self.detail.show_feedback(self.feedback_table.current_row)
+        elif (change := self.table.current_row) is not None:
             self.detail.show_change(change)
         else:
-            self.detail.clear()
+            self.detail.show_empty_hint()
 
-    def _tell_now(self) -> None:
+    def _update_status(self) -> None:
         underway = self._away.underway
-        is_dreaming = underway is not None and underway.run.task == TASK
+        is_dreaming = underway is not None and underway.run.task == TASK_NAME
         self.stop_button.setVisible(is_dreaming)
-        self.now_button.setEnabled(not is_dreaming)
-        self.subtitle.set_full(tr("Dreaming… {words}").format(words=underway.words) if underway and is_dreaming else "")
+        self.dream_button.setEnabled(not is_dreaming)
+        self.subtitle.set_full_text(tr("Dreaming… {words}").format(words=underway.step) if underway and is_dreaming else "")
         broken = " ".join(
             f"{error.message} {tr('The built-in version is used until this is fixed.')}"
-            for error in self._dreams.broken_directives
+            for error in self._dreams.broken_prompts
         )
-        self.hint.setText("  ".join(filter(None, (self._last, broken))))
+        self.hint.setText("  ".join(filter(None, (self._last_dream, broken))))
         self.hint.setVisible(bool(self.hint.text()))
 
     # Actions of the user.
 
-    def dream_now(self) -> None:
+    def start_dream(self) -> None:
         """Start the dream task for the persona now; a refusal is reported in the window."""
         try:
-            self._away.ask(self.whose.persona, TASK)
+            self._away.request_run(self.persona_selector.persona_id, TASK_NAME)
         except LetheError as error:
-            self._place.window.notifier.report(error)
+            self._context.window.notifier.report_error(error)
 
-    def accept(self, change: RecordedChange, words: str) -> None:
+    def accept_change(self, change: RecordedChange, text: str) -> None:
         """Apply a change, with the edited text if `words` differs from the proposed text. Can be undone."""
-        is_edited = bool(words.strip()) and " ".join(words.split()) != title_of_whole(change)
+        is_edited = bool(text.strip()) and " ".join(text.split()) != change_text(change)
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             if is_edited:
-                await self._dreams.edit(change.id, words)
+                await self._dreams.edit(change.id, text)
             await self._dreams.accept(change.id)
 
-        self.deeds.do(tr("accepting a change"), forth, lambda: self._as_it_was(change))
+        self.commands.run_command(tr("accepting a change"), redo_step, lambda: self._restore_change(change))
 
-    def accept_all(self) -> None:
+    def accept_all_changes(self) -> None:
         """Apply all pending changes of the persona; those that are no longer possible are declined. Can be undone."""
-        persona, waiting = self.whose.persona, [one for one in self._all if one.state is ChangeState.PROPOSED]
+        persona, pending = (
+            self.persona_selector.persona_id,
+            [pending_change for pending_change in self._changes if pending_change.state is ChangeState.PROPOSED],
+        )
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             count = await self._dreams.accept_all(persona)
-            self._place.window.notifier.tell(counted(count, tr("{n} change was applied."), tr("{n} changes were applied.")))
+            self._context.window.notifier.notify(
+                format_count(count, tr("{n} change was applied."), tr("{n} changes were applied."))
+            )
 
-        async def back() -> None:
-            for change in waiting:
-                await self._as_it_was(change)
+        async def undo_step() -> None:
+            for change in pending:
+                await self._restore_change(change)
 
-        self.deeds.do(tr("accepting all changes"), forth, back)
+        self.commands.run_command(tr("accepting all changes"), redo_step, undo_step)
 
-    async def _as_it_was(self, change: RecordedChange) -> None:
+    async def _restore_change(self, change: RecordedChange) -> None:
         await self._dreams.revert_change(change.id)
-        await self._dreams.put_as(change)
+        await self._dreams.restore_proposal(change)
 
-    def decline(self, change: RecordedChange) -> None:
+    def decline_change(self, change: RecordedChange) -> None:
         """Decline a change, so that it is not proposed again. Can be undone."""
-        step, back = self._dreams.decline, self._dreams.ask_again
-        self.deeds.do(tr("declining a change"), lambda: step(change.id), lambda: back(change.id))
+        redo_step, undo_step = self._dreams.decline, self._dreams.propose_again
+        self.commands.run_command(tr("declining a change"), lambda: redo_step(change.id), lambda: undo_step(change.id))
 
-    def ask_again(self, change: RecordedChange) -> None:
+    def propose_again(self, change: RecordedChange) -> None:
         """Make a declined change pending again. Can be undone."""
-        step, back = self._dreams.ask_again, self._dreams.decline
-        self.deeds.do(tr("proposing it again"), lambda: step(change.id), lambda: back(change.id))
+        redo_step, undo_step = self._dreams.propose_again, self._dreams.decline
+        self.commands.run_command(tr("proposing it again"), lambda: redo_step(change.id), lambda: undo_step(change.id))
 
     def revert_change(self, change: RecordedChange) -> None:
         """Restore the records as they were before a change. Can be undone."""
 
-        async def again() -> None:
-            await self._dreams.put_as(change.model_copy(update={"state": ChangeState.PROPOSED}))
+        async def redo_revert() -> None:
+            await self._dreams.restore_proposal(change.model_copy(update={"state": ChangeState.PROPOSED}))
             await self._dreams.accept(change.id)
 
-        self.deeds.do(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), again)
+        self.commands.run_command(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), redo_revert)
 
-    async def _go(self, message: UUID) -> None:
-        self._place.go_to(await self._services.feedback.session_of(message), message)
+    async def _open_message(self, message: UUID) -> None:
+        self._context.open_session(await self._services.feedback.session_of(message), message)
 
 
-def title_of_whole(change: RecordedChange) -> str:
+def change_text(change: RecordedChange) -> str:
     """Return the whole text of the records after a change, in one line."""
     return " ".join(Records.after(change).text.split())

@@ -10,43 +10,43 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QWidget
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.text_area import ProseField
 
-LEAST_WIDTH = 440
-MOST = 8
+MIN_WIDTH = 440
+MAX_CHOICES = 8
 """Texts offered as radio buttons; with more of them the dialog would not fit the screen."""
-LONGEST = 90
+MAX_LABEL_LENGTH = 90
 """Characters of a text beside its radio button; the field below contains the whole text."""
 
 
 class _Wording(QuestionDialog):
     """Dialog with a text field whose primary button is enabled only if there is text."""
 
-    def __init__(self, parent: QWidget, title: str, words: str, name: str, button: str) -> None:
+    def __init__(self, parent: QWidget, title: str, text: str, field_name: str, button: str) -> None:
         super().__init__(parent, title, button, spacing=SPACE_3)
-        self.field = ProseField(name, 3, 8)
-        self.field.setMinimumWidth(LEAST_WIDTH)
-        self.field.textChanged.connect(self._follow)
-        self.column.addWidget(explanation(words))
+        self.field = ProseField(field_name, 3, 8)
+        self.field.setMinimumWidth(MIN_WIDTH)
+        self.field.textChanged.connect(self._update_primary)
+        self.column.addWidget(build_small_label(text))
         self.column.addWidget(self.field)
-        self._follow()
+        self._update_primary()
 
     @property
-    def words(self) -> str:
+    def entered_text(self) -> str:
         return self.field.text.strip()
 
-    def _follow(self) -> None:
-        self.primary.setEnabled(bool(self.words))
+    def _update_primary(self) -> None:
+        self.primary.setEnabled(bool(self.entered_text))
 
 
 class NewFact(_Wording):
     """Dialog that asks for the text of a new fact."""
 
-    def __init__(self, parent: QWidget, persona: str) -> None:
+    def __init__(self, parent: QWidget, persona_name: str) -> None:
         super().__init__(
             parent,
-            self.tr("What should {name} know?").format(name=persona),
+            self.tr("What should {name} know?").format(name=persona_name),
             self.tr("Write one complete sentence that names the person it is about, for example “Tomas is afraid of heights.”"),
             self.tr("New fact"),
             self.tr("Add fact"),
@@ -71,14 +71,14 @@ class OneOfSeveral(_Wording):
             self.tr("Merge facts"),
         )
         self._choices = QButtonGroup(self)
-        for place, fact in enumerate(facts[:MOST]):
-            button = QRadioButton(fact.fact if len(fact.fact) <= LONGEST else f"{fact.fact[: LONGEST - 1]}…")
+        for row, fact in enumerate(facts[:MAX_CHOICES]):
+            button = QRadioButton(fact.fact if len(fact.fact) <= MAX_LABEL_LENGTH else f"{fact.fact[: MAX_LABEL_LENGTH - 1]}…")
             button.setToolTip(fact.fact)
             button.clicked.connect(lambda _checked=False, text=fact.fact: self.field.set_text(text))
             self._choices.addButton(button)
-            self.column.insertWidget(1 + place, button, 0, Qt.AlignmentFlag.AlignLeft)
+            self.column.insertWidget(1 + row, button, 0, Qt.AlignmentFlag.AlignLeft)
         first = self._choices.buttons()[0]
         first.setChecked(True)
         self.field.set_text(facts[0].fact)
-        self._follow()
+        self._update_primary()
         first.setFocus()

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFacts
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.facts.labels import absence_in_words
-from lethe_app.ui.widgets.card_column import invitation
+from lethe_app.ui.widgets.card_column import create_placeholder
 
-MOST_WIDTH = 460
+MAX_WIDTH = 460
 
 
 class AbsentFacts(QWidget):
@@ -23,34 +23,34 @@ class AbsentFacts(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.words = invitation("")
-        self.words.setMaximumWidth(MOST_WIDTH)
-        self.settings = self._button(self.tr("Open settings"))
-        self.settings.clicked.connect(self.settings_wanted)
-        self.extract = self._button(self.tr("Extract from all conversations"))
-        self.extract.clicked.connect(self.extraction_wanted)
+        self.reason_label = create_placeholder("")
+        self.reason_label.setMaximumWidth(MAX_WIDTH)
+        self.settings_button = self._build_button(self.tr("Open settings"))
+        self.settings_button.clicked.connect(self.settings_wanted)
+        self.extract_button = self._build_button(self.tr("Extract from all conversations"))
+        self.extract_button.clicked.connect(self.extraction_wanted)
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_3)
         buttons.addStretch(1)
-        buttons.addWidget(self.settings)
-        buttons.addWidget(self.extract)
+        buttons.addWidget(self.settings_button)
+        buttons.addWidget(self.extract_button)
         buttons.addStretch(1)
         centred = QHBoxLayout()
-        centred.addWidget(self.words, 1, Qt.AlignmentFlag.AlignBottom)
+        centred.addWidget(self.reason_label, 1, Qt.AlignmentFlag.AlignBottom)
         column = QVBoxLayout(self)
         column.addStretch(1)
         column.addLayout(centred)
         column.addLayout(buttons)
         column.addStretch(2)
 
-    def explain(self, absence: FactAbsence) -> None:
+    def show_reason(self, absence: FactAbsence) -> None:
         """Show why there are no facts, and the buttons that apply to that reason."""
-        self.words.setText(absence_in_words(absence))
+        self.reason_label.setText(absence_in_words(absence))
         is_off = absence.reason is NoFacts.LEARNING_OFF
-        self.settings.setVisible(is_off)
-        self.extract.setVisible(not is_off and absence.conversations > 0)
+        self.settings_button.setVisible(is_off)
+        self.extract_button.setVisible(not is_off and absence.conversations > 0)
 
-    def _button(self, words: str) -> QPushButton:
-        button = QPushButton(words)
+    def _build_button(self, text: str) -> QPushButton:
+        button = QPushButton(text)
         button.setProperty("filled", True)
         return button

@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from lethe_app.ui.chat.chat_panel import ElidedLabel
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 
@@ -18,44 +18,48 @@ class ExtractionBar(QWidget):
 
     ended = Signal()
 
-    def __init__(self, place: PageContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: PageContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place = place
+        self._context = context
         self._is_stopped = self._is_closed = False
-        self.words = ElidedLabel()
-        self.words.setProperty("small", True)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(BAR_WIDTH)
-        self.bar.setAccessibleName(self.tr("Extraction progress"))
+        self.progress_label = ElidedLabel()
+        self.progress_label.setProperty("small", True)
+        self.progress_bar = QProgressBar()
+        self.progress_bar.setTextVisible(False)
+        self.progress_bar.setFixedWidth(BAR_WIDTH)
+        self.progress_bar.setAccessibleName(self.tr("Extraction progress"))
         self.stop_button = QPushButton(self.tr("Stop"))
         self.stop_button.setProperty("filled", True)
-        self.stop_button.clicked.connect(self.stop)
+        self.stop_button.clicked.connect(self.stop_extraction)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
         row.setSpacing(SPACE_2)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.bar)
+        row.addWidget(self.progress_label, 1)
+        row.addWidget(self.progress_bar)
         row.addWidget(self.stop_button)
         self.hide()
 
-    async def run(self, persona: str, name: str) -> None:
+    async def run_extraction(self, persona_id: str, name: str) -> None:
         """Extract facts from all sessions of the persona, then notify the user how many facts there are, unless it was
         stopped.
         """
         self._is_stopped = False
         try:
-            is_done = await self._place.services.fact_extraction.extract_all(persona, self._report)
+            is_done = await self._context.services.fact_extraction.extract_all(persona_id, self._show_progress)
         finally:
             if not self._is_closed:
                 self.hide()
                 self.ended.emit()
         if is_done:
-            facts = [fact for fact in await self._place.services.knowing.all(persona) if not (fact.superseded or fact.in_story)]
-            known = counted(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
-            self._place.window.notifier.tell(self.tr("{name} now knows {facts}.").format(name=name, facts=known))
+            facts = [
+                fact
+                for fact in await self._context.services.fact_service.all(persona_id)
+                if not (fact.superseded or fact.in_story)
+            ]
+            fact_count = format_count(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
+            self._context.window.notifier.notify(self.tr("{name} now knows {facts}.").format(name=name, facts=fact_count))
 
-    def stop(self) -> None:
+    def stop_extraction(self) -> None:
         """Stop the extraction after the current session."""
         self._is_stopped = True
 
@@ -63,12 +67,14 @@ class ExtractionBar(QWidget):
         """Stop the extraction because the page is closing; the widgets are not touched any more."""
         self._is_stopped = self._is_closed = True
 
-    def _report(self, done: int, total: int) -> bool:
+    def _show_progress(self, done: int, total: int) -> bool:
         if not self._is_closed:
-            self.bar.setRange(0, max(total, 1))
-            self.bar.setValue(done)
+            self.progress_bar.setRange(0, max(total, 1))
+            self.progress_bar.setValue(done)
             locale = QLocale()
-            words = self.tr("Reading conversation {place} of {total}…")
-            self.words.set_full(words.format(place=locale.toString(min(done + 1, total)), total=locale.toString(total)))
+            text = self.tr("Reading conversation {place} of {total}…")
+            self.progress_label.set_full_text(
+                text.format(place=locale.toString(min(done + 1, total)), total=locale.toString(total))
+            )
             self.show()
         return not self._is_stopped

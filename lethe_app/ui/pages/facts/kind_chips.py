@@ -25,17 +25,17 @@ class ViewChips(QWidget):
         flow = Flow(self, spacing=SPACE_1)
         self.chips: dict[FactListView, QPushButton] = {}
         for view in FactListView:
-            chip = self.chips[view] = made_chip(view_in_words(view))
+            chip = self.chips[view] = build_chip(view_in_words(view))
             self._group.addButton(chip)
             flow.addWidget(chip)
         self.chips[FactListView.KNOWN].setChecked(True)
         self._group.buttonClicked.connect(lambda _button: self.changed.emit())
 
     @property
-    def view(self) -> FactListView:
+    def selected_view(self) -> FactListView:
         return next(view for view, chip in self.chips.items() if chip.isChecked())
 
-    def choose(self, view: FactListView) -> None:
+    def select_view(self, view: FactListView) -> None:
         self.chips[view].setChecked(True)
 
 
@@ -49,16 +49,16 @@ class KindChips(QWidget):
         flow = Flow(self, spacing=SPACE_1)
         self.chips: dict[FactKind, QPushButton] = {}
         for kind in FactKind:
-            chip = self.chips[kind] = made_chip(kind_in_words(kind))
+            chip = self.chips[kind] = build_chip(kind_in_words(kind))
             chip.toggled.connect(lambda _on: self.changed.emit())
             flow.addWidget(chip)
-        self.offer(())
+        self.show_kinds(())
 
     @property
-    def kinds(self) -> frozenset[FactKind]:
+    def selected_kinds(self) -> frozenset[FactKind]:
         return frozenset(kind for kind, chip in self.chips.items() if chip.isChecked())
 
-    def offer(self, kinds: Collection[FactKind]) -> None:
+    def show_kinds(self, kinds: Collection[FactKind]) -> None:
         """Show the chips of these kinds; a single kind is no choice, so the row is hidden then."""
         for kind, chip in self.chips.items():
             chip.setVisible(kind in kinds and len(kinds) > 1)
@@ -67,14 +67,14 @@ class KindChips(QWidget):
                     chip.setChecked(False)
         self.setVisible(len(kinds) > 1)
 
-    def turn_off(self) -> None:
+    def uncheck_all(self) -> None:
         for chip in self.chips.values():
             chip.setChecked(False)
 
 
-def made_chip(words: str) -> QPushButton:
+def build_chip(text: str) -> QPushButton:
     """Return a checkable chip button."""
-    chip = QPushButton(words)
+    chip = QPushButton(text)
     chip.setProperty("chip", True)
     chip.setCheckable(True)
     return chip

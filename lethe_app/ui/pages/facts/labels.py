@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.facts import FactKind
 from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFacts
-from lethe_app.ui.core.formatting import counted, minutes_in_words
+from lethe_app.ui.core.formatting import format_count, format_minutes
 
 
 def kind_in_words(kind: FactKind) -> str:
@@ -31,15 +31,15 @@ def absence_in_words(absence: FactAbsence) -> str:
     if absence.reason is NoFacts.LEARNING_OFF:
         return tr("NoFacts", "Fact learning is turned off, so no facts are extracted from your conversations.")
     if absence.reason is NoFacts.NOTHING_ARCHIVED and absence.minutes:
-        words = tr(
+        text = tr(
             "NoFacts",
             "No conversation has ended yet. Facts are extracted when a conversation ends: {silence} after the "
             "last message, or when you start a new one.",
         )
-        return words.format(silence=minutes_in_words(absence.minutes))
+        return text.format(silence=format_minutes(absence.minutes))
     if absence.reason is NoFacts.NOTHING_ARCHIVED:
         return tr("NoFacts", "No conversation has ended yet. Facts are extracted from a conversation when you start a new one.")
-    return counted(
+    return format_count(
         absence.archived,
         tr("NoFacts", "No lasting facts were found in the conversation that has ended."),
         tr("NoFacts", "No lasting facts were found in the {n} conversations that have ended."),

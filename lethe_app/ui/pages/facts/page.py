@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, Q
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.memory_lists import Source
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.commands import FactEdits
@@ -21,297 +21,305 @@ from lethe_app.ui.pages.facts.empty_state import AbsentFacts
 from lethe_app.ui.pages.facts.extraction_bar import ExtractionBar
 from lethe_app.ui.pages.facts.kind_chips import KindChips, ViewChips
 from lethe_app.ui.pages.facts.table_model import (
-    BY,
-    FIRST,
+    FIRST_SEEN,
     KIND,
-    LAST,
-    TIMES,
+    LAST_SEEN,
+    MENTIONS,
+    SOURCE,
     WEIGHT,
     FactListView,
-    keeper,
-    nothing_in_words,
-    rows_of,
+    build_fact_rows,
+    empty_view_in_words,
+    view_predicate,
 )
-from lethe_app.ui.pages.memories.table_model import fit
-from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.memories.table_model import fit_columns
+from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.widgets.card_column import side_by_side
+from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.table import SearchField, Table
 
-CHANGED_MS = 300
-WIDTHS = {KIND: 88, TIMES: 84, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
-DISPENSABLE = (KIND, LAST, TIMES, WEIGHT, FIRST, BY)
-FACT_WIDTH = 480
+RELOAD_DELAY_MS = 300
+WIDTHS = {KIND: 88, MENTIONS: 84, FIRST_SEEN: 112, LAST_SEEN: 112, SOURCE: 128, WEIGHT: 76}
+HIDEABLE_COLUMNS = (KIND, LAST_SEEN, MENTIONS, WEIGHT, FIRST_SEEN, SOURCE)
+MIN_FACT_WIDTH = 480
 """Width in pixels of the fact column that the other columns give way to: many facts are long quotations."""
 
 
 class FactPage(Page):
     """Page with the list of facts on the left and the selected fact with its sources on the right."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("FactPage", "Facts"))
-        self._place, self._services = place, place.services
-        self._core: set[UUID] = set()
-        self._known: dict[UUID, ExtractedFact] = {}
-        self._wanted: UUID | None = None
-        self.rows = rows_of(place.theme, self._core)
-        self.edits = FactEdits(self, place, self._did)
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, QCoreApplication.translate("FactPage", "Facts"))
+        self._context, self._services = context, context.services
+        self._core_facts: set[UUID] = set()
+        self._facts_by_guid: dict[UUID, ExtractedFact] = {}
+        self._fact_to_select: UUID | None = None
+        self.rows = build_fact_rows(context.theme, self._core_facts)
+        self.edits = FactEdits(self, context, self._on_edited)
         self._build()
         self._connect()
         self._filter()
-        self.whose.announce_first()
+        self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
-        self.merge_button = self.add_button(self.tr("Merge facts…"), self.merge)
+        self.merge_button = self.add_button(self.tr("Merge facts…"), self.merge_selected)
         self.merge_button.setToolTip(self.tr("Select two or more facts with the same meaning to merge them"))
         self.extract_button = self.add_button(self.tr("Extract again"), self.extract_again, "refresh")
         self.extract_button.setToolTip(self.tr("Extract facts again from all conversations with this persona"))
-        self.add_button(self.tr("Add fact"), self.add, "plus", primary=True)
-        self.whose = Whose(self._place)
+        self.add_button(self.tr("Add fact"), self.add_fact, "plus", primary=True)
+        self.persona_selector = Whose(self._context)
         self.search = SearchField(self.theme, self.tr("Search facts"))
-        self.views, self.kinds = ViewChips(), KindChips()
-        self.core_words = explanation("")
+        self.view_chips, self.kind_chips = ViewChips(), KindChips()
+        self.core_label = build_small_label("")
         self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), "")
         self.detail = FactDetail()
-        self.absent = AbsentFacts()
-        self.extraction = ExtractionBar(self._place)
-        self.search.below = self.table
-        self._lay_out()
+        self.empty_state = AbsentFacts()
+        self.extraction_bar = ExtractionBar(self._context)
+        self.search.focus_on_down = self.table
+        self._build_layout()
 
-    def _lay_out(self) -> None:
+    def _build_layout(self) -> None:
         line = QHBoxLayout()
         line.setSpacing(SPACE_2)
-        line.addWidget(self.whose)
+        line.addWidget(self.persona_selector)
         line.addWidget(self.search, 1)
         above = QWidget()
         head = QVBoxLayout(above)
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_2)
         head.addLayout(line)
-        head.addWidget(self.views)
-        head.addWidget(self.kinds)
-        head.addWidget(self.core_words)
-        self.lists = QStackedWidget()
-        self.lists.addWidget(side_by_side(self.table, self.detail))
-        self.lists.addWidget(self.absent)
+        head.addWidget(self.view_chips)
+        head.addWidget(self.kind_chips)
+        head.addWidget(self.core_label)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(create_splitter(self.table, self.detail))
+        self.stack.addWidget(self.empty_state)
         self.body.addWidget(above)
-        self.body.addWidget(self.extraction)
-        self.body.addWidget(self.lists, 1)
+        self.body.addWidget(self.extraction_bar)
+        self.body.addWidget(self.stack, 1)
 
     def _connect(self) -> None:
-        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
-        self._soon.timeout.connect(self._read_soon)
-        self._stop = self._services.knowing.changed.add(self._changed_behind)
-        self.whose.chosen.connect(self._show_persona)
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self._schedule_reload)
+        self._unsubscribe = self._services.fact_service.changed.add(self._on_facts_changed)
+        self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
-        self.views.changed.connect(self._filter)
-        self.kinds.changed.connect(self._filter)
-        self.absent.settings_wanted.connect(lambda: registry.show_setting(self._place, "fact_retrieval"))
-        self.absent.extraction_wanted.connect(self.extract_again)
-        self.extraction.ended.connect(self._extracted)
-        self.table.current_changed.connect(self._show)
+        self.view_chips.changed.connect(self._filter)
+        self.kind_chips.changed.connect(self._filter)
+        self.empty_state.settings_wanted.connect(lambda: registry.show_setting(self._context, "fact_retrieval"))
+        self.empty_state.extraction_wanted.connect(self.extract_again)
+        self.extraction_bar.ended.connect(self._on_extraction_ended)
+        self.table.current_changed.connect(self._show_fact)
         self.table.opened.connect(lambda _fact: self.detail.field.setFocus())
         self.table.delete_wanted.connect(self.forget_facts)
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
-        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._follow_selection())
-        self.detail.worded.connect(lambda fact, text: self.edits.word(self.whose.persona, fact, text))
-        self.detail.pin_wanted.connect(lambda fact, on: self.edits.pin(self.whose.persona, fact, pinned=on))
+        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
+        self.detail.text_edited.connect(lambda fact, text: self.edits.edit_text(self.persona_selector.persona_id, fact, text))
+        self.detail.pin_wanted.connect(
+            lambda fact, on: self.edits.set_pinned(self.persona_selector.persona_id, fact, pinned=on)
+        )
         self.detail.forget_wanted.connect(lambda fact: self.forget_facts([fact]))
         self.detail.restore_wanted.connect(self._restore)
         self.detail.source_wanted.connect(self._go_to_source)
-        self.detail.fact_wanted.connect(self.go_to)
+        self.detail.fact_wanted.connect(self.select_fact)
 
     @property
     def view(self) -> FactListView:
         """The view on display, which decides which facts are listed."""
-        return self.views.view
+        return self.view_chips.selected_view
 
     def show_view(self, view: FactListView) -> None:
         """Switch to another view, without a restriction to kinds."""
-        self.views.choose(view)
-        self.kinds.turn_off()
+        self.view_chips.select_view(view)
+        self.kind_chips.uncheck_all()
         self._filter()
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         return self.search
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit(self.table, WIDTHS, DISPENSABLE, FACT_WIDTH)
+            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_FACT_WIDTH)
         return False
 
-    async def may_leave(self) -> bool:
+    async def confirm_leave(self) -> bool:
         self.detail.apply_text()
         return True
 
     def close_page(self) -> None:
-        self.whose.close_field()
-        self.extraction.close_bar()
+        self.persona_selector.close_field()
+        self.extraction_bar.close_bar()
         self.edits.is_open = False
-        self._soon.stop()
-        self._stop()
+        self._reload_timer.stop()
+        self._unsubscribe()
 
     # the list
 
-    def _changed_behind(self, persona: str) -> None:
-        if persona == self.whose.persona:
-            self._soon.start()
+    def _on_facts_changed(self, persona_id: str) -> None:
+        if persona_id == self.persona_selector.persona_id:
+            self._reload_timer.start()
 
     def _show_persona(self, _persona: str) -> None:
-        self._known.clear()
-        self._core.clear()
-        self.rows.fill([])
-        self._read_soon()
+        self._facts_by_guid.clear()
+        self._core_facts.clear()
+        self.rows.set_rows([])
+        self._schedule_reload()
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(self.whose.persona), lane="fact list")
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="fact list")
 
-    async def _read(self, persona: str) -> None:
-        facts = await self._services.knowing.all(persona)
-        self._known = {fact.guid: fact for fact in facts}
-        self.rows.fill(facts)
-        self.kinds.offer({fact.kind for fact in facts})
+    async def _reload(self, persona_id: str) -> None:
+        facts = await self._services.fact_service.all(persona_id)
+        self._facts_by_guid = {fact.guid: fact for fact in facts}
+        self.rows.set_rows(facts)
+        self.kind_chips.show_kinds({fact.kind for fact in facts})
         if not facts:
-            self.absent.explain(await self._services.fact_extraction.explain_absence(persona))
-        self.lists.setCurrentIndex(0 if facts else 1)
-        for widget in (self.views, self.core_words):
+            self.empty_state.show_reason(await self._services.fact_extraction.explain_absence(persona_id))
+        self.stack.setCurrentIndex(0 if facts else 1)
+        for widget in (self.view_chips, self.core_label):
             widget.setVisible(bool(facts))
-        await self._read_core(persona)
+        await self._load_core_facts(persona_id)
         self._filter()
-        wanted, self._wanted = self._wanted, None
-        if wanted is not None:
-            self.go_to(wanted)
-        self._show(self.table.current)
+        fact_to_select, self._fact_to_select = self._fact_to_select, None
+        if fact_to_select is not None:
+            self.select_fact(fact_to_select)
+        self._show_fact(self.table.current_row)
 
-    async def _read_core(self, persona: str) -> None:
-        core = await self._services.browsing.core(persona)
-        self._core.clear()
-        self._core.update(core.facts)
-        facts = counted(len(core.facts), self.tr("{n} fact is always included"), self.tr("{n} facts are always included"))
+    async def _load_core_facts(self, persona_id: str) -> None:
+        core = await self._services.memory_lists.load_core_facts(persona_id)
+        self._core_facts.clear()
+        self._core_facts.update(core.facts)
+        facts = format_count(len(core.facts), self.tr("{n} fact is always included"), self.tr("{n} facts are always included"))
         locale = QLocale()
-        words = self.tr("{facts}, using {share} % of the token budget.").format(
+        text = self.tr("{facts}, using {share} % of the token budget.").format(
             facts=facts, share=locale.toString(round(100 * core.tokens / max(1, core.budget)))
         )
-        none = self.tr("No facts are always included, because the token budget for facts in the settings is 0.")
-        self.core_words.setText(words if core.budget else none)
+        empty_text = self.tr("No facts are always included, because the token budget for facts in the settings is 0.")
+        self.core_label.setText(text if core.budget else empty_text)
         tokens = self.tr("{tokens} of {budget} tokens").format(
             tokens=locale.toString(core.tokens), budget=locale.toString(core.budget)
         )
-        self.core_words.setToolTip(tokens)
+        self.core_label.setToolTip(tokens)
 
     def _filter(self) -> None:
-        listed, kinds = keeper(self.view, self._core), self.kinds.kinds
-        self.table.unmatched = "" if self.search.text() or kinds else nothing_in_words(self.view)
-        self.rows.filter(self.search.text(), lambda fact: listed(fact) and (not kinds or fact.kind in kinds))
-        shown = counted(len(self.rows.shown), self.tr("{n} fact"), self.tr("{n} facts"))
-        self.subtitle.set_full(shown)
-        self._follow_selection()
+        is_in_view, kinds = view_predicate(self.view, self._core_facts), self.kind_chips.selected_kinds
+        self.table.no_match_text = "" if self.search.text() or kinds else empty_view_in_words(self.view)
+        self.rows.set_filter(self.search.text(), lambda fact: is_in_view(fact) and (not kinds or fact.kind in kinds))
+        count_text = format_count(len(self.rows.visible_rows), self.tr("{n} fact"), self.tr("{n} facts"))
+        self.subtitle.set_full_text(count_text)
+        self._update_merge_button()
 
-    def _follow_selection(self) -> None:
-        self.merge_button.setEnabled(len(self.table.selected) > 1)
+    def _update_merge_button(self) -> None:
+        self.merge_button.setEnabled(len(self.table.selected_rows) > 1)
 
-    def show_fact(self, persona: str, guid: UUID) -> None:
+    def show_fact(self, persona_id: str, guid: UUID) -> None:
         """Select a fact of the given persona as soon as its facts are loaded."""
-        self._wanted = guid
-        self.whose.choose(persona)
+        self._fact_to_select = guid
+        self.persona_selector.choose_persona(persona_id)
 
-    def go_to(self, guid: UUID) -> None:
+    def select_fact(self, guid: UUID) -> None:
         """Select a fact; if the filters hide it, switch to a view that lists it."""
-        if not self.table.go_to(guid) and (fact := self._known.get(guid)) is not None:
+        if not self.table.select_row(guid) and (fact := self._facts_by_guid.get(guid)) is not None:
             self.search.clear()
             self.show_view(
                 FactListView.REPLACED if fact.superseded else FactListView.STORY if fact.in_story else FactListView.KNOWN
             )
-            self.table.go_to(guid)
+            self.table.select_row(guid)
 
     # one fact
 
-    def _show(self, fact: ExtractedFact | None) -> None:
+    def _show_fact(self, fact: ExtractedFact | None) -> None:
         if self.detail.fact is not None and (fact is None or fact.guid != self.detail.fact.guid):
             self.detail.apply_text()
-        successor = self._known.get(fact.superseded_by) if fact is not None and fact.superseded_by else None
-        self.detail.show_fact(fact, successor, is_core=fact is not None and fact.guid in self._core)
+        successor = self._facts_by_guid.get(fact.superseded_by) if fact is not None and fact.superseded_by else None
+        self.detail.show_fact(fact, successor, is_core=fact is not None and fact.guid in self._core_facts)
         if fact is not None:
-            self._place.bridge.spawn(self._show_sources(fact), lane="fact sources")
+            self._context.bridge.start_task(self._show_sources(fact), key="fact sources")
 
     async def _show_sources(self, fact: ExtractedFact) -> None:
-        sources = await self._services.browsing.sources(fact)
+        sources = await self._services.memory_lists.list_sources(fact)
         if self.detail.fact is not None and self.detail.fact.guid == fact.guid:
             self.detail.show_sources(sources)
 
     def _go_to_source(self, source: Source) -> None:
-        self._place.go_to(source.session, source.message)
+        self._context.open_session(source.session, source.message)
 
-    def _did(self, wanted: UUID | None) -> None:
-        self._wanted = wanted or self._wanted
-        self._read_soon()
+    def _on_edited(self, fact_to_select: UUID | None) -> None:
+        self._fact_to_select = fact_to_select or self._fact_to_select
+        self._schedule_reload()
 
-    def _restore(self, fact: ExtractedFact, instead: bool) -> None:
-        self.edits.restore(self.whose.persona, fact, instead=instead)
+    def _restore(self, fact: ExtractedFact, replace_successor: bool) -> None:
+        self.edits.restore_fact(self.persona_selector.persona_id, fact, replace_successor=replace_successor)
 
     # what the buttons do
 
     def extract_again(self) -> None:
         """Extract facts from all sessions of the persona again, one session after the other."""
         self.extract_button.setEnabled(False)
-        self._place.bridge.spawn(self.extraction.run(self.whose.persona, self.whose.persona_name))
+        self._context.bridge.start_task(
+            self.extraction_bar.run_extraction(self.persona_selector.persona_id, self.persona_selector.persona_name)
+        )
 
-    def _extracted(self) -> None:
+    def _on_extraction_ended(self) -> None:
         self.extract_button.setEnabled(True)
-        self._read_soon()
+        self._schedule_reload()
 
-    def add(self) -> None:
+    def add_fact(self) -> None:
         """Ask for the text of a new fact and add it."""
-        self._place.bridge.spawn(self._add(), lane="fact dialog")
+        self._context.bridge.start_task(self._ask_and_add(), key="fact dialog")
 
-    async def _add(self) -> None:
-        dialog = NewFact(self._place.window, self.whose.persona_name)
-        if await answered(dialog):
-            self.edits.add(self.whose.persona, dialog.words, pinned=dialog.pinned.isChecked())
+    async def _ask_and_add(self) -> None:
+        dialog = NewFact(self._context.window, self.persona_selector.persona_name)
+        if await run_dialog(dialog):
+            self.edits.add_fact(self.persona_selector.persona_id, dialog.entered_text, pinned=dialog.pinned.isChecked())
 
-    def merge(self) -> None:
+    def merge_selected(self) -> None:
         """Ask for one text and merge the selected facts."""
-        facts = self.table.selected
+        facts = self.table.selected_rows
         if len(facts) > 1:
-            self._place.bridge.spawn(self._merge(facts), lane="fact dialog")
+            self._context.bridge.start_task(self._ask_and_merge(facts), key="fact dialog")
 
-    async def _merge(self, facts: list[ExtractedFact]) -> None:
-        dialog = OneOfSeveral(self._place.window, facts)
-        if await answered(dialog):
-            self.edits.merge(self.whose.persona, facts, dialog.words)
+    async def _ask_and_merge(self, facts: list[ExtractedFact]) -> None:
+        dialog = OneOfSeveral(self._context.window, facts)
+        if await run_dialog(dialog):
+            self.edits.merge_facts(self.persona_selector.persona_id, facts, dialog.entered_text)
 
     def forget_facts(self, facts: list[ExtractedFact]) -> None:
         """Forget facts after confirmation, because a forgotten fact is not extracted again from the same session."""
         if facts:
-            self._place.bridge.spawn(self._forget(facts), lane="fact dialog")
+            self._context.bridge.start_task(self._confirm_and_forget(facts), key="fact dialog")
 
-    async def _forget(self, facts: list[ExtractedFact]) -> None:
-        words = facts[0].fact if len(facts[0].fact) <= 60 else f"{facts[0].fact[:59]}…"
-        what = f"“{words}”" if len(facts) == 1 else self.tr("{n} facts").format(n=len(facts))
+    async def _confirm_and_forget(self, facts: list[ExtractedFact]) -> None:
+        text = facts[0].fact if len(facts[0].fact) <= 60 else f"{facts[0].fact[:59]}…"
+        description = f"“{text}”" if len(facts) == 1 else self.tr("{n} facts").format(n=len(facts))
         question = ConfirmDialog(
-            self._place.window,
-            self.tr("Forget {what}?").format(what=what),
+            self._context.window,
+            self.tr("Forget {what}?").format(what=description),
             self.tr(
                 "{name} will no longer know it and will not learn it again from the same conversations. You can undo "
                 "this right afterwards."
-            ).format(name=self.whose.persona_name),
-            self.tr("Forget {what}").format(what=what if len(what) <= 40 else self.tr("this fact")),
+            ).format(name=self.persona_selector.persona_name),
+            self.tr("Forget {what}").format(what=description if len(description) <= 40 else self.tr("this fact")),
         )
-        if await answered(question):
-            take_back = self.edits.forget_facts(self.whose.persona, facts)
-            told = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
-            self._place.window.notifier.tell(told.format(what=what), button=self.tr("Undo"), action=take_back)
+        if await run_dialog(question):
+            undo_forgetting = self.edits.forget_facts(self.persona_selector.persona_id, facts)
+            notice = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
+            self._context.window.notifier.notify(
+                notice.format(what=description), button=self.tr("Undo"), action=undo_forgetting
+            )
 
-    def _show_menu(self, place: QPoint) -> None:
-        facts = self.table.selected
+    def _show_menu(self, position: QPoint) -> None:
+        facts = self.table.selected_rows
         if not facts:
             return
-        menu, one = QMenu(self), facts[0]
+        menu, first = QMenu(self), facts[0]
         # The menu is a child of the page and would otherwise exist until the page is closed.
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        pin = self.tr("Unpin") if one.pinned else self.tr("Pin")
-        menu.addAction(pin, lambda: self.edits.pin(self.whose.persona, one, pinned=not one.pinned)).setEnabled(len(facts) == 1)
-        menu.addAction(self.tr("Merge facts…"), self.merge).setEnabled(len(facts) > 1)
+        pin = self.tr("Unpin") if first.pinned else self.tr("Pin")
+        menu.addAction(
+            pin, lambda: self.edits.set_pinned(self.persona_selector.persona_id, first, pinned=not first.pinned)
+        ).setEnabled(len(facts) == 1)
+        menu.addAction(self.tr("Merge facts…"), self.merge_selected).setEnabled(len(facts) > 1)
         menu.addAction(self.tr("Forget…"), lambda: self.forget_facts(facts))
-        menu.popup(place)
+        menu.popup(position)

@@ -12,13 +12,13 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.services.search.memory_lists import weight_of
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.facts.labels import kind_in_words
-from lethe_app.ui.pages.memories.labels import day_of
+from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-FACT, KIND, TIMES, FIRST, LAST, BY, WEIGHT = range(7)
+FACT, KIND, MENTIONS, FIRST_SEEN, LAST_SEEN, SOURCE, WEIGHT = range(7)
 
 
 class FactListView(StrEnum):
@@ -45,7 +45,7 @@ def view_in_words(view: FactListView) -> str:
     }[view]
 
 
-def nothing_in_words(view: FactListView) -> str:
+def empty_view_in_words(view: FactListView) -> str:
     """Return the text of an empty view; an empty string where the table's default text applies."""
     tr = QCoreApplication.translate
     return {
@@ -56,7 +56,7 @@ def nothing_in_words(view: FactListView) -> str:
     }.get(view, "")
 
 
-def keeper(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
+def view_predicate(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
     """Return the predicate of a view; `core` are the facts that are in every prompt."""
     return {
         FactListView.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
@@ -78,27 +78,29 @@ def maker_in_words(maker: MadeBy) -> str:
     }[maker]
 
 
-def rows_of(theme: Theme, core: Set[UUID]) -> FilteredTableModel[ExtractedFact]:
+def build_fact_rows(theme: Theme, core: Set[UUID]) -> FilteredTableModel[ExtractedFact]:
     """Return the table model of facts; `core` is read again for every row drawn, so the caller may update it in place."""
     tr = QCoreApplication.translate
 
-    def sign(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
+    def row_icon(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
         colour = theme.palette.amber if fact.pinned or fact.guid in core else theme.palette.muted
-        return icon("pin" if fact.pinned else "memory", colour)
+        return load_icon("pin" if fact.pinned else "memory", colour)
 
-    def shade(fact: ExtractedFact) -> str:
+    def text_colour(fact: ExtractedFact) -> str:
         return theme.palette.muted if fact.superseded else ""
 
     columns = [
-        Column[ExtractedFact](tr("Fact", "Fact"), _words, width=0, colour=shade, icon=sign),
+        Column[ExtractedFact](tr("Fact", "Fact"), _fact_text, width=0, colour=text_colour, icon=row_icon),
         Column[ExtractedFact](tr("Fact", "Type"), lambda fact: kind_in_words(fact.kind), width=88),
-        Column[ExtractedFact](tr("Fact", "Mentions"), _times, sort_key=attrgetter("reference_count"), width=84, right=True),
-        Column[ExtractedFact](tr("Fact", "First seen"), _first, sort_key=attrgetter("first_seen"), width=112),
-        Column[ExtractedFact](tr("Fact", "Last seen"), _last, sort_key=attrgetter("last_seen"), width=112),
+        Column[ExtractedFact](
+            tr("Fact", "Mentions"), _mention_count, sort_key=attrgetter("reference_count"), width=84, is_right_aligned=True
+        ),
+        Column[ExtractedFact](tr("Fact", "First seen"), _first_seen, sort_key=attrgetter("first_seen"), width=112),
+        Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Source"), lambda fact: maker_in_words(fact.made_by), width=124),
-        Column[ExtractedFact](tr("Fact", "Weight"), weight_in_words, sort_key=weight_of, width=72, right=True),
+        Column[ExtractedFact](tr("Fact", "Weight"), weight_in_words, sort_key=weight_of, width=72, is_right_aligned=True),
     ]
-    return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("fact"))
+    return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("fact"))
 
 
 def weight_in_words(fact: ExtractedFact) -> str:
@@ -106,17 +108,17 @@ def weight_in_words(fact: ExtractedFact) -> str:
     return "" if fact.superseded else QLocale().toString(weight_of(fact), "f", 1)
 
 
-def _times(fact: ExtractedFact) -> str:
+def _mention_count(fact: ExtractedFact) -> str:
     return str(fact.reference_count)
 
 
-def _first(fact: ExtractedFact) -> str:
-    return day_of(fact.first_seen.timestamp())
+def _first_seen(fact: ExtractedFact) -> str:
+    return format_date(fact.first_seen.timestamp())
 
 
-def _last(fact: ExtractedFact) -> str:
-    return day_of(fact.last_seen.timestamp())
+def _last_seen(fact: ExtractedFact) -> str:
+    return format_date(fact.last_seen.timestamp())
 
 
-def _words(fact: ExtractedFact) -> str:
+def _fact_text(fact: ExtractedFact) -> str:
     return " ".join(fact.fact.split())

@@ -11,168 +11,172 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from lethe_app.services.memory.objections import Objected
-from lethe_app.ui.chat.memory_labels import unheaded
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.chat.memory_labels import strip_headings
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.feedback.replies import DislikedReplies
-from lethe_app.ui.pages.memories.labels import day_of
-from lethe_app.ui.pages.memories.table_model import fit
-from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.memories.labels import format_date
+from lethe_app.ui.pages.memories.table_model import fit_columns
+from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-WHAT, SAID, WHEN = range(3)
-WIDTHS = {SAID: 340, WHEN: 116}
-DISPENSABLE = (WHEN, SAID)
-LEAST = 220
+MEMORY, MESSAGE, DATE = range(3)
+WIDTHS = {MESSAGE: 340, DATE: 116}
+HIDEABLE_COLUMNS = (DATE, MESSAGE)
+MIN_MEMORY_WIDTH = 220
 
 
-def tr(words: str) -> str:
+def tr(text: str) -> str:
     """Translate a text in the context of this page; usable before a page exists."""
-    return QCoreApplication.translate("ObjectionPage", words)
+    return QCoreApplication.translate("ObjectionPage", text)
 
 
 class ObjectionPage(Page):
     """Page with the memories marked as irrelevant and, below them, the disliked replies."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, tr("Irrelevant memories"))
-        self._place, self._service = place, place.services.objecting
-        self._deeds = CommandRunner(self.undo, place.bridge)
-        self.rows = self._made_rows()
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, tr("Irrelevant memories"))
+        self._context, self._service = context, context.services.objection_service
+        self._commands = CommandRunner(self.undo_stack, context.bridge)
+        self.rows = self._build_rows()
         self._build()
-        self._stop: list[Callable[[], None]] = [self._service.changed.add(self._changed_behind)]
-        self.whose.chosen.connect(lambda _persona: self._read_soon())
-        self.whose.announce_first()
+        self._unsubscribers: list[Callable[[], None]] = [self._service.changed.add(self._on_objections_changed)]
+        self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
+        self.persona_selector.emit_chosen()
 
-    def _made_rows(self) -> FilteredTableModel[Objected]:
-        def sign(_one: Objected) -> Any:  # noqa: ANN401 - Qt's own type
-            return icon("lower", self.theme.palette.amber)
+    def _build_rows(self) -> FilteredTableModel[Objected]:
+        def row_icon(_one: Objected) -> Any:  # noqa: ANN401 - Qt's own type
+            return load_icon("lower", self.theme.palette.amber)
 
         columns = [
-            Column[Objected](tr("Memory"), what_of, width=0, icon=sign),
-            Column[Objected](tr("Irrelevant to"), said_of, width=WIDTHS[SAID]),
-            Column[Objected](tr("Date"), _day, sort_key=attrgetter("objection.moment"), width=WIDTHS[WHEN]),
+            Column[Objected](tr("Memory"), memory_in_words, width=0, icon=row_icon),
+            Column[Objected](tr("Irrelevant to"), message_in_words, width=WIDTHS[MESSAGE]),
+            Column[Objected](tr("Date"), _date_in_words, sort_key=attrgetter("objection.moment"), width=WIDTHS[DATE]),
         ]
         return FilteredTableModel(
             columns,
             key=lambda one: (one.objection.memory, one.objection.message),
-            searched=lambda one: f"{one.title} {one.text} {one.said}",
+            search_text=lambda one: f"{one.title} {one.text} {one.said}",
         )
 
     def _build(self) -> None:
-        self.back_button = self.add_button(tr("Mark as relevant"), self.withdraw_selected, "undo", primary=True)
-        self.go_button = self.add_button(tr("Go to message"), self.go, "forward")
-        self.whose = Whose(self._place)
+        self.mark_relevant_button = self.add_button(tr("Mark as relevant"), self.withdraw_selected, "undo", primary=True)
+        self.open_message_button = self.add_button(tr("Go to message"), self.open_message, "forward")
+        self.persona_selector = Whose(self._context)
         self.search = SearchField(self.theme, tr("Search irrelevant memories"))
-        nothing = tr(
+        empty_text = tr(
             "No irrelevant memories. To add a memory that does not fit your message, choose “Mark as irrelevant” "
             "on its card in the memory panel."
         )
-        self.table: Table[Objected] = Table(self.rows, self.theme, tr("Irrelevant memories"), nothing)
-        self.search.below = self.table
-        self.search.textChanged.connect(self.rows.filter)
-        self.table.opened.connect(lambda _one: self.go())
+        self.table: Table[Objected] = Table(self.rows, self.theme, tr("Irrelevant memories"), empty_text)
+        self.search.focus_on_down = self.table
+        self.search.textChanged.connect(self.rows.set_filter)
+        self.table.opened.connect(lambda _one: self.open_message())
         self.table.delete_wanted.connect(lambda _ones: self.withdraw_selected())
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
-        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._follow())
+        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
         above, line = QWidget(), QHBoxLayout()
         line.setSpacing(SPACE_2)
-        line.addWidget(self.whose)
+        line.addWidget(self.persona_selector)
         line.addWidget(self.search, 1)
         head = QVBoxLayout(above)
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_2)
         head.addLayout(line)
         head.addWidget(
-            explanation(tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time."))
+            build_small_label(
+                tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time.")
+            )
         )
-        self.replies = DislikedReplies(self._place, self._deeds, lambda: self.whose.persona)
-        self.search.textChanged.connect(self.replies.rows.filter)
+        self.disliked_replies = DislikedReplies(self._context, self._commands, lambda: self.persona_selector.persona_id)
+        self.search.textChanged.connect(self.disliked_replies.rows.set_filter)
         self.body.addWidget(above)
         self.body.addWidget(self.table, 1)
-        self.body.addWidget(self.replies, 1)
-        self._follow()
+        self.body.addWidget(self.disliked_replies, 1)
+        self._update_buttons()
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         return self.table
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_MEMORY_WIDTH)
         return False
 
     def close_page(self) -> None:
-        self._place.bridge.cancel("objections")
-        self.replies.close_list()
-        self.whose.close_field()
-        for stop in self._stop:
-            stop()
+        self._context.bridge.cancel("objections")
+        self.disliked_replies.close_list()
+        self.persona_selector.close_field()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     # reading
 
-    def _changed_behind(self, persona: str) -> None:
-        if persona == self.whose.persona:
-            self._read_soon()
+    def _on_objections_changed(self, persona_id: str) -> None:
+        if persona_id == self.persona_selector.persona_id:
+            self._schedule_reload()
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(self.whose.persona), lane="objections")
-        self.replies.read_soon()
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="objections")
+        self.disliked_replies.schedule_reload()
 
-    async def _read(self, persona: str) -> None:
-        self.rows.fill(await self._service.describe_objections(persona))
-        count = self.rows.total
-        words = counted(count, tr("{n} irrelevant memory"), tr("{n} irrelevant memories"))
-        self.subtitle.set_full(words if count else "")
-        if not self.table.selected and self.rows.shown:
-            self.table.go_to(self.rows.key_of(self.rows.shown[0]))
-        self._follow()
+    async def _reload(self, persona_id: str) -> None:
+        self.rows.set_rows(await self._service.describe_objections(persona_id))
+        count = self.rows.row_total
+        text = format_count(count, tr("{n} irrelevant memory"), tr("{n} irrelevant memories"))
+        self.subtitle.set_full_text(text if count else "")
+        if not self.table.selected_rows and self.rows.visible_rows:
+            self.table.select_row(self.rows.key_of(self.rows.visible_rows[0]))
+        self._update_buttons()
 
-    def _follow(self) -> None:
-        chosen = self.table.selected
-        self.back_button.setEnabled(bool(chosen))
-        self.go_button.setEnabled(len(chosen) == 1 and chosen[0].session is not None)
+    def _update_buttons(self) -> None:
+        selected = self.table.selected_rows
+        self.mark_relevant_button.setEnabled(bool(selected))
+        self.open_message_button.setEnabled(len(selected) == 1 and selected[0].session is not None)
 
     # Actions of the user.
 
     def withdraw_selected(self) -> None:
         """Withdraw the objection to each selected memory. Can be undone."""
-        persona = self.whose.persona
-        for one in self.table.selected:
-            objection = one.objection
-            back = partial(self._service.withdraw, persona, objection.memory, objection.message)
-            self._deeds.do(tr("marking as relevant"), back, partial(self._service.repeat, persona, objection))
+        persona = self.persona_selector.persona_id
+        for objected in self.table.selected_rows:
+            objection = objected.objection
+            withdraw = partial(self._service.withdraw, persona, objection.memory, objection.message)
+            self._commands.run_command(tr("marking as relevant"), withdraw, partial(self._service.repeat, persona, objection))
 
-    def go(self) -> None:
+    def open_message(self) -> None:
         """Open the conversation at the message that the selected memory was marked as irrelevant to."""
-        chosen = self.table.selected
-        if len(chosen) == 1 and chosen[0].session is not None:
-            self._place.go_to(chosen[0].session, chosen[0].objection.message)
+        selected = self.table.selected_rows
+        if len(selected) == 1 and selected[0].session is not None:
+            self._context.open_session(selected[0].session, selected[0].objection.message)
 
-    def _show_menu(self, place: QPoint) -> None:
-        if self.table.selected:
+    def _show_menu(self, position: QPoint) -> None:
+        if self.table.selected_rows:
             menu, colour = QMenu(self), self.theme.palette.muted
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(icon("undo", colour), self.back_button.text(), self.withdraw_selected)
-            menu.addAction(icon("forward", colour), self.go_button.text(), self.go).setEnabled(self.go_button.isEnabled())
-            menu.popup(place)
+            menu.addAction(load_icon("undo", colour), self.mark_relevant_button.text(), self.withdraw_selected)
+            menu.addAction(load_icon("forward", colour), self.open_message_button.text(), self.open_message).setEnabled(
+                self.open_message_button.isEnabled()
+            )
+            menu.popup(position)
 
 
-def what_of(one: Objected) -> str:
+def memory_in_words(objected: Objected) -> str:
     """Return title and text of the memory in one line."""
-    text = " ".join(unheaded(one.text).removeprefix("- ").split())
-    return ": ".join(part for part in (one.title, text) if part) or tr("Deleted memory")
+    text = " ".join(strip_headings(objected.text).removeprefix("- ").split())
+    return ": ".join(part for part in (objected.title, text) if part) or tr("Deleted memory")
 
 
-def said_of(one: Objected) -> str:
+def message_in_words(objected: Objected) -> str:
     """Return the message that the memory was irrelevant to, quoted and in one line."""
-    return f"“{' '.join(one.said.split())}”" if one.said.strip() else tr("deleted message")
+    return f"“{' '.join(objected.said.split())}”" if objected.said.strip() else tr("deleted message")
 
 
-def _day(one: Objected) -> str:
-    return day_of(one.objection.moment.timestamp())
+def _date_in_words(objected: Objected) -> str:
+    return format_date(objected.objection.moment.timestamp())

@@ -11,35 +11,35 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidg
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.services.background.feedback import LONGEST_REASON, FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import day_of
-from lethe_app.ui.pages.memories.table_model import fit
-from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.memories.labels import format_date
+from lethe_app.ui.pages.memories.table_model import fit_columns
+from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-REPLY, WHY, WHEN = range(3)
-WIDTHS = {WHY: 340, WHEN: 116}
-DISPENSABLE = (WHEN, WHY)
-LEAST = 220
-LEAST_HEIGHT = 120
+REPLY, REASON, DATE = range(3)
+WIDTHS = {REASON: 340, DATE: 116}
+HIDEABLE_COLUMNS = (DATE, REASON)
+MIN_REPLY_WIDTH = 220
+MIN_HEIGHT = 120
 
 
-def tr(words: str) -> str:
+def tr(text: str) -> str:
     """Translate a text in the context of the page; usable before a page exists."""
-    return QCoreApplication.translate("ObjectionPage", words)
+    return QCoreApplication.translate("ObjectionPage", text)
 
 
 class ReasonDialog(QuestionDialog):
     """Dialog that asks why a reply was disliked."""
 
-    def __init__(self, parent: QWidget, reply: str, words: str) -> None:
+    def __init__(self, parent: QWidget, reply: str, reason: str) -> None:
         super().__init__(parent, tr("What was wrong with this reply?"), tr("Save reason"))
-        self.say(reply)
-        self.field = QLineEdit(words)
+        self.add_paragraph(reply)
+        self.field = QLineEdit(reason)
         self.field.setMaxLength(LONGEST_REASON)
         self.field.setPlaceholderText(tr("For example: far too long, or: don't call me Tommy"))
         label = QLabel(tr("Reason"))
@@ -55,7 +55,7 @@ class ReasonDialog(QuestionDialog):
         self.field.setFocus()
 
     @property
-    def words(self) -> str:
+    def reason(self) -> str:
         return self.field.text().strip()
 
 
@@ -63,44 +63,48 @@ class DislikedReplies(QWidget):
     """List of disliked replies; hidden while there are none."""
 
     def __init__(
-        self, place: PageContext, deeds: CommandRunner, whose: Callable[[], str], parent: QWidget | None = None
+        self,
+        context: PageContext,
+        commands: CommandRunner,
+        current_persona_id: Callable[[], str],
+        parent: QWidget | None = None,
     ) -> None:
-        """Create the list; `whose` returns the unique name of the persona whose replies are listed."""
+        """Create the list; `current_persona_id` returns the unique name of the persona whose replies are listed."""
         super().__init__(parent)
-        self._place, self._deeds, self._whose = place, deeds, whose
-        self._feedback = place.services.feedback
-        self.rows = _made_rows()
-        self.why_button = QPushButton(tr("Give reason…"))
-        self.go_button = QPushButton(tr("Go to reply"))
-        for button in (self.why_button, self.go_button):
+        self._context, self._commands, self._current_persona_id = context, commands, current_persona_id
+        self._feedback = context.services.feedback
+        self.rows = _build_rows()
+        self.reason_button = QPushButton(tr("Give reason…"))
+        self.open_reply_button = QPushButton(tr("Go to reply"))
+        for button in (self.reason_button, self.open_reply_button):
             button.setProperty("filled", True)
-        self.table: Table[FeedbackEntry] = Table(self.rows, place.theme, tr("Disliked replies"), tr("No disliked replies."))
+        self.table: Table[FeedbackEntry] = Table(self.rows, context.theme, tr("Disliked replies"), tr("No disliked replies."))
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
-        self.table.setMinimumHeight(LEAST_HEIGHT)
-        self._lay_out()
-        self._forget = self._feedback.changed.add(self._changed_behind)
-        self.why_button.clicked.connect(lambda _checked=False: self.say_why())
-        self.go_button.clicked.connect(lambda _checked=False: self.go())
-        self.table.opened.connect(lambda _one: self.say_why())
-        self.table.current_changed.connect(lambda _one: self._follow())
+        self.table.setMinimumHeight(MIN_HEIGHT)
+        self._build_layout()
+        self._unsubscribe = self._feedback.changed.add(self._on_feedback_changed)
+        self.reason_button.clicked.connect(lambda _checked=False: self.edit_reason())
+        self.open_reply_button.clicked.connect(lambda _checked=False: self.open_reply())
+        self.table.opened.connect(lambda _one: self.edit_reason())
+        self.table.current_changed.connect(lambda _one: self._update_buttons())
         self.table.viewport().installEventFilter(self)
-        self._follow()
+        self._update_buttons()
         self.hide()
 
-    def _lay_out(self) -> None:
+    def _build_layout(self) -> None:
         line = QWidget()
         flow = Flow(line, spacing=SPACE_2)
-        for button in (self.why_button, self.go_button):
+        for button in (self.reason_button, self.open_reply_button):
             flow.addWidget(button)
         head = QVBoxLayout()
         head.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_1)
-        head.addWidget(headline(tr("Disliked replies")))
-        words = tr(
+        head.addWidget(build_heading(tr("Disliked replies")))
+        text = tr(
             "The next dream learns from the reasons you give. Without a reason, you are asked only if several "
             "replies have something in common."
         )
-        head.addWidget(explanation(words))
+        head.addWidget(build_small_label(text))
         head.addWidget(line)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -110,81 +114,85 @@ class DislikedReplies(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_REPLY_WIDTH)
         return False
 
     def close_list(self) -> None:
         """Cancel loading and disconnect from the feedback service."""
-        self._place.bridge.cancel("disliked replies")
-        self._forget()
+        self._context.bridge.cancel("disliked replies")
+        self._unsubscribe()
 
     # reading
 
-    def _changed_behind(self, persona: str) -> None:
-        if persona == self._whose():
-            self.read_soon()
+    def _on_feedback_changed(self, persona_id: str) -> None:
+        if persona_id == self._current_persona_id():
+            self.schedule_reload()
 
-    def read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(self._whose()), lane="disliked replies")
+    def schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(self._current_persona_id()), key="disliked replies")
 
-    async def _read(self, persona: str) -> None:
-        told = await self._feedback.list_feedback(persona)
-        self.rows.fill([one for one in told if one.feedback.verdict is ReplyRating.BAD])
-        self.setVisible(bool(self.rows.total))
-        if self.table.current is None and self.rows.shown:
-            self.table.go_to(key_of(self.rows.shown[0]))
-        self._follow()
+    async def _reload(self, persona_id: str) -> None:
+        entries = await self._feedback.list_feedback(persona_id)
+        self.rows.set_rows([entry for entry in entries if entry.feedback.verdict is ReplyRating.BAD])
+        self.setVisible(bool(self.rows.row_total))
+        if self.table.current_row is None and self.rows.visible_rows:
+            self.table.select_row(key_of(self.rows.visible_rows[0]))
+        self._update_buttons()
 
-    def _follow(self) -> None:
-        chosen = self.table.current
-        self.why_button.setEnabled(chosen is not None and chosen.session is not None)
-        self.go_button.setEnabled(chosen is not None and chosen.session is not None)
+    def _update_buttons(self) -> None:
+        selected = self.table.current_row
+        self.reason_button.setEnabled(selected is not None and selected.session is not None)
+        self.open_reply_button.setEnabled(selected is not None and selected.session is not None)
 
     # Actions of the user.
 
-    def go(self) -> None:
+    def open_reply(self) -> None:
         """Open the conversation at the selected reply."""
-        chosen = self.table.current
-        if chosen is not None and chosen.session is not None:
-            self._place.go_to(chosen.session, chosen.feedback.message_id)
+        selected = self.table.current_row
+        if selected is not None and selected.session is not None:
+            self._context.open_session(selected.session, selected.feedback.message_id)
 
-    def say_why(self) -> None:
+    def edit_reason(self) -> None:
         """Open a dialog for the reason of the selected reply. Can be undone."""
-        if self.table.current is not None and self.table.current.session is not None:
-            self._place.bridge.spawn(self._say_why(self.table.current), lane="reason")
+        if self.table.current_row is not None and self.table.current_row.session is not None:
+            self._context.bridge.start_task(self._ask_and_save_reason(self.table.current_row), key="reason")
 
-    async def _say_why(self, thought: FeedbackEntry) -> None:
-        before, here = thought.feedback.words, (thought.feedback.message_id, thought.feedback.position)
-        dialog = ReasonDialog(self._place.window, reply_of(thought), before)
-        if await answered(dialog) and dialog.words != before:
-            say = self._feedback.say_why
-            self._deeds.do(tr("editing the reason"), partial(say, *here, dialog.words), partial(say, *here, before))
+    async def _ask_and_save_reason(self, entry: FeedbackEntry) -> None:
+        before, alternative = entry.feedback.words, (entry.feedback.message_id, entry.feedback.position)
+        dialog = ReasonDialog(self._context.window, reply_in_words(entry), before)
+        if await run_dialog(dialog) and dialog.reason != before:
+            save_reason = self._feedback.save_reason
+            self._commands.run_command(
+                tr("editing the reason"),
+                partial(save_reason, *alternative, dialog.reason),
+                partial(save_reason, *alternative, before),
+            )
 
 
-def key_of(one: FeedbackEntry) -> tuple[str, int]:
+def key_of(entry: FeedbackEntry) -> tuple[str, int]:
     """Return the row key of a reply: message id and index of the alternative."""
-    return str(one.feedback.message_id), one.feedback.position
+    return str(entry.feedback.message_id), entry.feedback.position
 
 
-def reply_of(one: FeedbackEntry) -> str:
+def reply_in_words(entry: FeedbackEntry) -> str:
     """Return the beginning of the reply, quoted and in one line of at most 160 characters."""
-    words = " ".join(one.text.split())
-    return f"“{words if len(words) <= 160 else f'{words[:159]}…'}”" if words else tr("Deleted reply")
+    text = " ".join(entry.text.split())
+    return f"“{text if len(text) <= 160 else f'{text[:159]}…'}”" if text else tr("Deleted reply")
 
 
-def why_of(one: FeedbackEntry) -> str:
+def reason_in_words(entry: FeedbackEntry) -> str:
     """Return the reason in one line, or a placeholder if none was given."""
-    return " ".join(one.feedback.words.split()) or tr("No reason given")
+    return " ".join(entry.feedback.words.split()) or tr("No reason given")
 
 
-def _made_rows() -> FilteredTableModel[FeedbackEntry]:
+def _build_rows() -> FilteredTableModel[FeedbackEntry]:
     columns = [
-        Column[FeedbackEntry](tr("Reply"), reply_of, width=0),
-        Column[FeedbackEntry](tr("Reason"), why_of, width=WIDTHS[WHY]),
-        Column[FeedbackEntry](tr("Date"), lambda one: day_of(one.feedback.at.timestamp()), _moment, WIDTHS[WHEN]),
+        Column[FeedbackEntry](tr("Reply"), reply_in_words, width=0),
+        Column[FeedbackEntry](tr("Reason"), reason_in_words, width=WIDTHS[REASON]),
+        Column[FeedbackEntry](tr("Date"), lambda one: format_date(one.feedback.at.timestamp()), _rated_at, WIDTHS[DATE]),
     ]
-    return FilteredTableModel(columns, key=key_of, searched=lambda one: f"{one.text} {one.feedback.words}")
+    return FilteredTableModel(columns, key=key_of, search_text=lambda one: f"{one.text} {one.feedback.words}")
 
 
-def _moment(one: FeedbackEntry) -> float:
-    return one.feedback.at.timestamp()
+def _rated_at(entry: FeedbackEntry) -> float:
+    return entry.feedback.at.timestamp()

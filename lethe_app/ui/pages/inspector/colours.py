@@ -7,9 +7,9 @@ from PySide6.QtGui import QColor
 
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.ui.core.palette import Palette
-from lethe_app.ui.core.theme import mixed
+from lethe_app.ui.core.theme import mix_colours
 
-TURNED = {
+HUE_SHIFTS = {
     PromptPart.PERSONA: 0,
     PromptPart.USER: 42,
     PromptPart.SCENARIO: 80,
@@ -19,34 +19,34 @@ TURNED = {
     PromptPart.HISTORY: -26,
 }
 """Hue of a section in degrees relative to the palette's colour `water`; no section comes near amber."""
-TINT = 0.13
+TINT_STRENGTH = 0.13
 
 
-def colours(palette: Palette) -> dict[PromptPart, str]:
+def section_colours(palette: Palette) -> dict[PromptPart, str]:
     """Return the colour of each section as `#rrggbb`."""
-    found = {part: _turned(palette.water, degrees) for part, degrees in TURNED.items()}
+    by_part = {part: _shift_hue(palette.water, degrees) for part, degrees in HUE_SHIFTS.items()}
     for part, share in ((PromptPart.MEMORIES, 0.0), (PromptPart.FACTS, 0.25), (PromptPart.SUMMARIES, 0.45)):
-        found[part] = mixed(palette.amber, palette.background, share)
-    found[PromptPart.SYSTEM] = palette.muted
-    found[PromptPart.MESSAGE] = palette.text
-    found[PromptPart.SPEAKER] = mixed(palette.text, palette.muted, 0.5)
-    found[PromptPart.TEMPLATE] = mixed(palette.border, palette.muted, 0.35)
-    return found
+        by_part[part] = mix_colours(palette.amber, palette.background, share)
+    by_part[PromptPart.SYSTEM] = palette.muted
+    by_part[PromptPart.MESSAGE] = palette.text
+    by_part[PromptPart.SPEAKER] = mix_colours(palette.text, palette.muted, 0.5)
+    by_part[PromptPart.TEMPLATE] = mix_colours(palette.border, palette.muted, 0.35)
+    return by_part
 
 
-def tints(palette: Palette) -> dict[PromptPart, str]:
+def section_tints(palette: Palette) -> dict[PromptPart, str]:
     """Return the background colour of each section, pale enough for text on it to be legible."""
-    return {part: mixed(palette.background, colour, TINT) for part, colour in colours(palette).items()}
+    return {part: mix_colours(palette.background, colour, TINT_STRENGTH) for part, colour in section_colours(palette).items()}
 
 
-def _turned(colour: str, degrees: int) -> str:
-    made = QColor(colour)
-    return QColor.fromHsl((made.hslHue() + degrees) % 360, made.hslSaturation(), made.lightness()).name()
+def _shift_hue(colour: str, degrees: int) -> str:
+    original = QColor(colour)
+    return QColor.fromHsl((original.hslHue() + degrees) % 360, original.hslSaturation(), original.lightness()).name()
 
 
-def title_of(part: PromptPart) -> str:
+def section_title(part: PromptPart) -> str:
     """Return the display name of a section."""
-    words = {
+    titles = {
         PromptPart.SYSTEM: QCoreApplication.translate("Part", "System prompt"),
         PromptPart.PERSONA: QCoreApplication.translate("Part", "Persona"),
         PromptPart.USER: QCoreApplication.translate("Part", "User persona"),
@@ -62,4 +62,4 @@ def title_of(part: PromptPart) -> str:
         PromptPart.MESSAGE: QCoreApplication.translate("Part", "Your message"),
         PromptPart.TEMPLATE: QCoreApplication.translate("Part", "Template tokens"),
     }
-    return words.get(part, part.value)
+    return titles.get(part, part.value)

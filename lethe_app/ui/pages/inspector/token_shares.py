@@ -7,14 +7,14 @@ from PySide6.QtGui import QBrush, QColor, QHelpEvent, QIcon, QPainter, QPainterP
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from lethe_app.domain.prompt import PromptPart, Receipt, Share
-from lethe_app.ui.core.formatting import tokens_in_words
+from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.inspector.colours import colours, title_of
+from lethe_app.ui.pages.inspector.colours import section_colours, section_title
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-GAP = 1.0
+SEGMENT_GAP = 1.0
 
 
 class ShareBar(QWidget):
@@ -32,37 +32,37 @@ class ShareBar(QWidget):
 
     def show_receipt(self, receipt: Receipt) -> None:
         self._receipt = receipt
-        told = [f"{title_of(share.part)} {tokens_in_words(share.tokens)}" for share in receipt.shares if share.tokens]
-        self.setAccessibleName(self.tr("Prompt sections: {list}").format(list=", ".join(told)))
+        parts = [f"{section_title(share.part)} {format_token_count(share.tokens)}" for share in receipt.shares if share.tokens]
+        self.setAccessibleName(self.tr("Prompt sections: {list}").format(list=", ".join(parts)))
         self.update()
 
-    def _stretches(self) -> list[tuple[float, float, Share | None]]:
+    def _segments(self) -> list[tuple[float, float, Share | None]]:
         """Return left edge, width and section of each segment; the section is None for the reserve of the reply."""
         receipt = self._receipt
         if receipt is None:
             return []
-        whole = max(receipt.context, receipt.prompt_tokens + receipt.reply_reserve, 1)
-        scale, left = self.width() / whole, 0.0
-        found: list[tuple[float, float, Share | None]] = []
+        total = max(receipt.context, receipt.prompt_tokens + receipt.reply_reserve, 1)
+        scale, left = self.width() / total, 0.0
+        segments: list[tuple[float, float, Share | None]] = []
         for share in receipt.shares:
             if share.tokens:
-                found.append((left, share.tokens * scale, share))
+                segments.append((left, share.tokens * scale, share))
                 left += share.tokens * scale
         reserve = receipt.reply_reserve * scale
-        return [*found, (self.width() - reserve, reserve, None)]
+        return [*segments, (self.width() - reserve, reserve, None)]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        palette, shades = self._theme.palette, colours(self._theme.palette)
+        palette, part_colours = self._theme.palette, section_colours(self._theme.palette)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = QPainterPath()
         frame.addRoundedRect(QRectF(self.rect()), SPACE_1, SPACE_1)
         painter.setClipPath(frame)
         painter.fillRect(self.rect(), QColor(palette.raised))
-        for left, width, share in self._stretches():
-            rect = QRectF(left, 0, max(width - GAP, 1.0), self.height())
+        for left, width, share in self._segments():
+            rect = QRectF(left, 0, max(width - SEGMENT_GAP, 1.0), self.height())
             if share is not None:
-                painter.fillRect(rect, QColor(shades[share.part]))
+                painter.fillRect(rect, QColor(part_colours[share.part]))
             else:
                 painter.fillRect(rect, QColor(palette.border))
                 painter.fillRect(rect, QBrush(QColor(palette.muted), Qt.BrushStyle.BDiagPattern))
@@ -70,18 +70,18 @@ class ShareBar(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self._words_at(event.pos().x()), self)
+            QToolTip.showText(event.globalPos(), self._tooltip_at(event.pos().x()), self)
             return True
         return super().event(event)
 
-    def _words_at(self, x: int) -> str:
-        for left, width, share in self._stretches():
+    def _tooltip_at(self, x: int) -> str:
+        for left, width, share in self._segments():
             if left <= x < left + width:
                 if share is None and self._receipt is not None:
-                    kept = tokens_in_words(self._receipt.reply_reserve)
-                    return self.tr("reserved for the reply: {tokens}").format(tokens=kept)
+                    reserve = format_token_count(self._receipt.reply_reserve)
+                    return self.tr("reserved for the reply: {tokens}").format(tokens=reserve)
                 if share is not None:
-                    return f"{title_of(share.part)}: {tokens_in_words(share.tokens)}"
+                    return f"{section_title(share.part)}: {format_token_count(share.tokens)}"
         return self.tr("free")
 
 
@@ -90,45 +90,49 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Inspector", text)
 
 
-def share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
+def build_share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
     """Return the table model of the sections; each row holds a section's share and the token count of the whole prompt."""
     locale = QLocale()
     columns = [
         Column[tuple[Share, int]](
-            tr("Section"), lambda row: title_of(row[0].part), width=0, icon=lambda row: swatch(theme, row[0].part)
+            tr("Section"), lambda row: section_title(row[0].part), width=0, icon=lambda row: build_swatch(theme, row[0].part)
         ),
         Column[tuple[Share, int]](
-            tr("Tokens"), lambda row: locale.toString(row[0].tokens), lambda row: row[0].tokens, width=76, right=True
+            tr("Tokens"), lambda row: locale.toString(row[0].tokens), lambda row: row[0].tokens, width=76, is_right_aligned=True
         ),
         Column[tuple[Share, int]](
-            tr("Share"), lambda row: percent(row[0].tokens, row[1]), lambda row: row[0].tokens, width=64, right=True
+            tr("Share"),
+            lambda row: format_percent(row[0].tokens, row[1]),
+            lambda row: row[0].tokens,
+            width=64,
+            is_right_aligned=True,
         ),
     ]
-    return FilteredTableModel(columns, key=lambda row: row[0].part, searched=lambda row: title_of(row[0].part))
+    return FilteredTableModel(columns, key=lambda row: row[0].part, search_text=lambda row: section_title(row[0].part))
 
 
-def share_table(theme: Theme, rows: FilteredTableModel[tuple[Share, int]]) -> Table[tuple[Share, int]]:
+def build_share_table(theme: Theme, rows: FilteredTableModel[tuple[Share, int]]) -> Table[tuple[Share, int]]:
     """Return the table of sections."""
     table = Table(rows, theme, tr("Prompt sections"), tr("No prompt recorded."))
     table.setIconSize(QSize(ICON - SPACE_1 * 2, ICON - SPACE_1 * 2))
     return table
 
 
-def swatch(theme: Theme, part: PromptPart) -> QIcon:
+def build_swatch(theme: Theme, part: PromptPart) -> QIcon:
     """Return an icon in the section's colour."""
     size = ICON
-    drawn = QPixmap(size, size)
-    drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
+    pixmap = QPixmap(size, size)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colours(theme.palette)[part]))
+    painter.setBrush(QColor(section_colours(theme.palette)[part]))
     painter.drawRoundedRect(QRectF(2, 2, size - 4, size - 4), SPACE_1, SPACE_1)
     painter.end()
-    return QIcon(drawn)
+    return QIcon(pixmap)
 
 
-def percent(part: int, whole: int) -> str:
+def format_percent(part: int, whole: int) -> str:
     """Return a rounded percentage such as “13 %”; a positive share below one is “<1 %”."""
     share = 100 * part / whole if whole else 0
     return "<1 %" if 0 < share < 1 else f"{QLocale().toString(round(share))} %"

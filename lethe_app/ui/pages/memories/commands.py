@@ -13,52 +13,56 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.form import title_of_field
-from lethe_app.ui.pages.memories.table_model import title_of
+from lethe_app.ui.pages.memories.form import field_title
+from lethe_app.ui.pages.memories.table_model import memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
 
-REST_MS = 400
+SAVE_DELAY_MS = 400
 
 
 class MemoryEdits(QObject):
     """Edits memories of a persona; every edit becomes a command on the page's undo stack."""
 
     def __init__(
-        self, page: Page, place: PageContext, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
+        self,
+        page: Page,
+        context: PageContext,
+        show_field: Callable[[UUID, str, object], None],
+        on_done: Callable[[UUID | None], None],
     ) -> None:
         """Create the edits of a page.
 
-        `put` shows a new value of a field. `after` is called when memories were added or removed, with the memory to select,
+        `put` shows a new value of a field. `on_done` is called when memories were added or removed, with the memory to select,
         if any.
         """
         super().__init__(page)
-        self._page, self._place, self._put, self._after = page, place, put, after
-        self._wanted: UUID | None = None
-        self._deeds = CommandRunner(page.undo, place.bridge, self._done)
+        self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
+        self._memory_to_select: UUID | None = None
+        self._commands = CommandRunner(page.undo_stack, context.bridge, self._on_step_done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
-        self._underway: dict[UUID, dict[str, object]] = {}
+        self._being_saved: dict[UUID, dict[str, object]] = {}
         """Changes that are being stored now, by memory."""
-        self._saving = asyncio.Lock()
+        self._save_lock = asyncio.Lock()
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
+        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
+        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save()))
 
-    def change(self, memory: MemoryUnit, name: str, value: object) -> None:
+    def change_field(self, memory: MemoryUnit, name: str, value: object) -> None:
         """Set one field; `memory` is the memory before the change."""
         guid = memory.guid
-        title = title_of_field(name)
+        title = field_title(name)
 
-        def put(_key: str, new: object) -> None:
+        def apply_value(_key: str, new: object) -> None:
             self._unsaved.setdefault(guid, {})[name] = new
-            self._rest.start()
-            self._put(guid, name, new)
+            self._save_timer.start()
+            self._show_field(guid, name, new)
 
-        self._page.undo.push(FieldChange(title, f"{guid} {name}", getattr(memory, name), value, put))
+        self._page.undo_stack.push(FieldChange(title, f"{guid} {name}", getattr(memory, name), value, apply_value))
 
     def is_unsaved(self, guid: UUID) -> bool:
-        return guid in self._unsaved or guid in self._underway
+        return guid in self._unsaved or guid in self._being_saved
 
     async def save(self) -> None:
         """Store the changed fields only, because other fields may have been changed by others meanwhile.
@@ -66,79 +70,79 @@ class MemoryEdits(QObject):
         An error is reported in the window. The changes are kept for another attempt unless the memory no longer exists; the
         same applies to what was not stored yet when this task is cancelled, as by a click on the next row.
         """
-        async with self._saving:
-            self._underway, self._unsaved = self._unsaved, {}
+        async with self._save_lock:
+            self._being_saved, self._unsaved = self._unsaved, {}
             try:
-                for guid, changes in list(self._underway.items()):
-                    if await self._store(guid, changes):
-                        del self._underway[guid]
+                for guid, changes in list(self._being_saved.items()):
+                    if await self._save_memory(guid, changes):
+                        del self._being_saved[guid]
             finally:
                 # Runs on cancellation, too: what was not stored is put back, but does not overwrite newer changes.
-                for guid, changes in self._underway.items():
+                for guid, changes in self._being_saved.items():
                     self._unsaved[guid] = {**changes, **self._unsaved.get(guid, {})}
-                self._underway = {}
+                self._being_saved = {}
 
-    async def _store(self, guid: UUID, changes: dict[str, object]) -> bool:
+    async def _save_memory(self, guid: UUID, changes: dict[str, object]) -> bool:
         """Store the changes of one memory; return False if they are to be tried again."""
-        services, is_there = self._place.services, False
+        services, exists = self._context.services, False
         try:
-            memory = await services.browsing.memory(guid)
-            is_there = True
+            memory = await services.memory_lists.load_memory(guid)
+            exists = True
             await services.brain.edit(memory.model_copy(update=changes))
         except StorageError as error:
-            self._place.window.notifier.report(error)
-            return not is_there
+            self._context.window.notifier.report_error(error)
+            return not exists
         return True
 
-    def add(self, persona: str, memory: MemoryUnit, title: str) -> None:
+    def add_memory(self, persona_id: str, memory: MemoryUnit, title: str) -> None:
         """Add a memory."""
-        brain = self._place.services.brain
+        memory_service = self._context.services.brain
 
-        async def forth() -> None:
-            await brain.memorize(persona, memory, check=False)
-            self._wanted = memory.guid
+        async def redo_step() -> None:
+            await memory_service.memorize(persona_id, memory, check=False)
+            self._memory_to_select = memory.guid
 
-        self._deeds.do(title, forth, lambda: brain.forget_memory(memory.guid))
+        self._commands.run_command(title, redo_step, lambda: memory_service.forget_memory(memory.guid))
 
-    def duplicate(self, persona: str, memory: MemoryUnit) -> None:
+    def duplicate_memory(self, persona_id: str, memory: MemoryUnit) -> None:
         """Add a copy of a memory, with its recall count reset."""
         copy = memory.model_copy(update={"guid": uuid4(), "trigger_count": 0, "last_trigger": now()})
-        self.add(persona, copy, self.tr("duplicating “{name}”").format(name=memory.name))
+        self.add_memory(persona_id, copy, self.tr("duplicating “{name}”").format(name=memory.name))
 
-    def forget_memories(self, persona: str, lines: Sequence[MemoryLine]) -> None:
+    def forget_memories(self, persona_id: str, lines: Sequence[MemoryLine]) -> None:
         """Move memories to the trash and show a notification with an undo button, which works after the page was closed,
         too.
         """
-        browsing, guids = self._place.services.browsing, [UUID(line.guid) for line in lines]
-        one = title_of(lines[0])
-        short = one if len(one) <= 60 else f"{one[:59]}…"
+        browsing, guids = self._context.services.memory_lists, [UUID(line.guid) for line in lines]
+        first_title = memory_title(lines[0])
+        short = first_title if len(first_title) <= 60 else f"{first_title[:59]}…"
         name = f"“{short}”" if len(lines) == 1 else self.tr("{n} memories").format(n=len(lines))
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             await self.save()
-            await browsing.forget_memories(persona, guids)
+            await browsing.forget_memories(persona_id, guids)
 
-        async def back() -> None:
-            await browsing.restore(persona, guids)
-            self._wanted = guids[0]
+        async def undo_step() -> None:
+            await browsing.restore_memories(persona_id, guids)
+            self._memory_to_select = guids[0]
 
-        self._deeds.do(self.tr("forgetting {name}").format(name=name), forth, back)
-        command = self._page.undo.command(self._page.undo.index() - 1)
-        stack = self._page.undo
+        self._commands.run_command(self.tr("forgetting {name}").format(name=name), redo_step, undo_step)
+        command = self._page.undo_stack.command(self._page.undo_stack.index() - 1)
+        stack = self._page.undo_stack
 
-        def take_back() -> None:
+        def undo_forgetting() -> None:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._place.bridge.spawn(_nothing_more(browsing.restore(persona, guids)))
+                self._context.bridge.start_task(_await_result(browsing.restore_memories(persona_id, guids)))
 
-        told = self.tr("{name} was forgotten.") if len(lines) == 1 else self.tr("{name} were forgotten.")
-        self._place.window.notifier.tell(told.format(name=name), button=self.tr("Undo"), action=take_back)
+        notice = self.tr("{name} was forgotten.") if len(lines) == 1 else self.tr("{name} were forgotten.")
+        self._context.window.notifier.notify(notice.format(name=name), button=self.tr("Undo"), action=undo_forgetting)
 
-    def _done(self) -> None:
-        wanted, self._wanted = self._wanted, None
-        self._after(wanted)
+    def _on_step_done(self) -> None:
+        memory_to_select, self._memory_to_select = self._memory_to_select, None
+        self._on_done(memory_to_select)
 
 
-async def _nothing_more(work: object) -> None:
-    await work  # type: ignore[misc]
+async def _await_result(awaitable: object) -> None:
+    await awaitable  # type: ignore[misc]

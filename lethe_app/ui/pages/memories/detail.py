@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, 
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
-from lethe_app.ui.chat.memory_card_parts import breakable
+from lethe_app.ui.chat.memory_card_parts import insert_break_points
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.labels import moment_in_words
 from lethe_app.ui.pages.memories.recall_preview import RecallView
-from lethe_app.ui.pages.page import explanation, headline
-from lethe_app.ui.widgets.card_column import Sheet, made_card
+from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.widgets.card_column import Sheet, create_card
 
-LEAST_WIDTH, WIDTH = 320, 470
-LONGEST = 4_000
+MIN_WIDTH, WIDTH = 320, 470
+MAX_SUMMARY_LENGTH = 4_000
 """Characters of a summary that are shown."""
 
 
@@ -31,25 +31,25 @@ class MemoryDetail(QStackedWidget):
     duplicate_wanted = Signal()
     forget_wanted = Signal()
 
-    def __init__(self, place: PageContext, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
+    def __init__(self, context: PageContext, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
         """Create the pane; `is_unsaved` returns whether a memory has changes that are not stored yet."""
         super().__init__(parent)
-        self._place, self._is_unsaved = place, is_unsaved
+        self._context, self._is_unsaved = context, is_unsaved
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
-        self._wanted: UUID | None = None
-        self.setMinimumWidth(LEAST_WIDTH)
-        self.nothing = self._words_only()
-        self._memory_sheet = _sheet()
+        self._guid_to_show: UUID | None = None
+        self.setMinimumWidth(MIN_WIDTH)
+        self.empty_label = self._build_empty_label()
+        self._memory_sheet = _build_sheet()
         self._form: MemoryForm | None = None
         self._categories: list[str] = []
-        self._session_sheet = self._session()
-        self.recall = RecallView()
-        self._recall_sheet = _sheet()
-        self._recall_sheet.add(self.recall)
-        for widget in (self.nothing, self._memory_sheet, self._session_sheet, self._recall_sheet):
+        self._session_sheet = self._build_session_sheet()
+        self.recall_view = RecallView()
+        self._recall_sheet = _build_sheet()
+        self._recall_sheet.add_widget(self.recall_view)
+        for widget in (self.empty_label, self._memory_sheet, self._session_sheet, self._recall_sheet):
             self.addWidget(widget)
-        self.recall.closed.connect(self.show_current)
+        self.recall_view.closed.connect(self.show_current)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
@@ -58,60 +58,60 @@ class MemoryDetail(QStackedWidget):
     def form(self) -> MemoryForm:
         """Editor of a memory, created when the first memory is shown."""
         if self._form is None:
-            self._form = MemoryForm(self._place.theme)
+            self._form = MemoryForm(self._context.theme)
             self._form.changed.connect(self.changed)
-            self._form.suggest(self._categories)
-            self._memory_sheet.add(self._form)
-            self._memory_sheet.add(self._buttons())
+            self._form.set_categories(self._categories)
+            self._memory_sheet.add_widget(self._form)
+            self._memory_sheet.add_widget(self._build_buttons())
         return self._form
 
     # what is shown
 
-    async def load(self, guid: UUID) -> None:
+    async def load_memory(self, guid: UUID) -> None:
         """Show a memory; nothing is shown if it no longer exists."""
-        self._wanted = guid
+        self._guid_to_show = guid
         try:
-            memory = await self._place.services.browsing.memory(guid)
+            memory = await self._context.services.memory_lists.load_memory(guid)
         except StorageError:
             memory = None
-        if self._wanted != guid:
+        if self._guid_to_show != guid:
             return
-        same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
-        if same and self._is_unsaved(guid):
+        is_same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
+        if is_same and self._is_unsaved(guid):
             return  # somebody typed on while it was read
         self.memory = memory
-        if not (same and self.currentWidget() is self._recall_sheet):
+        if not (is_same and self.currentWidget() is self._recall_sheet):
             self.show_current()
         elif memory is not None:
-            self._fill(memory)
-        if not same:
+            self._fill_sheet(memory)
+        if not is_same:
             self._memory_sheet.verticalScrollBar().setValue(0)
 
-    def suggest(self, categories: Sequence[str]) -> None:
+    def set_categories(self, categories: Sequence[str]) -> None:
         """Offer these categories in the category field."""
         self._categories = list(categories)
         if self._form is not None:
-            self._form.suggest(self._categories)
+            self._form.set_categories(self._categories)
 
-    def clear(self) -> None:
+    def clear_selection(self) -> None:
         """Show the hint for an empty selection, unless the result of a recall test is on display."""
-        self.memory = self._wanted = None
+        self.memory = self._guid_to_show = None
         if self.currentWidget() is not self._recall_sheet:
-            self.setCurrentWidget(self.nothing)
+            self.setCurrentWidget(self.empty_label)
 
     def show_current(self) -> None:
         """Show the selected memory again, after the result of a recall test."""
         if self.memory is None:
-            self.setCurrentWidget(self.nothing)
+            self.setCurrentWidget(self.empty_label)
             return
-        self._fill(self.memory)
+        self._fill_sheet(self.memory)
         is_session = self.memory.category is MemoryType.CHAT_SESSION
         self.setCurrentWidget(self._session_sheet if is_session else self._memory_sheet)
 
     def show_recall(self) -> None:
         self.setCurrentWidget(self._recall_sheet)
         self._recall_sheet.verticalScrollBar().setValue(0)
-        self.recall.close_button.setFocus()
+        self.recall_view.close_button.setFocus()
 
     def set_field(self, name: str, value: object) -> None:
         """Update one field of the memory on display."""
@@ -124,21 +124,21 @@ class MemoryDetail(QStackedWidget):
         if self.currentWidget() is self._memory_sheet:
             self.form.field(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
         elif self.currentWidget() is self._session_sheet:
-            self._go.setFocus()
+            self._open_session_button.setFocus()
 
-    def _fill(self, memory: MemoryUnit) -> None:
+    def _fill_sheet(self, memory: MemoryUnit) -> None:
         if memory.category is not MemoryType.CHAT_SESSION:
             self.form.show_memory(memory)
             return
-        self._title.setText(breakable(memory.name or self.tr("Untitled conversation")))
-        self._when.setText(moment_in_words(memory.added))
-        self._summary.setText(breakable(memory.content[:LONGEST] or self.tr("Not summarised yet.")))
-        self._keywords.setText(breakable(" · ".join(memory.keywords_main)))
+        self._title.setText(insert_break_points(memory.name or self.tr("Untitled conversation")))
+        self._date_label.setText(moment_in_words(memory.added))
+        self._summary.setText(insert_break_points(memory.content[:MAX_SUMMARY_LENGTH] or self.tr("Not summarised yet.")))
+        self._keywords.setText(insert_break_points(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))
 
     # Building the pane.
 
-    def _words_only(self) -> QLabel:
+    def _build_empty_label(self) -> QLabel:
         label = QLabel(self.tr("Select a memory to view it, or create a new one."))
         label.setProperty("quiet", True)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -146,49 +146,49 @@ class MemoryDetail(QStackedWidget):
         label.setMargin(SPACE_6)
         return label
 
-    def _buttons(self) -> QWidget:
-        self.duplicate, self.forget = _button(self.tr("Duplicate")), _button(self.tr("Forget"))
-        self.duplicate.clicked.connect(self.duplicate_wanted)
-        self.forget.clicked.connect(self.forget_wanted)
+    def _build_buttons(self) -> QWidget:
+        self.duplicate_button, self.forget_button = _build_button(self.tr("Duplicate")), _build_button(self.tr("Forget"))
+        self.duplicate_button.clicked.connect(self.duplicate_wanted)
+        self.forget_button.clicked.connect(self.forget_wanted)
         row = QWidget()
         buttons = QHBoxLayout(row)
         buttons.setContentsMargins(0, 0, 0, 0)
         buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self.duplicate)
+        buttons.addWidget(self.duplicate_button)
         buttons.addStretch(1)
-        buttons.addWidget(self.forget)
+        buttons.addWidget(self.forget_button)
         return row
 
-    def _session(self) -> Sheet:
+    def _build_session_sheet(self) -> Sheet:
         """Build the read-only sheet of a conversation, which is edited on the conversations page."""
-        sheet = _sheet()
-        card, column = made_card()
-        self._title = headline("")
+        sheet = _build_sheet()
+        card, column = create_card()
+        self._title = build_heading("")
         self._title.setWordWrap(True)
-        self._when, self._summary, self._keywords = explanation(""), QLabel(), explanation("")
+        self._date_label, self._summary, self._keywords = build_small_label(""), QLabel(), build_small_label("")
         self._summary.setWordWrap(True)
         self._summary.setTextFormat(Qt.TextFormat.PlainText)
-        self._go = _button(self.tr("Go to conversation"))
-        self._go.clicked.connect(self._go_to_session)
-        for widget in (self._title, self._when, self._summary, self._keywords):
+        self._open_session_button = _build_button(self.tr("Go to conversation"))
+        self._open_session_button.clicked.connect(self._open_session)
+        for widget in (self._title, self._date_label, self._summary, self._keywords):
             column.addWidget(widget)
-        column.addWidget(self._go, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(explanation(self.tr("Edit conversations on the Conversations page.")))
-        sheet.add(card)
+        column.addWidget(self._open_session_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(build_small_label(self.tr("Edit conversations on the Conversations page.")))
+        sheet.add_widget(card)
         return sheet
 
-    def _go_to_session(self) -> None:
+    def _open_session(self) -> None:
         if self.memory is not None:
-            self._place.go_to(self.memory.guid, None)
+            self._context.open_session(self.memory.guid, None)
 
 
-def _sheet() -> Sheet:
+def _build_sheet() -> Sheet:
     sheet = Sheet()
     sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
     return sheet
 
 
-def _button(words: str) -> QPushButton:
-    button = QPushButton(words)
+def _build_button(text: str) -> QPushButton:
+    button = QPushButton(text)
     button.setProperty("filled", True)
     return button

@@ -12,15 +12,15 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, Wor
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import insertion_as_sentence, kind_in_words, link_as_sentence, moment_in_words
-from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.widgets.card_column import made_card
+from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
-WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
+TYPES_WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
 PERCENT = 100
-LONGEST_CATEGORY = 200
+MAX_CATEGORY_LENGTH = 200
 
 
 class MemoryForm(QWidget):
@@ -34,70 +34,70 @@ class MemoryForm(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
-        self._card(theme, "", _content())
-        self._card(theme, self.tr("Category and tags"), _filed())
-        insertion = self._card(theme, self.tr("Recall"), _insertion())
-        self.added = self._moment(insertion, self.tr("Active from"), "added", "")
-        self.end = self._moment(insertion, self.tr("Active until"), "end_time", self.tr("Set end date"))
-        self._card(theme, self.tr("Keywords"), _keywords())
-        self._card(theme, self.tr("Priority and position"), _weight())
-        self._life = QLabel()
-        self._life.setProperty("small", True)
-        self._life.setWordWrap(True)
-        self._column.addWidget(self._life)
+        self._add_card(theme, "", _content_specs())
+        self._add_card(theme, self.tr("Category and tags"), _category_specs())
+        insertion = self._add_card(theme, self.tr("Recall"), _recall_specs())
+        self.added_field = self._add_date_field(insertion, self.tr("Active from"), "added", "")
+        self.end_field = self._add_date_field(insertion, self.tr("Active until"), "end_time", self.tr("Set end date"))
+        self._add_card(theme, self.tr("Keywords"), _keyword_specs())
+        self._add_card(theme, self.tr("Priority and position"), _priority_specs())
+        self._usage_label = QLabel()
+        self._usage_label.setProperty("small", True)
+        self._usage_label.setWordWrap(True)
+        self._column.addWidget(self._usage_label)
         self._categories = QStringListModel(self)
-        filed = self.field("filed_under")
-        if isinstance(filed, QLineEdit):
-            filed.setMaxLength(LONGEST_CATEGORY)
-            filed.setCompleter(self._completer(filed))
+        category_field = self.field("filed_under")
+        if isinstance(category_field, QLineEdit):
+            category_field.setMaxLength(MAX_CATEGORY_LENGTH)
+            category_field.setCompleter(self._build_completer(category_field))
 
     def show_memory(self, memory: MemoryUnit) -> None:
         """Show all fields of a memory without emitting `changed`."""
         values = memory.model_dump()
-        for name in Names:
+        for name in FIELD_NAMES:
             self.set_field(name, values[name])
-        self._life.setText(self._told(memory))
+        self._usage_label.setText(self._usage_in_words(memory))
 
     def set_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         """Show the value of a field without emitting `changed`."""
         if name == "added":
-            self.added.set_value(value)
+            self.added_field.set_value(value)
         elif name == "end_time":
-            self.end.set_value(value)
+            self.end_field.set_value(value)
         else:
-            shown = round(value * PERCENT) if name == "trigger_chance" else value
+            display_value = round(value * PERCENT) if name == "trigger_chance" else value
             for form in self._forms:
-                if name in form.names:
-                    form.set_field(name, shown)
-        self._follow(name, value)
+                if name in form.field_names:
+                    form.set_field(name, display_value)
+        self._update_visible_rows(name, value)
 
-    def suggest(self, categories: Sequence[str]) -> None:
+    def set_categories(self, categories: Sequence[str]) -> None:
         """Set the completions of the category field."""
         self._categories.setStringList(list(categories))
 
-    def _completer(self, field: QLineEdit) -> QCompleter:
+    def _build_completer(self, field: QLineEdit) -> QCompleter:
         completer = QCompleter(self._categories, field)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        completer.activated.connect(lambda text: self._tell("filed_under", text))
+        completer.activated.connect(lambda text: self._emit_changed("filed_under", text))
         return completer
 
     def field(self, name: str) -> QWidget:
         """Return the widget of a field."""
-        moments: dict[str, QWidget] = {"added": self.added, "end_time": self.end}
-        return moments.get(name) or next(form.field(name) for form in self._forms if name in form.names)
+        date_fields: dict[str, QWidget] = {"added": self.added_field, "end_time": self.end_field}
+        return date_fields.get(name) or next(form.field_widget(name) for form in self._forms if name in form.field_names)
 
-    def _card(self, theme: Theme, title: str, specs: Sequence[Spec]) -> QVBoxLayout:
-        card, column = made_card(title)
+    def _add_card(self, theme: Theme, title: str, specs: Sequence[Spec]) -> QVBoxLayout:
+        card, column = create_card(title)
         form = Form(specs, theme)
-        form.changed.connect(self._tell)
+        form.changed.connect(self._emit_changed)
         self._forms.append(form)
         column.addWidget(form)
         self._column.addWidget(card)
         return column
 
-    def _moment(self, column: QVBoxLayout, title: str, name: str, words: str) -> DateTimeField:
-        field = DateTimeField(title, words)
+    def _add_date_field(self, column: QVBoxLayout, title: str, name: str, text: str) -> DateTimeField:
+        field = DateTimeField(title, text)
         field.changed.connect(lambda moment: self.changed.emit(name, moment))
         label = QLabel(title)
         label.setProperty("field", True)
@@ -106,28 +106,28 @@ class MemoryForm(QWidget):
         block.setSpacing(SPACE_1)
         block.addWidget(label)
         if name == "added":
-            block.addWidget(explanation(self.tr("Set a future date to recall the memory only from then on.")))
+            block.addWidget(build_small_label(self.tr("Set a future date to recall the memory only from then on.")))
         block.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(block)
         return field
 
-    def _tell(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
-        self._follow(name, value)
+    def _emit_changed(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
+        self._update_visible_rows(name, value)
         self.changed.emit(name, value / PERCENT if name == "trigger_chance" else value)
 
-    def _follow(self, name: str, value: object) -> None:
+    def _update_visible_rows(self, name: str, value: object) -> None:
         """Show or hide the fields that apply only to certain values of another field."""
         if name == "category":
-            self._row("path", shown=value in WITH_FILE)
+            self._set_row_visible("path", is_shown=value in TYPES_WITH_FILE)
         if name == "keywords_secondary":
-            self._row("word_link", shown=bool(value))
+            self._set_row_visible("word_link", is_shown=bool(value))
 
-    def _row(self, name: str, *, shown: bool) -> None:
+    def _set_row_visible(self, name: str, *, is_shown: bool) -> None:
         for form in self._forms:
-            if name in form.names:
-                form.set_row_visible(name, shown)
+            if name in form.field_names:
+                form.set_row_visible(name, is_shown)
 
-    def _told(self, memory: MemoryUnit) -> str:
+    def _usage_in_words(self, memory: MemoryUnit) -> str:
         if not memory.trigger_count:
             return self.tr("Not recalled yet.")
         when = moment_in_words(memory.last_trigger)
@@ -136,7 +136,7 @@ class MemoryForm(QWidget):
         return self.tr("Recalled {n} times, last on {when}.").format(n=memory.trigger_count, when=when)
 
 
-Names = (
+FIELD_NAMES = (
     *("name", "content", "reason", "category", "path", "enabled", "insertion", "added", "end_time", "keywords_main"),
     *("filed_under", "tags", "needs_permission"),
     *("keywords_secondary", "word_link", "case_sensitive", "priority", "sticky", "protected", "duration", "trigger_chance"),
@@ -145,17 +145,17 @@ Names = (
 """Fields of the record that the editor shows."""
 
 
-def title_of_field(name: str) -> str:
+def field_title(name: str) -> str:
     """Return the label of a field, which also names its undo command."""
     moments = {
         "added": QCoreApplication.translate("MemoryForm", "Active from"),
         "end_time": QCoreApplication.translate("MemoryForm", "Active until"),
     }
-    specs = (*_content(), *_filed(), *_insertion(), *_keywords(), *_weight())
+    specs = (*_content_specs(), *_category_specs(), *_recall_specs(), *_keyword_specs(), *_priority_specs())
     return moments.get(name) or next(spec.title for spec in specs if spec.name == name)
 
 
-def _content() -> list[Spec]:
+def _content_specs() -> list[Spec]:
     tr = QCoreApplication.translate
     kinds = [(kind, kind_in_words(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
     return [
@@ -175,7 +175,7 @@ def _content() -> list[Spec]:
     ]
 
 
-def _filed() -> list[Spec]:
+def _category_specs() -> list[Spec]:
     tr = QCoreApplication.translate
     return [
         Spec(
@@ -193,12 +193,12 @@ def _filed() -> list[Spec]:
     ]
 
 
-def _insertion() -> list[Spec]:
-    ways = [(way, insertion_as_sentence(way)) for way in MemoryInsertion]
-    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.CHOICE, choices=ways)]
+def _recall_specs() -> list[Spec]:
+    modes = [(way, insertion_as_sentence(way)) for way in MemoryInsertion]
+    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.CHOICE, choices=modes)]
 
 
-def _keywords() -> list[Spec]:
+def _keyword_specs() -> list[Spec]:
     tr = QCoreApplication.translate
     links = [(link, link_as_sentence(link)) for link in WordLink]
     placeholder = tr("MemoryForm", "Type a word, press Enter")
@@ -216,7 +216,7 @@ def _keywords() -> list[Spec]:
     ]
 
 
-def _weight() -> list[Spec]:
+def _priority_specs() -> list[Spec]:
     tr = QCoreApplication.translate
     return [
         Spec("sticky", tr("MemoryForm", "Always included"), FieldKind.SWITCH),

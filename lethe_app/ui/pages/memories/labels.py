@@ -9,9 +9,9 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, WordLink
 from lethe_app.domain.recall import RecallWay, Recollection
-from lethe_app.ui.core.reason_labels import reason_words
+from lethe_app.ui.core.reason_labels import format_reason
 
-DRAWINGS = {
+ICON_NAMES = {
     MemoryType.GENERAL: "memory",
     MemoryType.WORLD_INFO: "book",
     MemoryType.WEB_SEARCH: "globe",
@@ -47,7 +47,7 @@ def kind_in_words(kind: MemoryType) -> str:
     }[kind]
 
 
-def insertion_in_words(way: MemoryInsertion) -> str:
+def insertion_in_words(mode: MemoryInsertion) -> str:
     """Return the recall mode in a few words for a table."""
     tr = QCoreApplication.translate
     return {
@@ -56,10 +56,10 @@ def insertion_in_words(way: MemoryInsertion) -> str:
         MemoryInsertion.NATURAL_FORCED: tr("Memory", "once, unprompted"),
         MemoryInsertion.USER_RETURN: tr("Memory", "when you return"),
         MemoryInsertion.NONE: tr("Memory", "never"),
-    }[way]
+    }[mode]
 
 
-def insertion_as_sentence(way: MemoryInsertion) -> str:
+def insertion_as_sentence(mode: MemoryInsertion) -> str:
     """Return the recall mode as a choice of the editor."""
     tr = QCoreApplication.translate
     return {
@@ -68,7 +68,7 @@ def insertion_as_sentence(way: MemoryInsertion) -> str:
         MemoryInsertion.NATURAL_FORCED: tr("Memory", "Once, when relevant or after a while"),
         MemoryInsertion.USER_RETURN: tr("Memory", "Once, when you return after some hours"),
         MemoryInsertion.NONE: tr("Memory", "Never (stored only)"),
-    }[way]
+    }[mode]
 
 
 def link_as_sentence(link: WordLink) -> str:
@@ -105,17 +105,17 @@ def way_in_words(way: RecallWay) -> str:
 
 def reasons_in_words(recollection: Recollection) -> str:
     """Return why a memory was recalled, with the measured values; the strongest reason first."""
-    reasons = [(reason_words(why), why.value) for why in recollection.because]
-    told = [f"{words} ({number(value)})" if value else words for words, value in reasons]
-    return " · ".join([way_in_words(recollection.way), *told])
+    reasons = [(format_reason(why), why.value) for why in recollection.because]
+    reason_texts = [f"{words} ({format_number(value)})" if value else words for words, value in reasons]
+    return " · ".join([way_in_words(recollection.way), *reason_texts])
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a number with two decimals in the format of the locale."""
     return QLocale().toString(float(value), "f", 2)
 
 
-def day_of(moment: float) -> str:
+def format_date(moment: float) -> str:
     """Return a date such as “3 Nov 2026” from a Unix timestamp; an empty string for NEVER."""
     if moment == NEVER:
         return ""
@@ -128,6 +128,6 @@ def moment_in_words(moment: datetime) -> str:
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(local.timestamp())), "d MMM yyyy, HH:mm")
 
 
-def last_in_words(line: MemoryLine) -> str:
+def last_recall_in_words(line: MemoryLine) -> str:
     """Return the date of the last recall; an empty string if there was none."""
-    return day_of(line.last) if line.times else ""
+    return format_date(line.last) if line.times else ""

@@ -12,173 +12,187 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWid
 
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.ui.core.formatting import memories_in_words
+from lethe_app.ui.core.formatting import format_memory_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import MemoryDetail
 from lethe_app.ui.pages.memories.filters import Chips
-from lethe_app.ui.pages.memories.table_model import ADDED, DISTANCE, HOW, LAST, PRIORITY, TIMES, UNTIL, fit, keeper, rows_of
-from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.memories.table_model import (
+    ADDED,
+    DISTANCE,
+    EXPIRES,
+    LAST_RECALLED,
+    PRIORITY,
+    RECALL_MODE,
+    USES,
+    build_memory_rows,
+    filter_predicate,
+    fit_columns,
+)
+from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.widgets.card_column import side_by_side
+from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
-CHANGED_MS = 300
+RELOAD_DELAY_MS = 300
 """Delay in milliseconds after which the list is reloaded; further changes within it restart it."""
-FREED_AT_ONCE = 1_000
+FREE_BATCH_SIZE = 1_000
 """Lines freed without returning to the event loop; tens of thousands at once would block the window."""
 
 
 class MemoryReader(QObject):
-    """Loader of the memory list: `show_persona` fills it chunk by chunk, `again` reloads in the background and replaces it
+    """Loader of the memory list: `show_persona` fills it chunk by chunk, `reload` reloads in the background and replaces it
     at once.
     """
 
-    done = Signal()
+    loaded = Signal()
     """All lines are loaded or reloaded."""
 
-    def __init__(self, rows: FilteredTableModel[MemoryLine], place: PageContext, parent: QObject) -> None:
+    def __init__(self, rows: FilteredTableModel[MemoryLine], context: PageContext, parent: QObject) -> None:
         super().__init__(parent)
-        self._rows, self._place = rows, place
+        self._rows, self._context = rows, context
         self._persona = ""
         self._lane = f"memory list {id(self)}"
-        self._is_whole = False
+        self._is_loaded = False
         self._is_stale = False
         self.counts: Counter[MemoryType | MemoryInsertion] = Counter()
         """Number of memories of each type, and of each recall mode without conversations."""
-        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
-        self._soon.timeout.connect(self.again)
-        brain, sessions = place.services.brain, place.services.sessions
-        self._stop = [brain.changed.add(self._changed), sessions.changed.add(self._changed)]
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self.reload)
+        memory_service, sessions = context.services.brain, context.services.sessions
+        self._unsubscribers = [
+            memory_service.changed.add(self._on_memories_changed),
+            sessions.changed.add(self._on_memories_changed),
+        ]
 
-    def show_persona(self, persona: str) -> None:
+    def show_persona(self, persona_id: str) -> None:
         """Clear the list and load the memories of another persona."""
-        self._persona, self._is_whole, self._is_stale = persona, False, False
-        self._empty()
-        self._place.bridge.spawn(self._read(), lane=self._lane)
+        self._persona, self._is_loaded, self._is_stale = persona_id, False, False
+        self._clear_rows()
+        self._context.bridge.start_task(self._load_all(), key=self._lane)
 
-    def again(self) -> None:
+    def reload(self) -> None:
         """Reload the list because it may be outdated; during the first load, it is reloaded afterwards."""
-        if not self._is_whole:
+        if not self._is_loaded:
             self._is_stale = True
         elif self._persona:
-            self._place.bridge.spawn(self._read_behind(), lane=self._lane)
+            self._context.bridge.start_task(self._reload_in_background(), key=self._lane)
 
     def close(self) -> None:
-        self._soon.stop()
-        self._place.bridge.cancel(self._lane)
-        for stop in self._stop:
-            stop()
-        self._empty()
+        self._reload_timer.stop()
+        self._context.bridge.cancel(self._lane)
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+        self._clear_rows()
 
-    def _changed(self, persona: str) -> None:
-        if persona == self._persona:
-            self._soon.start()
+    def _on_memories_changed(self, persona_id: str) -> None:
+        if persona_id == self._persona:
+            self._reload_timer.start()
 
-    def _empty(self) -> None:
-        self._place.bridge.spawn(let_go(self._rows.fill([])))
+    def _clear_rows(self) -> None:
+        self._context.bridge.start_task(free_in_batches(self._rows.set_rows([])))
 
-    async def _read(self) -> None:
+    async def _load_all(self) -> None:
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._place.services.browsing.lines(self._persona):
-            self._rows.extend(lines)
-            _count(counts, lines)
-        self._rows.finish()
+        async for lines in self._context.services.memory_lists.list_memories(self._persona):
+            self._rows.append_rows(lines)
+            _count_lines(counts, lines)
+        self._rows.sort_appended_rows()
         self.counts = counts
-        self._is_whole = True
-        self.done.emit()
+        self._is_loaded = True
+        self.loaded.emit()
         if self._is_stale:
             self._is_stale = False
-            await self._read_behind()
+            await self._reload_in_background()
 
-    async def _read_behind(self) -> None:
+    async def _reload_in_background(self) -> None:
         """Reload all lines and compare them chunk by chunk; unchanged lines keep their objects, so that the new ones are
         freed at once.
         """
-        held, fresh, is_same = self._rows.everything, list[MemoryLine](), True
+        current, fresh, is_same = self._rows.all_rows, list[MemoryLine](), True
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._place.services.browsing.lines(self._persona):
-            before = held[len(fresh) : len(fresh) + len(lines)]
+        async for lines in self._context.services.memory_lists.list_memories(self._persona):
+            before = current[len(fresh) : len(fresh) + len(lines)]
             is_same = is_same and before == lines
             fresh += before if is_same else lines
-            _count(counts, lines)
-        if not is_same or len(fresh) != len(held):
-            before = self._rows.fill(fresh)
+            _count_lines(counts, lines)
+        if not is_same or len(fresh) != len(current):
+            before = self._rows.set_rows(fresh)
             self.counts = counts
-            self.done.emit()
-            await let_go(before)
+            self.loaded.emit()
+            await free_in_batches(before)
         else:
-            self.done.emit()
+            self.loaded.emit()
 
 
-def _count(counts: Counter[MemoryType | MemoryInsertion], lines: Iterable[MemoryLine]) -> None:
+def _count_lines(counts: Counter[MemoryType | MemoryInsertion], lines: Iterable[MemoryLine]) -> None:
     for line in lines:
         counts[line.category] += 1
         if not line.is_session:
             counts[line.insertion] += 1
 
 
-async def let_go(lines: list[MemoryLine]) -> None:
-    """Free lines in batches of `FREED_AT_ONCE`, between which the event loop runs."""
+async def free_in_batches(lines: list[MemoryLine]) -> None:
+    """Free lines in batches of `FREE_BATCH_SIZE`, between which the event loop runs."""
     while lines:
-        del lines[-FREED_AT_ONCE:]
+        del lines[-FREE_BATCH_SIZE:]
         await asyncio.sleep(0)
 
 
-TYPED_MS = 350
+SEARCH_DELAY_MS = 350
 """Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
-WIDTHS = {HOW: 164, PRIORITY: 74, ADDED: 112, LAST: 112, TIMES: 66, UNTIL: 112, DISTANCE: 96}
-DISPENSABLE = (HOW, ADDED, LAST, TIMES, PRIORITY, UNTIL)
+WIDTHS = {RECALL_MODE: 164, PRIORITY: 74, ADDED: 112, LAST_RECALLED: 112, USES: 66, EXPIRES: 112, DISTANCE: 96}
+HIDEABLE_COLUMNS = (RECALL_MODE, ADDED, LAST_RECALLED, USES, PRIORITY, EXPIRES)
 """Columns that a narrow table hides, the last one first."""
-NAME_WIDTH = 200
+MIN_NAME_WIDTH = 200
 
 
 class MemoryPage(Page):
     """Page with the search field and the list on the left and the selected memory on the right."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("MemoryPage", "Memories"))
-        self._place, self._services = place, place.services
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, QCoreApplication.translate("MemoryPage", "Memories"))
+        self._context, self._services = context, context.services
         self._distances: dict[str, float] = {}
-        self._wanted: UUID | None = None
-        self._to_be_named: UUID | None = None
-        self.rows = rows_of(place.theme, self._distances)
-        self.edits = MemoryEdits(self, place, self._put, self._came_or_went)
-        self.reader = MemoryReader(self.rows, place, self)
+        self._memory_to_select: UUID | None = None
+        self._new_memory_guid: UUID | None = None
+        self.rows = build_memory_rows(context.theme, self._distances)
+        self.edits = MemoryEdits(self, context, self._show_field, self._on_memories_edited)
+        self.reader = MemoryReader(self.rows, context, self)
         self._build()
         self._connect()
-        self.whose.announce_first()
+        self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
-        self.add_button(self.tr("New memory"), self.new, "plus", primary=True)
-        self.whose = Whose(self._place)
+        self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
+        self.persona_selector = Whose(self._context)
         self.search = SearchField(self.theme, self.tr("Search memories"))
-        self.by_meaning = QPushButton(self.tr("By meaning"))
-        self.by_meaning.setCheckable(True)
-        self.by_meaning.setProperty("chip", True)
-        self.by_meaning.setToolTip(self.tr("Search for memories with a similar meaning instead of the same words"))
-        self.recall = QPushButton(self.tr("Test recall"))
-        self.recall.setProperty("filled", True)
-        self.recall.setToolTip(self.tr("Show which memories this message would recall"))
+        self.by_meaning_chip = QPushButton(self.tr("By meaning"))
+        self.by_meaning_chip.setCheckable(True)
+        self.by_meaning_chip.setProperty("chip", True)
+        self.by_meaning_chip.setToolTip(self.tr("Search for memories with a similar meaning instead of the same words"))
+        self.recall_button = QPushButton(self.tr("Test recall"))
+        self.recall_button.setProperty("filled", True)
+        self.recall_button.setToolTip(self.tr("Show which memories this message would recall"))
         self.chips = Chips()
-        self.hint = explanation("")
+        self.hint = build_small_label("")
         self.hint.hide()
         empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
         self.table: Table[MemoryLine] = Table(self.rows, self.theme, self.tr("Memories"), empty)
         self.table.setColumnHidden(DISTANCE, True)
-        self.detail = MemoryDetail(self._place, self.edits.is_unsaved, self)
-        self.search.below = self.table
-        self._lay_out()
+        self.detail = MemoryDetail(self._context, self.edits.is_unsaved, self)
+        self.search.focus_on_down = self.table
+        self._build_layout()
 
-    def _lay_out(self) -> None:
+    def _build_layout(self) -> None:
         line = QHBoxLayout()
         line.setSpacing(SPACE_2)
-        line.addWidget(self.whose)
+        line.addWidget(self.persona_selector)
         line.addWidget(self.search, 1)
-        line.addWidget(self.by_meaning)
-        line.addWidget(self.recall)
+        line.addWidget(self.by_meaning_chip)
+        line.addWidget(self.recall_button)
         above = QWidget()
         head = QVBoxLayout(above)
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
@@ -186,219 +200,230 @@ class MemoryPage(Page):
         head.addLayout(line)
         head.addWidget(self.chips)
         head.addWidget(self.hint)
-        split = side_by_side(self.table, self.detail)
+        split = create_splitter(self.table, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 
     def _connect(self) -> None:
-        spawn = self._place.bridge.spawn
-        self._typed = QTimer(self, singleShot=True, interval=TYPED_MS)
-        self._typed.timeout.connect(lambda: spawn(self._measure(), lane="memory distances"))
-        self.search.textChanged.connect(lambda _text: self._look())
-        self.by_meaning.toggled.connect(self._switch)
-        self.recall.clicked.connect(lambda: spawn(self._would_recall(), lane="would recall"))
+        spawn = self._context.bridge.start_task
+        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
+        self._search_timer.timeout.connect(lambda: spawn(self._load_distances(), key="memory distances"))
+        self.search.textChanged.connect(lambda _text: self._start_search())
+        self.by_meaning_chip.toggled.connect(self._set_search_by_meaning)
+        self.recall_button.clicked.connect(lambda: spawn(self._test_recall(), key="would recall"))
         self.chips.changed.connect(self._filter)
-        self.whose.chosen.connect(self._show_persona)
-        self.reader.done.connect(self._was_read)
+        self.persona_selector.chosen.connect(self._show_persona)
+        self.reader.loaded.connect(self._on_loaded)
         self.table.current_changed.connect(self._show_current)
         self.table.opened.connect(lambda _line: self.detail.focus_first_field())
         self.table.delete_wanted.connect(self.forget_memories)
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
-        self.detail.changed.connect(self._edited)
-        self.detail.recall.wanted.connect(self._go_to)
-        self.detail.duplicate_wanted.connect(self.duplicate)
-        self.detail.forget_wanted.connect(self._forget_shown)
+        self.detail.changed.connect(self._on_field_edited)
+        self.detail.recall_view.memory_requested.connect(self._select_memory)
+        self.detail.duplicate_wanted.connect(self.duplicate_memory)
+        self.detail.forget_wanted.connect(self._forget_selected)
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         return self.search
 
-    def show_memory(self, persona: str, guid: UUID) -> None:
+    def show_memory(self, persona_id: str, guid: UUID) -> None:
         """Select a memory of the given persona as soon as its list is loaded."""
-        self._wanted = guid
-        self.whose.choose(persona)
+        self._memory_to_select = guid
+        self.persona_selector.choose_persona(persona_id)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit(self.table, WIDTHS, DISPENSABLE, NAME_WIDTH)
+            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
         return False
 
-    async def may_leave(self) -> bool:
+    async def confirm_leave(self) -> bool:
         await self.edits.save()
         return True
 
     def close_page(self) -> None:
-        self.whose.close_field()
+        self.persona_selector.close_field()
         self.reader.close()
         self.edits.is_open = False
-        self._place.bridge.spawn(self.edits.save())
+        self._context.bridge.start_task(self.edits.save())
 
     # the list
 
-    def _show_persona(self, persona: str) -> None:
-        self.chips.turn_off()
+    def _show_persona(self, persona_id: str) -> None:
+        self.chips.uncheck_all()
         self._distances.clear()
-        self.reader.show_persona(persona)
-        self._look()
+        self.reader.show_persona(persona_id)
+        self._start_search()
 
-    def _was_read(self) -> None:
-        self.chips.offer(self.reader.counts)
-        self._place.bridge.spawn(self._offer_filed(self.whose.persona), lane="memory categories")
-        self._tell_count()
+    def _on_loaded(self) -> None:
+        self.chips.show_counts(self.reader.counts)
+        self._context.bridge.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
+        self._update_count()
         if self._distances:
-            self._typed.start()  # another content lies elsewhere
-        wanted, self._wanted = self._wanted, None
-        if wanted is not None and not self.table.go_to(str(wanted)):
-            self._show_all()
-            self.table.go_to(str(wanted))
-        memory, current = self.detail.memory, self.table.current
+            self._search_timer.start()  # another content lies elsewhere
+        memory_to_select, self._memory_to_select = self._memory_to_select, None
+        if memory_to_select is not None and not self.table.select_row(str(memory_to_select)):
+            self._reset_filters()
+            self.table.select_row(str(memory_to_select))
+        memory, current = self.detail.memory, self.table.current_row
         if memory is None or current is None or current.guid != str(memory.guid):
             return
         if self.edits.is_unsaved(memory.guid):
-            self.rows.replace(MemoryLine.from_memory(memory))
+            self.rows.replace_row(MemoryLine.from_memory(memory))
         else:
-            self._place.bridge.spawn(self.detail.load(memory.guid), lane="memory detail")
+            self._context.bridge.start_task(self.detail.load_memory(memory.guid), key="memory detail")
 
-    async def _offer_filed(self, persona: str) -> None:
-        filed = await self._services.browsing.filed(persona)
-        if persona == self.whose.persona:
-            self.chips.filed.offer(filed)
-            self.detail.suggest(self.chips.filed.categories)
-            if self.chips.filed.guids is not None:
+    async def _load_categories(self, persona_id: str) -> None:
+        filed = await self._services.memory_lists.list_filed(persona_id)
+        if persona_id == self.persona_selector.persona_id:
+            self.chips.filed_filter.set_options(filed)
+            self.detail.set_categories(self.chips.filed_filter.categories)
+            if self.chips.filed_filter.selected_guids is not None:
                 self._filter()
 
-    def _tell_count(self) -> None:
-        total, shown = self.rows.total, len(self.rows.shown)
-        few = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=memories_in_words(total))
-        self.subtitle.set_full(memories_in_words(total) if shown == total else few)
+    def _update_count(self) -> None:
+        total, shown = self.rows.row_total, len(self.rows.visible_rows)
+        count_text = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=format_memory_count(total))
+        self.subtitle.set_full_text(format_memory_count(total) if shown == total else count_text)
 
-    def _show_all(self) -> None:
+    def _reset_filters(self) -> None:
         """Reset all filters."""
-        self.chips.turn_off()
-        self.by_meaning.setChecked(False)
+        self.chips.uncheck_all()
+        self.by_meaning_chip.setChecked(False)
         self.search.clear()
         self._filter()
 
-    def _look(self) -> None:
+    def _start_search(self) -> None:
         """Search for the text that was entered, by meaning after a pause in typing."""
-        if self.by_meaning.isChecked():
-            self._typed.start()
+        if self.by_meaning_chip.isChecked():
+            self._search_timer.start()
         else:
             self._filter()
 
     def _filter(self) -> None:
-        measured = self._distances if self.by_meaning.isChecked() and self.search.text().strip() else None
-        words = "" if self.by_meaning.isChecked() else self.search.text()
-        self.rows.filter(words, keeper(self.chips.kinds, self.chips.ways, self.chips.states, measured, self.chips.filed.guids))
-        self._tell_count()
+        distances = self._distances if self.by_meaning_chip.isChecked() and self.search.text().strip() else None
+        text = "" if self.by_meaning_chip.isChecked() else self.search.text()
+        self.rows.set_filter(
+            text,
+            filter_predicate(
+                self.chips.selected_kinds,
+                self.chips.selected_modes,
+                self.chips.selected_states,
+                distances,
+                self.chips.filed_filter.selected_guids,
+            ),
+        )
+        self._update_count()
 
-    def _switch(self, on: bool) -> None:
+    def _set_search_by_meaning(self, is_by_meaning: bool) -> None:
         """Switch between search by meaning, sorted by distance, and search by word in the default order."""
-        self.search.setPlaceholderText(self.tr("Enter a sentence") if on else self.tr("Search memories"))
-        self.table.setColumnHidden(DISTANCE, not on)
-        self.table.sortByColumn(DISTANCE if on else -1, Qt.SortOrder.AscendingOrder)
-        fit(self.table, WIDTHS, DISPENSABLE, NAME_WIDTH)
+        self.search.setPlaceholderText(self.tr("Enter a sentence") if is_by_meaning else self.tr("Search memories"))
+        self.table.setColumnHidden(DISTANCE, not is_by_meaning)
+        self.table.sortByColumn(DISTANCE if is_by_meaning else -1, Qt.SortOrder.AscendingOrder)
+        fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
         self.hint.hide()
         self.search.setFocus()
-        self._typed.start(0) if on else self._filter()
+        self._search_timer.start(0) if is_by_meaning else self._filter()
 
-    async def _measure(self) -> None:
+    async def _load_distances(self) -> None:
         """Compute the distances of the nearest memories to the sentence; memories without a distance are filtered out."""
-        text, persona = self.search.text().strip(), self.whose.persona
-        found = await self._services.browsing.distances(persona, text) if text else {}
+        text, persona = self.search.text().strip(), self.persona_selector.persona_id
+        distances = await self._services.memory_lists.measure_distances(persona, text) if text else {}
         self._distances.clear()
-        self._distances.update(found)
-        has_none = bool(text) and not found
+        self._distances.update(distances)
+        is_unavailable = bool(text) and not distances
         self.hint.setText(self.tr("Search by meaning is not available: no memories are indexed yet."))
-        self.hint.setVisible(has_none)
-        self.rows.finish()
+        self.hint.setVisible(is_unavailable)
+        self.rows.sort_appended_rows()
         self._filter()
 
-    async def _would_recall(self) -> None:
+    async def _test_recall(self) -> None:
         """Show which memories the entered message would recall now."""
-        text, session = self.search.text().strip(), self._place.session()
+        text, session = self.search.text().strip(), self._context.current_session()
         if not text:
             self.hint.setText(self.tr("Enter a message to test first."))
             self.hint.show()
             self.search.setFocus()
             return
         self.hint.hide()
-        same = session is not None and session.persona_id == self.whose.persona
-        found = await self._services.lookup.would_recall(self.whose.persona, text, session.guid if session and same else None)
-        listed = {line.guid for line in self.rows.everything}
-        self.detail.recall.show_memory(self.whose.persona_name, text, found, listed.__contains__)
+        is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
+        turn_memory = await self._services.lookup.would_recall(
+            self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None
+        )
+        listed = {line.guid for line in self.rows.all_rows}
+        self.detail.recall_view.show_result(self.persona_selector.persona_name, text, turn_memory, listed.__contains__)
         self.detail.show_recall()
 
     # The selected memory.
 
     def _show_current(self, line: MemoryLine | None) -> None:
         if line is None:
-            self.detail.clear()
+            self.detail.clear_selection()
         elif self.detail.memory is None or str(self.detail.memory.guid) != line.guid:
-            self._place.bridge.spawn(self._load(UUID(line.guid)), lane="memory detail")
+            self._context.bridge.start_task(self._load_detail(UUID(line.guid)), key="memory detail")
 
-    async def _load(self, guid: UUID) -> None:
+    async def _load_detail(self, guid: UUID) -> None:
         await self.edits.save()
-        await self.detail.load(guid)
-        if guid == self._to_be_named:
-            self._to_be_named = None
+        await self.detail.load_memory(guid)
+        if guid == self._new_memory_guid:
+            self._new_memory_guid = None
             self.detail.focus_first_field()
 
-    def _go_to(self, guid: str) -> None:
-        if not self.table.go_to(guid):
-            self._show_all()
-            self.table.go_to(guid)
+    def _select_memory(self, guid: str) -> None:
+        if not self.table.select_row(guid):
+            self._reset_filters()
+            self.table.select_row(guid)
         self.detail.show_current()
         self.table.setFocus()
 
-    def _edited(self, name: str, value: object) -> None:
+    def _on_field_edited(self, name: str, value: object) -> None:
         if self.detail.memory is not None:
-            self.edits.change(self.detail.memory, name, value)
+            self.edits.change_field(self.detail.memory, name, value)
 
-    def _put(self, guid: UUID, name: str, value: object) -> None:
+    def _show_field(self, guid: UUID, name: str, value: object) -> None:
         """Show a changed field at once, in the detail pane and in the list."""
         if self.detail.memory is not None and self.detail.memory.guid == guid:
             self.detail.set_field(name, value)
-            self.rows.replace(MemoryLine.from_memory(self.detail.memory))
+            self.rows.replace_row(MemoryLine.from_memory(self.detail.memory))
 
-    def _came_or_went(self, wanted: UUID | None) -> None:
-        self._wanted = wanted or self._wanted
-        self.reader.again()
+    def _on_memories_edited(self, memory_to_select: UUID | None) -> None:
+        self._memory_to_select = memory_to_select or self._memory_to_select
+        self.reader.reload()
 
     # buttons and menu
 
-    def new(self) -> None:
+    def add_memory(self) -> None:
         """Add an empty memory and put the focus into its name field."""
         memory = MemoryUnit(name=self.tr("New memory"))
-        self._to_be_named = memory.guid
-        self.edits.add(self.whose.persona, memory, self.tr("adding a memory"))
+        self._new_memory_guid = memory.guid
+        self.edits.add_memory(self.persona_selector.persona_id, memory, self.tr("adding a memory"))
 
-    def duplicate(self) -> None:
+    def duplicate_memory(self) -> None:
         if self.detail.memory is not None and self.detail.memory.category is not MemoryType.CHAT_SESSION:
-            self.edits.duplicate(self.whose.persona, self.detail.memory)
+            self.edits.duplicate_memory(self.persona_selector.persona_id, self.detail.memory)
 
     def forget_memories(self, lines: list[MemoryLine]) -> None:
         """Move memories to the trash. Conversations are skipped, as they are deleted on their own page."""
         memories = [line for line in lines if not line.is_session]
         if memories:
-            self.edits.forget_memories(self.whose.persona, memories)
+            self.edits.forget_memories(self.persona_selector.persona_id, memories)
         elif lines:
-            self._place.window.notifier.tell(self.tr("Delete conversations on the Conversations page."))
+            self._context.window.notifier.notify(self.tr("Delete conversations on the Conversations page."))
 
-    def _forget_shown(self) -> None:
-        self.forget_memories(self.table.selected)
+    def _forget_selected(self) -> None:
+        self.forget_memories(self.table.selected_rows)
 
-    def _show_menu(self, place: QPoint) -> None:
-        lines = self.table.selected
+    def _show_menu(self, position: QPoint) -> None:
+        lines = self.table.selected_rows
         if not lines:
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries: list[tuple[str, Callable[[], object], bool]] = [
             (self.tr("Open"), self.detail.focus_first_field, True),
-            (self.tr("Duplicate"), self.duplicate, len(lines) == 1 and not lines[0].is_session),
+            (self.tr("Duplicate"), self.duplicate_memory, len(lines) == 1 and not lines[0].is_session),
             (self.tr("Forget"), lambda: self.forget_memories(lines), any(not line.is_session for line in lines)),
         ]
-        for words, slot, can in entries:
-            menu.addAction(words, slot).setEnabled(can)
-        menu.popup(place)
+        for title, slot, is_enabled in entries:
+            menu.addAction(title, slot).setEnabled(is_enabled)
+        menu.popup(position)

@@ -8,21 +8,21 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import NotRecalled, Recollection, TurnMemory
-from lethe_app.ui.chat.memory_card_parts import breakable
-from lethe_app.ui.chat.memory_labels import kept_back_words
+from lethe_app.ui.chat.memory_card_parts import insert_break_points
+from lethe_app.ui.chat.memory_labels import format_block_label
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.reason_labels import block_words
-from lethe_app.ui.pages.memories.labels import number, reasons_in_words
-from lethe_app.ui.pages.page import explanation, headline
-from lethe_app.ui.widgets.card_column import made_card
+from lethe_app.ui.core.reason_labels import format_block_reason
+from lethe_app.ui.pages.memories.labels import format_number, reasons_in_words
+from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.widgets.card_column import create_card
 
-MOST_BLOCKED = 12
+MAX_BLOCKED = 12
 
 
 class RecallView(QWidget):
-    """Cards of the memories a message would recall, best first; `wanted` emits the GUID of a memory to select in the list."""
+    """Cards of the memories a message would recall, best first; `memory_requested` emits the GUID of a memory to select in the list."""
 
-    wanted = Signal(str)
+    memory_requested = Signal(str)
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -31,7 +31,7 @@ class RecallView(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_3)
         head = QHBoxLayout()
-        self._title = headline("")
+        self._title = build_heading("")
         self._title.setWordWrap(True)
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.setProperty("filled", True)
@@ -41,7 +41,7 @@ class RecallView(QWidget):
         self._column.addLayout(head)
         self._cards: list[QWidget] = []
 
-    def show_memory(self, name: str, text: str, memory: TurnMemory, is_listed: Callable[[str], bool]) -> None:
+    def show_result(self, name: str, text: str, memory: TurnMemory, is_listed: Callable[[str], bool]) -> None:
         """Show the result of a recall test; `is_listed` returns whether the memory with a GUID is in the list."""
         for card in self._cards:
             self._column.removeWidget(card)
@@ -49,53 +49,55 @@ class RecallView(QWidget):
             # ones.
             card.hide()
             card.deleteLater()
-        asked = text if len(text) <= 80 else f"{text[:79]}…"
-        self._title.setText(breakable(self.tr("Memories recalled by “{text}”").format(text=asked)))
-        self._cards = [self._card(one, is_listed) for one in memory.recalled]
+        short_text = text if len(text) <= 80 else f"{text[:79]}…"
+        self._title.setText(insert_break_points(self.tr("Memories recalled by “{text}”").format(text=short_text)))
+        self._cards = [self._build_card(recollection, is_listed) for recollection in memory.recalled]
         if not memory.recalled:
-            self._cards.append(explanation(self.tr("None. {name} would reply without using memories.").format(name=name)))
+            self._cards.append(build_small_label(self.tr("None. {name} would reply without using memories.").format(name=name)))
         if memory.blocked:
-            self._cards.append(self._kept_back(memory.blocked[:MOST_BLOCKED]))
+            self._cards.append(self._build_blocked_card(memory.blocked[:MAX_BLOCKED]))
         for card in self._cards:
             self._column.addWidget(card)
 
-    def _card(self, one: Recollection, is_listed: Callable[[str], bool]) -> QWidget:
-        card, column = made_card()
+    def _build_card(self, recollection: Recollection, is_listed: Callable[[str], bool]) -> QWidget:
+        card, column = create_card()
         column.setSpacing(SPACE_2)
-        title = QLabel(breakable(f"◆ {one.title or _beginning(one.text)}"))
+        title = QLabel(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text)}"))
         title.setProperty("memory", True)
-        words = QLabel(breakable(_beginning(one.text, 400)))
-        why = explanation(breakable(reasons_in_words(one)))
-        for label in (title, words):
+        text_label = QLabel(insert_break_points(_shorten(recollection.text, 400)))
+        reasons_label = build_small_label(insert_break_points(reasons_in_words(recollection)))
+        for label in (title, text_label):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        card.setAccessibleName(one.title or _beginning(one.text))
-        for widget in (title, words, why):
+        card.setAccessibleName(recollection.title or _shorten(recollection.text))
+        for widget in (title, text_label, reasons_label):
             column.addWidget(widget)
-        told = [self.tr("from the world {world}").format(world=one.world)] if one.world else []
-        if one.likelihood < 1:
-            told.append(self.tr("{percent} % likely to be relevant").format(percent=round(100 * one.likelihood)))
-        if one.score:
-            told.append(self.tr("score {score}").format(score=number(one.score)))
-        if told:
-            column.addWidget(explanation(" · ".join(told)))
-        if is_listed(str(one.memory)):
+        details = [self.tr("from the world {world}").format(world=recollection.world)] if recollection.world else []
+        if recollection.likelihood < 1:
+            details.append(self.tr("{percent} % likely to be relevant").format(percent=round(100 * recollection.likelihood)))
+        if recollection.score:
+            details.append(self.tr("score {score}").format(score=format_number(recollection.score)))
+        if details:
+            column.addWidget(build_small_label(" · ".join(details)))
+        if is_listed(str(recollection.memory)):
             button = QPushButton(self.tr("Show in list"))
             button.setProperty("filled", True)
-            button.setAccessibleName(self.tr("Show “{what}” in the list").format(what=one.title or _beginning(one.text)))
-            button.clicked.connect(lambda: self.wanted.emit(str(one.memory)))
+            button.setAccessibleName(
+                self.tr("Show “{what}” in the list").format(what=recollection.title or _shorten(recollection.text))
+            )
+            button.clicked.connect(lambda: self.memory_requested.emit(str(recollection.memory)))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return card
 
-    def _kept_back(self, blocked: list[NotRecalled]) -> QWidget:
-        card, column = made_card(self.tr("Matched, but not used"))
+    def _build_blocked_card(self, blocked: list[NotRecalled]) -> QWidget:
+        card, column = create_card(self.tr("Matched, but not used"))
         column.setSpacing(SPACE_1)
-        for one in blocked:
-            told = (one.title, one.world, kept_back_words(one), block_words(one.why, one.values))
-            column.addWidget(explanation(breakable(" · ".join(part for part in told if part))))
+        for memory in blocked:
+            parts = (memory.title, memory.world, format_block_label(memory), format_block_reason(memory.why, memory.values))
+            column.addWidget(build_small_label(insert_break_points(" · ".join(part for part in parts if part))))
         return card
 
 
-def _beginning(text: str, most: int = 60) -> str:
+def _shorten(text: str, max_length: int = 60) -> str:
     words = " ".join(text.split())
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    return words if len(words) <= max_length else f"{words[: max_length - 1]}…"

@@ -11,14 +11,14 @@ from PySide6.QtCore import QObject, QTimer
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Feeling
 from lethe_app.domain.persona import Weekday
-from lethe_app.services.personas.inner_life import entry
-from lethe_app.services.personas.reminders import reminder
+from lethe_app.services.personas.inner_life import build_journal_entry
+from lethe_app.services.personas.reminders import build_reminder
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
 
-REST_MS = 400
-Store = Callable[[str], Awaitable[object]]
+SAVE_DELAY_MS = 400
+SaveText = Callable[[str], Awaitable[object]]
 
 
 class MindEdits(QObject):
@@ -26,159 +26,181 @@ class MindEdits(QObject):
     stack.
     """
 
-    def __init__(self, page: Page, place: PageContext, show: Callable[[str, str], None], after: Callable[[], None]) -> None:
+    def __init__(
+        self, page: Page, context: PageContext, show_text: Callable[[str, str], None], on_step_done: Callable[[], None]
+    ) -> None:
         """Create the edits of a page.
 
-        `show` puts a text into the field with the given key, if that field is on display; `after` is called after each step.
+        `show_text` puts a text into the field with the given key, if that field is on display; `after` is called after each step.
         """
         super().__init__(page)
-        self._page, self._place, self._services, self._show = page, place, place.services, show
-        self._deeds = CommandRunner(page.undo, place.bridge, after)
-        self._unsaved: dict[str, tuple[Store, str]] = {}
-        self._saving = asyncio.Lock()
+        self._page, self._context, self._services, self._show_text = page, context, context.services, show_text
+        self._commands = CommandRunner(page.undo_stack, context.bridge, on_step_done)
+        self._unsaved: dict[str, tuple[SaveText, str]] = {}
+        self._save_lock = asyncio.Lock()
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
+        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
+        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save()))
 
     # Typed text.
 
-    def type(self, title: str, key: str, old: str, new: str, store: Store) -> None:
-        """Push a change of the text field with the given key; `store` is called with the text after a pause in typing."""
+    def edit_text(self, title: str, key: str, old: str, new: str, save_text: SaveText) -> None:
+        """Push a change of the text field with the given key; `save_text` is called with the text after a pause in typing."""
 
-        def put(_key: str, text: object) -> None:
-            self._unsaved[key] = (store, str(text))
-            self._rest.start()
-            self._show(key, str(text))
+        def apply_text(_key: str, text: object) -> None:
+            self._unsaved[key] = (save_text, str(text))
+            self._save_timer.start()
+            self._show_text(key, str(text))
 
         if old != new:
-            self._page.undo.push(FieldChange(title, key, old, new, put))
+            self._page.undo_stack.push(FieldChange(title, key, old, new, apply_text))
 
     def is_unsaved(self, key: str) -> bool:
         return key in self._unsaved
 
     async def save(self) -> None:
         """Store all typed text now."""
-        async with self._saving:
+        async with self._save_lock:
             unsaved, self._unsaved = self._unsaved, {}
-            for store, text in unsaved.values():
-                await store(text)
+            for save_text, text in unsaved.values():
+                await save_text(text)
 
-    def plan(self, persona: str, day: Weekday, title: str, old: str, new: str) -> None:
+    def set_plan(self, persona_id: str, day: Weekday, title: str, old: str, new: str) -> None:
         """Set the schedule of a weekday."""
-        self.type(title, key_of_day(persona, day), old, new, lambda text: self._services.mind.week.set_plan(persona, day, text))
+        self.edit_text(
+            title, key_of_day(persona_id, day), old, new, lambda text: self._services.mind.week.save_plan(persona_id, day, text)
+        )
 
-    def think(self, persona: str, old: str, new: str) -> None:
+    def set_thoughts(self, persona_id: str, old: str, new: str) -> None:
         """Set the persona's personal thoughts."""
         title = self.tr("editing personal thoughts")
-        self.type(title, key_of_thoughts(persona), old, new, lambda text: self._services.mind.life.think(persona, text))
+        self.edit_text(
+            title,
+            key_of_thoughts(persona_id),
+            old,
+            new,
+            lambda text: self._services.mind.inner_life.save_thoughts(persona_id, text),
+        )
 
-    def ask(self, persona: str, part: str, old: str, new: str) -> None:
+    def set_goal_request(self, persona_id: str, part: str, old: str, new: str) -> None:
         """Set what the persona's goals are to be about (`request`) or the guidelines for them (`notice`)."""
-        wishes = self._services.mind.wishes
+        goal_service = self._services.mind.goal_requests
 
-        async def store(text: str) -> None:
-            wish = await wishes.goals_of(persona)
-            asked = {"request": wish.request, "notice": wish.notice, part: text}
-            await wishes.ask(persona, **asked)
+        async def save_text(text: str) -> None:
+            request = await goal_service.load_request(persona_id)
+            parts = {"request": request.request, "notice": request.notice, part: text}
+            await goal_service.save_request(persona_id, **parts)
 
-        self.type(self.tr("editing goal requests"), key_of_wish(persona, part), old, new, store)
+        self.edit_text(self.tr("editing goal requests"), key_of_goal_request(persona_id, part), old, new, save_text)
 
-    def keep_entry(self, persona: str, title: str, text: str) -> None:
+    def add_journal_entry(self, persona_id: str, title: str, text: str) -> None:
         """Add a journal entry written by the user; raise LetheError if it has no text."""
-        memory, brain = entry(title, text), self._services.brain
+        memory, memory_service = build_journal_entry(title, text), self._services.brain
 
-        async def forth() -> None:
-            await brain.memorize(persona, memory, check=False)
+        async def redo_step() -> None:
+            await memory_service.memorize(persona_id, memory, check=False)
 
-        self._deeds.do(self.tr("adding a journal entry"), forth, lambda: brain.forget_memory(memory.guid))
+        self._commands.run_command(
+            self.tr("adding a journal entry"), redo_step, lambda: memory_service.forget_memory(memory.guid)
+        )
 
-    def write(self, memory: MemoryUnit, title: str, old: str, new: str) -> None:
+    def edit_memory_text(self, memory: MemoryUnit, title: str, old: str, new: str) -> None:
         """Set the text of a goal or journal entry."""
 
-        async def store(text: str) -> None:
+        async def save_text(text: str) -> None:
             # Read again, because other fields of the record may have been changed in the background.
-            now = await self._services.browsing.memory(memory.guid)
-            await self._services.brain.edit(now.model_copy(update={"content": text}))
+            current = await self._services.memory_lists.load_memory(memory.guid)
+            await self._services.brain.edit(current.model_copy(update={"content": text}))
 
-        self.type(title, str(memory.guid), old, new, store)
+        self.edit_text(title, str(memory.guid), old, new, save_text)
 
     # Other edits.
 
-    def feel(self, persona: str, id_: str, title: str, value: float) -> None:
+    def set_mood(self, persona_id: str, dimension_id: str, title: str, value: float) -> None:
         """Set a dimension of the mood to a value from 0 to 1."""
-        moods, before = self._services.mind.moods, list[Feeling]()
+        mood_service, previous = self._services.mind.moods, list[Feeling]()
 
-        async def forth() -> None:
-            before[:] = [await moods.set_mood(persona, id_, value)]
+        async def redo_step() -> None:
+            previous[:] = [await mood_service.set_mood(persona_id, dimension_id, value)]
 
-        self._deeds.do(self.tr("setting {side}").format(side=title), forth, lambda: moods.put_back(persona, id_, before[0]))
-
-    def allow_moods(self, persona: str, *, allowed: bool) -> None:
-        """Enable or disable moods for the persona."""
-        life = self._services.mind.life
-        title = self.tr("enabling moods") if allowed else self.tr("disabling moods")
-        self._deeds.do(
-            title,
-            lambda: life.allow_moods(persona, allowed=allowed),
-            lambda: life.allow_moods(persona, allowed=not allowed),
+        self._commands.run_command(
+            self.tr("setting {side}").format(side=title),
+            redo_step,
+            lambda: mood_service.put_back(persona_id, dimension_id, previous[0]),
         )
 
-    def prefer(self, title: str, name: str, *, value: bool) -> None:
+    def set_moods_enabled(self, persona_id: str, *, enabled: bool) -> None:
+        """Enable or disable moods for the persona."""
+        inner_life = self._services.mind.inner_life
+        title = self.tr("enabling moods") if enabled else self.tr("disabling moods")
+        self._commands.run_command(
+            title,
+            lambda: inner_life.allow_moods(persona_id, allowed=enabled),
+            lambda: inner_life.allow_moods(persona_id, allowed=not enabled),
+        )
+
+    def set_preference(self, title: str, name: str, *, value: bool) -> None:
         """Set a setting that applies to all personas."""
         preferences = self._services.preferences
-        self._deeds.do(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
+        self._commands.run_command(
+            title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value})
+        )
 
-    def remind(self, persona: str, text: str, when: datetime | date) -> None:
+    def add_reminder(self, persona_id: str, text: str, when: datetime | date) -> None:
         """Add a reminder; raise LetheError if it is not valid."""
-        memory = reminder(text, when)
+        memory = build_reminder(text, when)
 
-        async def forth() -> None:
-            await self._services.brain.memorize(persona, memory, check=False)
+        async def redo_step() -> None:
+            await self._services.brain.memorize(persona_id, memory, check=False)
 
-        self._deeds.do(self.tr("adding a reminder"), forth, lambda: self._services.brain.forget_memory(memory.guid))
+        self._commands.run_command(
+            self.tr("adding a reminder"), redo_step, lambda: self._services.brain.forget_memory(memory.guid)
+        )
 
-    def change(self, before: MemoryUnit, after: MemoryUnit) -> None:
+    def edit_reminder(self, before: MemoryUnit, after: MemoryUnit) -> None:
         """Change the text or date of a reminder."""
-        brain = self._services.brain
-        self._deeds.do(self.tr("editing a reminder"), lambda: brain.edit(after), lambda: brain.edit(before))
+        memory_service = self._services.brain
+        self._commands.run_command(
+            self.tr("editing a reminder"), lambda: memory_service.edit(after), lambda: memory_service.edit(before)
+        )
 
-    def forget_memory(self, persona: str, memory: MemoryUnit, name: str) -> None:
+    def forget_memory(self, persona_id: str, memory: MemoryUnit, name: str) -> None:
         """Move a memory to the trash and show a notification with an undo button, which works after the page was closed,
         too.
         """
-        browsing, stack = self._services.browsing, self._page.undo
+        browsing, stack = self._services.memory_lists, self._page.undo_stack
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             await self.save()
-            await browsing.forget_memories(persona, [memory.guid])
+            await browsing.forget_memories(persona_id, [memory.guid])
 
-        async def back() -> None:
-            await browsing.restore(persona, [memory.guid])
+        async def undo_step() -> None:
+            await browsing.restore_memories(persona_id, [memory.guid])
 
-        self._deeds.do(self.tr("deleting “{name}”").format(name=name), forth, back)
+        self._commands.run_command(self.tr("deleting “{name}”").format(name=name), redo_step, undo_step)
         command = stack.command(stack.index() - 1)
 
-        def take_back() -> None:
+        def undo_forgetting() -> None:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._place.bridge.spawn(back())
+                self._context.bridge.start_task(undo_step())
 
-        told = self.tr("“{name}” was moved to the Trash.").format(name=name)
-        self._place.window.notifier.tell(told, button=self.tr("Undo"), action=take_back)
+        notice = self.tr("“{name}” was moved to the Trash.").format(name=name)
+        self._context.window.notifier.notify(notice, button=self.tr("Undo"), action=undo_forgetting)
 
 
-def key_of_day(persona: str, day: Weekday) -> str:
+def key_of_day(persona_id: str, day: Weekday) -> str:
     """Return the key of the field for the schedule of a weekday."""
-    return f"{persona} plan {day}"
+    return f"{persona_id} plan {day}"
 
 
-def key_of_wish(persona: str, part: str) -> str:
+def key_of_goal_request(persona_id: str, part: str) -> str:
     """Return the key of the field for a part of the goal request, `request` or `notice`."""
-    return f"{persona} wish {part}"
+    return f"{persona_id} wish {part}"
 
 
-def key_of_thoughts(persona: str) -> str:
+def key_of_thoughts(persona_id: str) -> str:
     """Return the key of the field for personal thoughts."""
-    return f"{persona} thoughts"
+    return f"{persona_id} thoughts"

@@ -9,9 +9,9 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QDate, QLocale, 
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import Feeling, MoodCause, MoodSample
 from lethe_app.services.mood import Side
-from lethe_app.ui.core.formatting import age_in_words, counted
+from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import Palette
-from lethe_app.ui.core.theme import mixed
+from lethe_app.ui.core.theme import mix_colours
 
 _CAUSES = {
     MoodCause.START: str(QT_TRANSLATE_NOOP("Mind", "Starting value")),
@@ -24,7 +24,7 @@ _CAUSES = {
     MoodCause.SESSION: str(QT_TRANSLATE_NOOP("Mind", "Effect of a conversation")),
     MoodCause.HAND: str(QT_TRANSLATE_NOOP("Mind", "Set by you")),
 }
-_MIDDLE = {
+_MIDDLE_ADJECTIVES = {
     "energy": str(QT_TRANSLATE_NOOP("Mind", "awake")),
     "cheer": str(QT_TRANSLATE_NOOP("Mind", "content")),
     "curiosity": str(QT_TRANSLATE_NOOP("Mind", "attentive")),
@@ -32,40 +32,46 @@ _MIDDLE = {
 """Adjectives for the middle of a dimension, which the prompt does not mention."""
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("Mind", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Mind", text)
 
 
 def adjective_in_words(side: Side) -> str:
     """Return the adjective of a mood dimension, also for its middle."""
-    return _tr(side.adjective or _MIDDLE.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
+    return _tr(side.adjective or _MIDDLE_ADJECTIVES.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
 
 
 def mood_in_words(name: str, sides: list[Side]) -> str:
     """Return a sentence about the mood, with the dimensions that are not in the middle, or the first two if all are."""
-    told = [adjective_in_words(side) for side in sides if side.adjective] or [adjective_in_words(side) for side in sides[:2]]
-    if not told:
+    adjectives = [adjective_in_words(side) for side in sides if side.adjective] or [
+        adjective_in_words(side) for side in sides[:2]
+    ]
+    if not adjectives:
         return ""
-    listed = told[0] if len(told) == 1 else _tr("{some} and {last}").format(some=", ".join(told[:-1]), last=told[-1])
-    return _tr("{name} feels {mood}").format(name=name, mood=listed)
+    mood = (
+        adjectives[0]
+        if len(adjectives) == 1
+        else _tr("{some} and {last}").format(some=", ".join(adjectives[:-1]), last=adjectives[-1])
+    )
+    return _tr("{name} feels {mood}").format(name=name, mood=mood)
 
 
 def cause_in_words(feeling: Feeling) -> str:
     """Return why and when a mood dimension last changed."""
-    known = _CAUSES.get(MoodCause(feeling.why)) if feeling.why in set(MoodCause) else None
-    why = _tr(known) if known else feeling.why
-    return why if feeling.why == MoodCause.START else f"{why} · {age_in_words(feeling.since, now())}"
+    cause_text = _CAUSES.get(MoodCause(feeling.why)) if feeling.why in set(MoodCause) else None
+    cause = _tr(cause_text) if cause_text else feeling.why
+    return cause if feeling.why == MoodCause.START else f"{cause} · {format_age(feeling.since, now())}"
 
 
-def colours(palette: Palette) -> tuple[str, ...]:
+def mood_colours(palette: Palette) -> tuple[str, ...]:
     """Return the line colours of the mood dimensions, in their order; amber is reserved for memory."""
-    rose = mixed(palette.danger, palette.water, 0.35)
+    rose = mix_colours(palette.danger, palette.water, 0.35)
     return (palette.good, palette.water, rose, palette.muted, palette.text)
 
 
-def change_in_words(title: str, samples: list[MoodSample], id_: str) -> str:
+def change_in_words(title: str, samples: list[MoodSample], dimension_id: str) -> str:
     """Return the change over the samples, such as “Cheer from 50 to 72 of 100”, for screen readers."""
-    values = [sample.values[id_] for sample in samples if id_ in sample.values]
+    values = [sample.values[dimension_id] for sample in samples if dimension_id in sample.values]
     if not values:
         return ""
     first, last = round(values[0] * 100), round(values[-1] * 100)
@@ -74,30 +80,30 @@ def change_in_words(title: str, samples: list[MoodSample], id_: str) -> str:
 
 def day_in_words(day: date, *, weekday: bool = True) -> str:
     """Return a date such as “Friday, 27 November”; the year is added only if it is not the current one."""
-    form = "d MMMM" if day.year == now().astimezone().year else "d MMMM yyyy"
-    return QLocale().toString(QDate(day.year, day.month, day.day), f"dddd, {form}" if weekday else form)
+    date_format = "d MMMM" if day.year == now().astimezone().year else "d MMMM yyyy"
+    return QLocale().toString(QDate(day.year, day.month, day.day), f"dddd, {date_format}" if weekday else date_format)
 
 
-def hour_in_words(moment: datetime) -> str:
+def time_of_day_in_words(moment: datetime) -> str:
     """Return the local time of day."""
     local = moment.astimezone()
     return QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)
 
 
-def coming_in_words(moment: datetime) -> str:
+def due_date_in_words(moment: datetime) -> str:
     """Return the due date of a reminder, with the time unless that is midnight; “Due” if the date is in the past."""
     local = moment.astimezone()
     days = (local.date() - now().astimezone().date()).days
-    near = {0: _tr("Today"), 1: _tr("Tomorrow")}.get(days)
-    day = near or (_tr("Due") if days < 0 else day_in_words(local.date()))
+    relative_day = {0: _tr("Today"), 1: _tr("Tomorrow")}.get(days)
+    day = relative_day or (_tr("Due") if days < 0 else day_in_words(local.date()))
     at_midnight = (local.hour, local.minute) == (0, 0)
-    return day if at_midnight or days < 0 else f"{day}, {hour_in_words(moment)}"
+    return day if at_midnight or days < 0 else f"{day}, {time_of_day_in_words(moment)}"
 
 
-def fading_in_words(days: int | None) -> str:
+def expiry_in_words(days: int | None) -> str:
     """Return the time until a goal expires; None means never."""
     if days is None:
         return _tr("Stays until you delete it")
     if days == 0:
         return _tr("Expires today")
-    return counted(days, _tr("Expires in {n} day"), _tr("Expires in {n} days"))
+    return format_count(days, _tr("Expires in {n} day"), _tr("Expires in {n} days"))

@@ -11,68 +11,68 @@ from lethe_app.domain.mood import MoodSample
 from lethe_app.services.mood import Side
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.mind.labels import adjective_in_words, cause_in_words, colours, mood_in_words
+from lethe_app.ui.pages.mind.labels import adjective_in_words, cause_in_words, mood_colours, mood_in_words
 from lethe_app.ui.pages.mind.mood_plot import DrawnSide, MoodPlot
 from lethe_app.ui.pages.mind.mood_slider import MoodBar
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.page import build_small_label
 
 
 class SideRow(QWidget):
     """Row of a mood dimension: name, adjective, slider, and the cause of the last change."""
 
-    chosen = Signal(str, float)
+    value_chosen = Signal(str, float)
 
-    def __init__(self, theme: Theme, side: Side, place: int, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, side: Side, colour_index: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self.side, self._place = theme, side, place
-        self.title = QLabel(side.title)
-        self.title.setProperty("field", True)
-        self.adjective = QLabel()
-        self.why = explanation("")
-        self.bar = MoodBar(theme)
-        self.bar.setAccessibleName(side.title)
-        self.title.setBuddy(self.bar)
-        self.bar.chosen.connect(lambda value: self.chosen.emit(self.side.id, value))
+        self._theme, self.side, self._colour_index = theme, side, colour_index
+        self.title_label = QLabel(side.title)
+        self.title_label.setProperty("field", True)
+        self.adjective_label = QLabel()
+        self.cause_label = build_small_label("")
+        self.slider = MoodBar(theme)
+        self.slider.setAccessibleName(side.title)
+        self.title_label.setBuddy(self.slider)
+        self.slider.value_chosen.connect(lambda value: self.value_chosen.emit(self.side.id, value))
         head = QHBoxLayout()
         head.setSpacing(SPACE_3)
-        head.addWidget(self.title)
+        head.addWidget(self.title_label)
         head.addStretch(1)
-        head.addWidget(self.adjective)
+        head.addWidget(self.adjective_label)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
         column.addLayout(head)
-        column.addWidget(self.bar)
-        column.addWidget(self.why)
+        column.addWidget(self.slider)
+        column.addWidget(self.cause_label)
         self.show_side(side)
 
     def show_side(self, side: Side) -> None:
         """Show the current state of the dimension."""
         self.side = side
-        words, why = adjective_in_words(side), cause_in_words(side.feeling)
-        self.adjective.setText(words)
-        self.why.setText(why)
-        self.bar.show_value(side.feeling.value)
-        self.bar.setAccessibleDescription(f"{words}. {why}")
+        adjective, cause = adjective_in_words(side), cause_in_words(side.feeling)
+        self.adjective_label.setText(adjective)
+        self.cause_label.setText(cause)
+        self.slider.show_value(side.feeling.value)
+        self.slider.setAccessibleDescription(f"{adjective}. {cause}")
         if side.words:
-            self.bar.setToolTip(self.tr("From {low} to {high}").format(low=side.words[0], high=side.words[-1]))
-        self.dress()
+            self.slider.setToolTip(self.tr("From {low} to {high}").format(low=side.words[0], high=side.words[-1]))
+        self.apply_theme()
 
-    def dress(self) -> None:
-        palette = colours(self._theme.palette)
-        self.bar.wear(palette[self._place % len(palette)])
+    def apply_theme(self) -> None:
+        palette = mood_colours(self._theme.palette)
+        self.slider.set_colour(palette[self._colour_index % len(palette)])
 
 
 class MoodCard(QFrame):
     """Card of the mood. It only emits signals; the page carries them out and sets the state of both switches."""
 
-    chosen = Signal(str, float)
+    mood_chosen = Signal(str, float)
     """Id of a mood dimension, and the value from 0 to 1 set by the user."""
-    allowed = Signal(bool)
+    moods_toggled = Signal(bool)
     """True if the persona is to have moods."""
-    steadied = Signal(bool)
+    fixed_toggled = Signal(bool)
     """True if the moods of all personas are to stay fixed."""
-    wanted_for_all = Signal()
+    enable_for_all_requested = Signal()
     """Moods are to be enabled in the settings, where they are turned off."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -81,82 +81,82 @@ class MoodCard(QFrame):
         self.rows: dict[str, SideRow] = {}
         self.setProperty("panel", True)
         self.setAccessibleName(self.tr("Mood"))
-        self.sentence = QLabel()
-        self.sentence.setProperty("hero", True)
-        self.sentence.setWordWrap(True)
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
-        self.hint = explanation("")
-        self.for_all = QPushButton(self.tr("Enable moods"))
-        self.for_all.setProperty("link", True)
-        self.for_all.clicked.connect(self.wanted_for_all)
-        self.has_moods = QCheckBox(self.tr("Moods"))
-        self.has_moods.setToolTip(self.tr("Let your messages and the time you are away change the persona's mood"))
-        self.has_moods.clicked.connect(self.allowed)
-        self.steady = QCheckBox(self.tr("Fixed mood"))
-        self.steady.setToolTip(self.tr("Keep the moods of all personas as they are, unless you change them yourself"))
-        self.steady.clicked.connect(self.steadied)
+        self.sentence_label = QLabel()
+        self.sentence_label.setProperty("hero", True)
+        self.sentence_label.setWordWrap(True)
+        self.sentence_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint = build_small_label("")
+        self.enable_for_all_button = QPushButton(self.tr("Enable moods"))
+        self.enable_for_all_button.setProperty("link", True)
+        self.enable_for_all_button.clicked.connect(self.enable_for_all_requested)
+        self.moods_check = QCheckBox(self.tr("Moods"))
+        self.moods_check.setToolTip(self.tr("Let your messages and the time you are away change the persona's mood"))
+        self.moods_check.clicked.connect(self.moods_toggled)
+        self.fixed_check = QCheckBox(self.tr("Fixed mood"))
+        self.fixed_check.setToolTip(self.tr("Keep the moods of all personas as they are, unless you change them yourself"))
+        self.fixed_check.clicked.connect(self.fixed_toggled)
         self.plot = MoodPlot(theme)
         self._build()
 
     def _build(self) -> None:
-        self._all = QWidget()
-        self._sides = QVBoxLayout()
-        self._sides.setSpacing(SPACE_4)
-        felt = QVBoxLayout(self._all)
-        felt.setContentsMargins(0, SPACE_3, 0, 0)
-        felt.setSpacing(SPACE_4)
-        felt.addLayout(self._sides)
-        felt.addWidget(self.plot)
+        self._content = QWidget()
+        self._rows_column = QVBoxLayout()
+        self._rows_column.setSpacing(SPACE_4)
+        content_column = QVBoxLayout(self._content)
+        content_column.setContentsMargins(0, SPACE_3, 0, 0)
+        content_column.setSpacing(SPACE_4)
+        content_column.addLayout(self._rows_column)
+        content_column.addWidget(self.plot)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_4 + SPACE_3, SPACE_4 + SPACE_1, SPACE_4 + SPACE_3, SPACE_4)
         column.setSpacing(SPACE_3)
-        column.addWidget(self.sentence)
+        column.addWidget(self.sentence_label)
         column.addWidget(self.hint)
-        column.addWidget(self.for_all, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._all)
+        column.addWidget(self.enable_for_all_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._content)
 
-    def show_switches(self, name: str, *, has: bool, steady: bool, anybody: bool) -> None:
-        """Show the state of the switches; `anybody` is the setting that enables moods for all personas."""
-        self.has_moods.setChecked(has)
-        self.steady.setChecked(steady)
-        self.for_all.setVisible(has and not anybody)
-        self.sentence.setVisible(has)
-        self._all.setVisible(has)
-        words = ""
-        if not has:
-            words = self.tr(
+    def show_switches(self, name: str, *, is_enabled: bool, is_fixed: bool, enabled_for_all: bool) -> None:
+        """Show the state of the switches; `enabled_for_all` is the setting that enables moods for all personas."""
+        self.moods_check.setChecked(is_enabled)
+        self.fixed_check.setChecked(is_fixed)
+        self.enable_for_all_button.setVisible(is_enabled and not enabled_for_all)
+        self.sentence_label.setVisible(is_enabled)
+        self._content.setVisible(is_enabled)
+        text = ""
+        if not is_enabled:
+            text = self.tr(
                 "Moods are off for {name}. Turn them on to let your messages and the time you are away affect the mood."
             )
-        elif not anybody:
-            words = self.tr("Moods are turned off in the settings, so {name} does not show any.")
-        elif steady:
-            words = self.tr("Fixed mood: only you can change it.")
-        self.hint.setText(words.format(name=name))
-        self.hint.setVisible(bool(words))
+        elif not enabled_for_all:
+            text = self.tr("Moods are turned off in the settings, so {name} does not show any.")
+        elif is_fixed:
+            text = self.tr("Fixed mood: only you can change it.")
+        self.hint.setText(text.format(name=name))
+        self.hint.setVisible(bool(text))
 
     def show_mood(self, name: str, sides: Sequence[Side], samples: Sequence[MoodSample]) -> None:
         """Show the current mood and its history."""
         if list(self.rows) != [side.id for side in sides]:
-            self._make_rows(sides)
+            self._build_rows(sides)
         for side in sides:
             self.rows[side.id].show_side(side)
-        self.sentence.setText(mood_in_words(name, list(sides)))
+        self.sentence_label.setText(mood_in_words(name, list(sides)))
         self.plot.show_history([DrawnSide(side.id, side.title) for side in sides], samples)
 
-    def _make_rows(self, sides: Sequence[Side]) -> None:
+    def _build_rows(self, sides: Sequence[Side]) -> None:
         for row in self.rows.values():
             row.deleteLater()
-        self.rows = {side.id: SideRow(self._theme, side, place) for place, side in enumerate(sides)}
+        self.rows = {side.id: SideRow(self._theme, side, index) for index, side in enumerate(sides)}
         # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
-        before: QWidget = self.for_all
+        before: QWidget = self.enable_for_all_button
         for row in self.rows.values():
-            row.chosen.connect(self.chosen)
-            self._sides.addWidget(row)
-            QWidget.setTabOrder(before, row.bar)
-            before = row.bar
+            row.value_chosen.connect(self.mood_chosen)
+            self._rows_column.addWidget(row)
+            QWidget.setTabOrder(before, row.slider)
+            before = row.slider
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the theme's colours."""
         for row in self.rows.values():
-            row.dress()
+            row.apply_theme()
         self.plot.update()

@@ -12,16 +12,16 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPainterP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from lethe_app.domain.mood import MoodSample
-from lethe_app.ui.core.formatting import age_in_words
+from lethe_app.ui.core.formatting import format_age
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.theme import Theme, mixed
-from lethe_app.ui.pages.mind.labels import change_in_words, colours
+from lethe_app.ui.core.theme import Theme, mix_colours
+from lethe_app.ui.pages.mind.labels import change_in_words, mood_colours
 
-LINES = 9
+HEIGHT_LINES = 9
 """Height of the chart in lines of text."""
-LONGEST = timedelta(days=60)
+MAX_PERIOD = timedelta(days=60)
 """Period before the newest sample that is drawn."""
-LEAST_SPAN = timedelta(hours=6)
+MIN_PERIOD = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
@@ -49,27 +49,27 @@ class MoodPlot(QWidget):
     def show_history(self, sides: Sequence[DrawnSide], samples: Sequence[MoodSample]) -> None:
         """Show samples, which must be in chronological order."""
         self._sides = list(sides)
-        first = samples[-1].at - LONGEST if samples else None
+        first = samples[-1].at - MAX_PERIOD if samples else None
         self.samples = [sample for sample in samples if first is None or sample.at >= first]
-        told = [change_in_words(side.title, self.samples, side.id) for side in self._sides]
-        since = age_in_words(self.samples[0].at, self.samples[-1].at) if self.has_days else ""
-        changes = "; ".join(filter(None, told))
-        words = self.tr("Since {day}: {changes}.").format(day=since, changes=changes) if since else self._empty
-        self.setAccessibleDescription(words)
+        changes_by_side = [change_in_words(side.title, self.samples, side.id) for side in self._sides]
+        since = format_age(self.samples[0].at, self.samples[-1].at) if self.has_history else ""
+        changes = "; ".join(filter(None, changes_by_side))
+        text = self.tr("Since {day}: {changes}.").format(day=since, changes=changes) if since else self._empty_text
+        self.setAccessibleDescription(text)
         self.updateGeometry()
         self.update()
 
     @property
-    def has_days(self) -> bool:
+    def has_history(self) -> bool:
         """True if there are enough samples to draw a line."""
         return len(self.samples) > 1
 
     @property
-    def _empty(self) -> str:
+    def _empty_text(self) -> str:
         return self.tr("No mood history yet. The chart starts tomorrow.")
 
     def sizeHint(self) -> QSize:
-        return QSize(320, self.fontMetrics().height() * (LINES if self.has_days else 2))
+        return QSize(320, self.fontMetrics().height() * (HEIGHT_LINES if self.has_history else 2))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
@@ -77,102 +77,102 @@ class MoodPlot(QWidget):
     # Geometry.
 
     @property
-    def _field(self) -> QRectF:
+    def _plot_area(self) -> QRectF:
         """Area of the lines, without the labels at the right and the dates below."""
         metrics = QFontMetricsF(self.font())
         names = max((metrics.horizontalAdvance(side.title) for side in self._sides), default=0.0) + SPACE_3
         return QRectF(0, SPACE_2, max(1.0, self.width() - names), self.height() - metrics.height() - SPACE_2 - SPACE_3)
 
     @property
-    def _span(self) -> tuple[datetime, timedelta]:
+    def _period(self) -> tuple[datetime, timedelta]:
         first, last = self.samples[0].at, self.samples[-1].at
-        return first, max(last - first, LEAST_SPAN)
+        return first, max(last - first, MIN_PERIOD)
 
     def _point(self, sample: MoodSample, value: float) -> QPointF:
-        field, (first, span) = self._field, self._span
-        return QPointF(field.left() + (sample.at - first) / span * field.width(), field.bottom() - value * field.height())
+        area, (first, period) = self._plot_area, self._period
+        return QPointF(area.left() + (sample.at - first) / period * area.width(), area.bottom() - value * area.height())
 
     # Drawing
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if not self.has_days:
+        if not self.has_history:
             painter.setPen(QColor(self._theme.palette.muted))
-            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), self._empty)
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), self._empty_text)
             return
-        self._draw_ground(painter)
+        self._draw_grid(painter)
         ends = self._draw_lines(painter)
-        self._draw_names(painter, ends)
+        self._draw_labels(painter, ends)
 
-    def _draw_ground(self, painter: QPainter) -> None:
-        palette, field = self._theme.palette, self._field
+    def _draw_grid(self, painter: QPainter) -> None:
+        palette, area = self._theme.palette, self._plot_area
         for share in (0.0, 0.5, 1.0):
-            line = QPen(QColor(mixed(palette.surface, palette.border, 1.0 if share == 0.5 else 0.6)), 1)
+            line = QPen(QColor(mix_colours(palette.surface, palette.border, 1.0 if share == 0.5 else 0.6)), 1)
             line.setStyle(Qt.PenStyle.DotLine if share == 0.5 else Qt.PenStyle.SolidLine)
             painter.setPen(line)
-            height = field.bottom() - share * field.height()
-            painter.drawLine(QPointF(field.left(), height), QPointF(field.right(), height))
+            height = area.bottom() - share * area.height()
+            painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height))
         painter.setPen(QColor(palette.muted))
-        days = QRectF(field.left(), field.bottom() + SPACE_1, field.width(), self.height() - field.bottom() - SPACE_1)
-        first = age_in_words(self.samples[0].at, self.samples[-1].at)
-        painter.drawText(days, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop), first)
+        date_area = QRectF(area.left(), area.bottom() + SPACE_1, area.width(), self.height() - area.bottom() - SPACE_1)
+        first = format_age(self.samples[0].at, self.samples[-1].at)
+        painter.drawText(date_area, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop), first)
         if first != (last := self.tr("today")):
-            painter.drawText(days, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), last)
+            painter.drawText(date_area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), last)
 
     def _draw_lines(self, painter: QPainter) -> list[tuple[DrawnSide, QColor, QPointF]]:
         ends: list[tuple[DrawnSide, QColor, QPointF]] = []
         palette = self._theme.palette
-        for place, side in enumerate(self._sides):
-            points = [self._point(one, one.values[side.id]) for one in self.samples if side.id in one.values]
+        for index, side in enumerate(self._sides):
+            points = [self._point(sample, sample.values[side.id]) for sample in self.samples if side.id in sample.values]
             if not points:
                 continue
-            colour = QColor(colours(palette)[place % len(colours(palette))])
+            colour = QColor(mood_colours(palette)[index % len(mood_colours(palette))])
             pen = QPen(colour, 2.2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
-            if place % 3 == 2:  # told apart without colour, too
+            if index % 3 == 2:  # told apart without colour, too
                 pen.setDashPattern([4.0, 2.6])
             painter.setPen(pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawPath(smooth(points))
+            painter.drawPath(smooth_path(points))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawEllipse(points[-1], 3.6, 3.6)
             ends.append((side, colour, points[-1]))
         return ends
 
-    def _draw_names(self, painter: QPainter, ends: list[tuple[DrawnSide, QColor, QPointF]]) -> None:
+    def _draw_labels(self, painter: QPainter, ends: list[tuple[DrawnSide, QColor, QPointF]]) -> None:
         """Draw each label beside the end of its line, moved down where labels would overlap."""
-        height, top, field = QFontMetricsF(self.font()).height(), -1e9, self._field
-        ranked = sorted(ends, key=lambda end: end[2].y())
-        places = []
-        for _side, _colour, point in ranked:
+        height, top, area = QFontMetricsF(self.font()).height(), -1e9, self._plot_area
+        by_height = sorted(ends, key=lambda end: end[2].y())
+        tops = []
+        for _side, _colour, point in by_height:
             top = max(top + height, point.y() - height / 2)
-            places.append(top)
-        over = max(0.0, places[-1] + height - self.height()) if places else 0.0
-        for (side, colour, _point), place in zip(ranked, places, strict=True):
+            tops.append(top)
+        overflow = max(0.0, tops[-1] + height - self.height()) if tops else 0.0
+        for (side, colour, _point), label_top in zip(by_height, tops, strict=True):
             painter.setPen(colour)
-            room = QRectF(field.right() + SPACE_3, place - over, self.width() - field.right() - SPACE_3, height)
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), side.title)
+            label_rect = QRectF(area.right() + SPACE_3, label_top - overflow, self.width() - area.right() - SPACE_3, height)
+            painter.drawText(label_rect, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), side.title)
 
     # Tooltip.
 
     def event(self, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.has_days:
-            QToolTip.showText(event.globalPos(), self.told_at(event.pos().x()), self)
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.has_history:
+            QToolTip.showText(event.globalPos(), self.tooltip_at(event.pos().x()), self)
             return True
         return super().event(event)
 
-    def told_at(self, x: float) -> str:
+    def tooltip_at(self, x: float) -> str:
         """Return date and values of the sample nearest to a horizontal position in pixels."""
         nearest = min(self.samples, key=lambda one: abs(self._point(one, 0.0).x() - x))
         values = [f"{side.title} {round(nearest.values[side.id] * 100)}" for side in self._sides if side.id in nearest.values]
-        return "\n".join((age_in_words(nearest.at, self.samples[-1].at), *values))
+        return "\n".join((format_age(nearest.at, self.samples[-1].at), *values))
 
 
-def smooth(points: Sequence[QPointF]) -> QPainterPath:
+def smooth_path(points: Sequence[QPointF]) -> QPainterPath:
     """Return a smooth path through all points that does not overshoot: between two points it stays within their heights."""
     path = QPainterPath(points[0])
-    for one, other in pairwise(points):
-        half = (one.x() + other.x()) / 2
-        path.cubicTo(QPointF(half, one.y()), QPointF(half, other.y()), other)
+    for start, end in pairwise(points):
+        middle_x = (start.x() + end.x()) / 2
+        path.cubicTo(QPointF(middle_x, start.y()), QPointF(middle_x, end.y()), end)
     return path

@@ -10,16 +10,16 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.mind.labels import coming_in_words, day_in_words, hour_in_words
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.mind.labels import day_in_words, due_date_in_words, time_of_day_in_words
+from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.text_area import ProseField
 
-Understand = Callable[[str], datetime | date | None]
+ParseDate = Callable[[str], datetime | date | None]
 
 
 class ReminderRow(QWidget):
@@ -31,126 +31,126 @@ class ReminderRow(QWidget):
     def __init__(self, theme: Theme, memory: MemoryUnit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.memory = memory
-        words = QLabel(memory.content)
-        words.setWordWrap(True)
-        words.setTextFormat(Qt.TextFormat.PlainText)
-        when = QLabel(coming_in_words(memory.added))
-        when.setProperty("small", True)
-        text = QVBoxLayout()
-        text.setSpacing(0)
-        text.addWidget(words)
-        text.addWidget(when)
+        text_label = QLabel(memory.content)
+        text_label.setWordWrap(True)
+        text_label.setTextFormat(Qt.TextFormat.PlainText)
+        date_label = QLabel(due_date_in_words(memory.added))
+        date_label.setProperty("small", True)
+        text_column = QVBoxLayout()
+        text_column.setSpacing(0)
+        text_column.addWidget(text_label)
+        text_column.addWidget(date_label)
         name = memory.name
         self._theme = theme
-        self.edit = _small(self.tr("Edit “{name}”").format(name=name))
-        self.edit.clicked.connect(lambda: self.edit_wanted.emit(self.memory))
-        self.bin = _small(self.tr("Delete “{name}”").format(name=name))
-        self.bin.clicked.connect(lambda: self.forget_wanted.emit(self.memory))
+        self.edit_button = _build_icon_button(self.tr("Edit “{name}”").format(name=name))
+        self.edit_button.clicked.connect(lambda: self.edit_wanted.emit(self.memory))
+        self.delete_button = _build_icon_button(self.tr("Delete “{name}”").format(name=name))
+        self.delete_button.clicked.connect(lambda: self.forget_wanted.emit(self.memory))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_1)
-        row.addLayout(text, 1)
-        row.addWidget(self.edit, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.bin, 0, Qt.AlignmentFlag.AlignTop)
-        self.dress()
+        row.addLayout(text_column, 1)
+        row.addWidget(self.edit_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.delete_button, 0, Qt.AlignmentFlag.AlignTop)
+        self.apply_theme()
 
-    def dress(self) -> None:
+    def apply_theme(self) -> None:
         """Apply the theme's colours to the icons."""
-        self.edit.setIcon(icon("edit", self._theme.palette.muted))
-        self.bin.setIcon(icon("trash", self._theme.palette.muted))
+        self.edit_button.setIcon(load_icon("edit", self._theme.palette.muted))
+        self.delete_button.setIcon(load_icon("trash", self._theme.palette.muted))
 
 
 class ReminderForm(QWidget):
     """List of reminders and fields for a new one; `added` carries its text and its date or time."""
 
-    added = Signal(str, object)
+    reminder_entered = Signal(str, object)
     edit_wanted = Signal(object)
     forget_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, understand: Understand, parent: QWidget | None = None) -> None:
-        """Create the form; `understand` parses a date or time, or returns None."""
+    def __init__(self, theme: Theme, parse_date: ParseDate, parent: QWidget | None = None) -> None:
+        """Create the form; `parse_date` parses a date or time, or returns None."""
         super().__init__(parent)
-        self._theme, self._understand = theme, understand
+        self._theme, self._parse_date = theme, parse_date
         self.rows: list[ReminderRow] = []
-        self._list = QVBoxLayout()
-        self._list.setSpacing(SPACE_3)
-        self.nothing = explanation("")
-        self.what = _Line(self.tr("Reminder"), self.tr("Ask how the exam went"))
-        self.when = _Line(self.tr("When"), self.tr("Friday 18:00"))
-        self.button = QPushButton(self.tr("Add reminder"))
-        self.button.setProperty("filled", True)
-        self.button.clicked.connect(self.add)
-        self.meant = explanation("")
-        self.what.entered.connect(self.when.setFocus)
-        self.when.entered.connect(self.add)
-        for field in (self.what, self.when):
-            field.textChanged.connect(lambda _text: self._follow())
+        self._row_column = QVBoxLayout()
+        self._row_column.setSpacing(SPACE_3)
+        self.empty_label = build_small_label("")
+        self.text_field = _Line(self.tr("Reminder"), self.tr("Ask how the exam went"))
+        self.date_field = _Line(self.tr("When"), self.tr("Friday 18:00"))
+        self.add_button = QPushButton(self.tr("Add reminder"))
+        self.add_button.setProperty("filled", True)
+        self.add_button.clicked.connect(self.submit_reminder)
+        self.parsed_date_label = build_small_label("")
+        self.text_field.entered.connect(self.date_field.setFocus)
+        self.date_field.entered.connect(self.submit_reminder)
+        for field in (self.text_field, self.date_field):
+            field.textChanged.connect(lambda _text: self._update_parsed_date())
         self._build()
-        self._follow()
+        self._update_parsed_date()
 
     def _build(self) -> None:
         fields = QHBoxLayout()
         fields.setSpacing(SPACE_2)
-        fields.addWidget(self.what, 3)
-        fields.addWidget(self.when, 2)
-        fields.addWidget(self.button)
+        fields.addWidget(self.text_field, 3)
+        fields.addWidget(self.date_field, 2)
+        fields.addWidget(self.add_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_3)
-        column.addWidget(self.nothing)
-        column.addLayout(self._list)
+        column.addWidget(self.empty_label)
+        column.addLayout(self._row_column)
         column.addLayout(fields)
-        column.addWidget(self.meant)
+        column.addWidget(self.parsed_date_label)
 
     def show_reminders(self, name: str, reminders: Sequence[MemoryUnit]) -> None:
         """Show the reminders, in the order given: the next one first."""
-        self.nothing.setVisible(not reminders)
-        self.nothing.setText(self.tr("No reminders yet. {name} will bring up what you add here.").format(name=name))
+        self.empty_label.setVisible(not reminders)
+        self.empty_label.setText(self.tr("No reminders yet. {name} will bring up what you add here.").format(name=name))
         if [row.memory for row in self.rows] == list(reminders):
             return
         for row in self.rows:
             row.hide()
             row.deleteLater()
-        self.rows = [ReminderRow(self._theme, one) for one in reminders]
-        before: QWidget | None = None
+        self.rows = [ReminderRow(self._theme, reminder) for reminder in reminders]
+        previous: QWidget | None = None
         for row in self.rows:
             row.edit_wanted.connect(self.edit_wanted)
             row.forget_wanted.connect(self.forget_wanted)
-            self._list.addWidget(row)
-            if before is not None:
-                QWidget.setTabOrder(before, row.edit)
-            QWidget.setTabOrder(row.edit, row.bin)
-            before = row.bin
-        if before is not None:
-            QWidget.setTabOrder(before, self.what)
+            self._row_column.addWidget(row)
+            if previous is not None:
+                QWidget.setTabOrder(previous, row.edit_button)
+            QWidget.setTabOrder(row.edit_button, row.delete_button)
+            previous = row.delete_button
+        if previous is not None:
+            QWidget.setTabOrder(previous, self.text_field)
 
-    def add(self) -> None:
+    def submit_reminder(self) -> None:
         """Emit `added` if there is a text and the date was recognised, else focus the field that is missing."""
-        when = self._understand(self.when.text())
-        if not self.what.text().strip():
-            self.what.setFocus()
-        elif when is None:
-            self.when.setFocus()
+        parsed = self._parse_date(self.date_field.text())
+        if not self.text_field.text().strip():
+            self.text_field.setFocus()
+        elif parsed is None:
+            self.date_field.setFocus()
         else:
-            self.added.emit(self.what.text().strip(), when)
-            self.what.clear()
-            self.when.clear()
-            self.what.setFocus()
+            self.reminder_entered.emit(self.text_field.text().strip(), parsed)
+            self.text_field.clear()
+            self.date_field.clear()
+            self.text_field.setFocus()
 
-    def _follow(self) -> None:
+    def _update_parsed_date(self) -> None:
         """Show which date was recognised, and enable the button if the entry is complete."""
-        typed = self.when.text().strip()
-        when = self._understand(typed) if typed else None
-        words = ""
-        if isinstance(when, datetime):
-            words = f"{day_in_words(when.astimezone().date())}, {hour_in_words(when)}"
-        elif when is not None:
-            words = day_in_words(when)
-        elif typed:
-            words = self.tr("Date not recognised. Try “tomorrow at 9”, “in two weeks”, “Friday” or “24 December”.")
-        self.meant.setText(words)
-        self.meant.setVisible(bool(words))
-        self.button.setEnabled(bool(self.what.text().strip()) and when is not None)
+        date_text = self.date_field.text().strip()
+        parsed = self._parse_date(date_text) if date_text else None
+        text = ""
+        if isinstance(parsed, datetime):
+            text = f"{day_in_words(parsed.astimezone().date())}, {time_of_day_in_words(parsed)}"
+        elif parsed is not None:
+            text = day_in_words(parsed)
+        elif date_text:
+            text = self.tr("Date not recognised. Try “tomorrow at 9”, “in two weeks”, “Friday” or “24 December”.")
+        self.parsed_date_label.setText(text)
+        self.parsed_date_label.setVisible(bool(text))
+        self.add_button.setEnabled(bool(self.text_field.text().strip()) and parsed is not None)
 
 
 class ReminderDialog(QuestionDialog):
@@ -158,19 +158,19 @@ class ReminderDialog(QuestionDialog):
 
     def __init__(self, parent: QWidget, memory: MemoryUnit) -> None:
         super().__init__(parent, self.tr("Edit reminder"), self.tr("Save"), spacing=SPACE_3)
-        self.text = ProseField(self.tr("Reminder"), 2, 6)
-        self.text.set_text(memory.content)
-        self.moment = DateTimeField(self.tr("When"))
-        self.moment.set_value(memory.added)
-        self.text.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
-        for title, field in ((self.tr("Reminder"), self.text), (self.tr("When"), self.moment)):
+        self.text_field = ProseField(self.tr("Reminder"), 2, 6)
+        self.text_field.set_text(memory.content)
+        self.date_field = DateTimeField(self.tr("When"))
+        self.date_field.set_value(memory.added)
+        self.text_field.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
+        for title, field in ((self.tr("Reminder"), self.text_field), (self.tr("When"), self.date_field)):
             label = QLabel(title)
             label.setProperty("field", True)
             label.setBuddy(field)
             self.column.addWidget(label)
             self.column.addWidget(field)
-        self.text.setMinimumWidth(372)
-        self.text.setFocus()
+        self.text_field.setMinimumWidth(372)
+        self.text_field.setFocus()
 
 
 class _Line(QLineEdit):
@@ -193,7 +193,7 @@ class _Line(QLineEdit):
             super().keyPressEvent(event)
 
 
-def _small(name: str) -> QToolButton:
+def _build_icon_button(name: str) -> QToolButton:
     button = QToolButton()
     button.setIconSize(QSize(ICON, ICON))
     button.setAccessibleName(name)

@@ -13,14 +13,14 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 
 
 class WeekFields(QWidget):
-    """Seven fields, one per weekday; `planned` is emitted for input of the user only."""
+    """Seven fields, one per weekday; `plan_edited` is emitted for input of the user only."""
 
-    planned = Signal(str, str)
+    plan_edited = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.fields: dict[Weekday, QLineEdit] = {}
-        self._names: dict[Weekday, QLabel] = {}
+        self._day_labels: dict[Weekday, QLabel] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(SPACE_4)
@@ -31,16 +31,16 @@ class WeekFields(QWidget):
             name, field = QLabel(title), QLineEdit()
             field.setAccessibleName(title)
             field.setMaxLength(LONGEST_PLAN)
-            field.textEdited.connect(lambda text, day=day: self.planned.emit(str(day), text))
+            field.textEdited.connect(lambda text, day=day: self.plan_edited.emit(str(day), text))
             name.setBuddy(field)
             grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignVCenter)
             grid.addWidget(field, row, 1)
-            self.fields[day], self._names[day] = field, name
+            self.fields[day], self._day_labels[day] = field, name
         self.mark_today()
 
     def mark_today(self) -> None:
         """Highlight the name of the current weekday."""
-        for day, name in self._names.items():
+        for day, name in self._day_labels.items():
             is_today = day is today()
             name.setProperty("field", is_today)
             name.setProperty("quiet", not is_today)
@@ -52,10 +52,10 @@ class WeekFields(QWidget):
 
     def show_plans(self, plans: Mapping[Weekday, str]) -> None:
         for day, text in plans.items():
-            self.set_day(day, text)
+            self.set_plan(day, text)
         self.mark_today()
 
-    def set_day(self, day: Weekday, text: str) -> None:
+    def set_plan(self, day: Weekday, text: str) -> None:
         """Show the schedule of a weekday; the cursor does not move if the text is unchanged."""
         if self.fields[day].text() != text:
             self.fields[day].setText(text)

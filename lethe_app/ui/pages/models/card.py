@@ -17,12 +17,12 @@ from lethe_app.services.events import Loading, ModelState, Ready
 from lethe_app.services.models.memory_fit import Fit
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.models.labels import facts_of, fit_in_words
-from lethe_app.ui.pages.models.memory_labels import is_in_use, meaning_in_words, trial_in_words
-from lethe_app.ui.pages.models.overrides import choice_specs, chosen, shown
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.models.labels import fit_in_words, model_metadata
+from lethe_app.ui.pages.models.memory_labels import embedder_use_in_words, is_in_use, qualification_in_words
+from lethe_app.ui.pages.models.overrides import apply_form_value, form_values, override_specs
+from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import Sheet, made_card
+from lethe_app.ui.widgets.card_column import Sheet, create_card
 from lethe_app.ui.widgets.form import Form
 
 
@@ -37,130 +37,130 @@ class Shown:
 class ModelCard(Sheet):
     """Card of the model selected in the table; it follows the state of the loaded model."""
 
-    def __init__(self, place: PageContext, undo: QUndoStack) -> None:
+    def __init__(self, context: PageContext, undo_stack: QUndoStack) -> None:
         super().__init__()
-        self._place, self._services, self._undo = place, place.services, undo
+        self._context, self._services, self._undo_stack = context, context.services, undo_stack
         self._form: Form | None = None
         self._titles: dict[str, str] = {}
-        self._shown: Path | None = None
+        self._shown_path: Path | None = None
         self._model: ModelFile | None = None
-        self._own = ModelChoices()
+        self._overrides = ModelChoices()
         """Settings of the model on display as in the form; they may not be stored yet."""
         services = self._services
-        self._forget = [
-            services.models.changed.add(self._follow),
-            services.trust.changed.add(lambda _verdict: self._tell_memory()),
-            services.embedding.changed.add(lambda _embedder: self._tell_memory()),
-            services.calibration.changed.add(lambda _limits: self._tell_memory()),
+        self._unsubscribers = [
+            services.models.changed.add(self._show_state),
+            services.qualification.changed.add(lambda _verdict: self._update_memory_label()),
+            services.embedding.changed.add(lambda _embedder: self._update_memory_label()),
+            services.calibration.changed.add(lambda _limits: self._update_memory_label()),
         ]
 
     def close_card(self) -> None:
-        for forget in self._forget:
-            forget()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
-    def show_model(self, one: Shown) -> None:
+    def show_model(self, entry: Shown) -> None:
         """Show a model; if it is on display already, only its memory estimate is updated."""
-        if one.model.path == self._shown:
-            self._tell_fit(one)
+        if entry.model.path == self._shown_path:
+            self._show_fit(entry)
             return
-        self._shown, self._model = one.model.path, one.model
-        self._own = self._services.preferences.current.model_choices.get(one.model.path.name, ModelChoices())
+        self._shown_path, self._model = entry.model.path, entry.model
+        self._overrides = self._services.preferences.current.model_choices.get(entry.model.path.name, ModelChoices())
         self._form = None
         # The commands refer to the form of the model shown before.
-        self._undo.clear()
+        self._undo_stack.clear()
         # The last item of a sheet's layout is its stretch.
         while self.column.count() > 1:
             item = self.column.takeAt(0)
-            if item is not None and (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        self._build_card(one)
-        self._spawn(self._build_choices(one.model), "model choices")
+            if item is not None and (old_widget := item.widget()) is not None:
+                old_widget.hide()
+                old_widget.deleteLater()
+        self._build_card(entry)
+        self._spawn(self._build_overrides_form(entry.model), "model choices")
 
-    def _build_card(self, one: Shown) -> None:
-        card, column = made_card(one.model.name)
+    def _build_card(self, entry: Shown) -> None:
+        card, column = create_card(entry.model.name)
         table = QFormLayout()
         table.setHorizontalSpacing(SPACE_4)
         table.setVerticalSpacing(SPACE_2)
-        for title, words in facts_of(one.model):
-            name, value = QLabel(title), QLabel(words)
+        for title, value_text in model_metadata(entry.model):
+            name, value = QLabel(title), QLabel(value_text)
             name.setProperty("quiet", True)
             value.setWordWrap(True)
             table.addRow(name, value)
         column.addLayout(table)
-        self.fit = explanation("")
-        column.addWidget(self.fit)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(self.tr("Loading"))
-        column.addWidget(self.bar)
-        self.verdict = explanation("")
-        column.addWidget(self.verdict)
-        self.memory = explanation("")
-        column.addWidget(self.memory)
-        self.trusted = QCheckBox(self.tr("Trust this model anyway"))
-        self.trusted.setToolTip(self.tr("Let the model write facts and summaries although it failed the quality test."))
-        self.trusted.clicked.connect(self._change_trust)
-        column.addWidget(self.trusted)
+        self.fit_label = build_small_label("")
+        column.addWidget(self.fit_label)
+        self.progress_bar = QProgressBar()
+        self.progress_bar.setTextVisible(False)
+        self.progress_bar.setAccessibleName(self.tr("Loading"))
+        column.addWidget(self.progress_bar)
+        self.format_label = build_small_label("")
+        column.addWidget(self.format_label)
+        self.memory_label = build_small_label("")
+        column.addWidget(self.memory_label)
+        self.trust_check = QCheckBox(self.tr("Trust this model anyway"))
+        self.trust_check.setToolTip(self.tr("Let the model write facts and summaries although it failed the quality test."))
+        self.trust_check.clicked.connect(self._change_trust)
+        column.addWidget(self.trust_check)
         buttons = QHBoxLayout()
-        self.load = self._button(self.tr("Load model"), lambda: self.load_model(one.model), primary=True)
-        self.unload = self._button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
-        self.try_it = self._button(self.tr("Test format"), lambda: self._spawn(self._try(), "try"))
-        for button in (self.load, self.unload, self.try_it):
+        self.load_button = self._build_button(self.tr("Load model"), lambda: self.load_model(entry.model), primary=True)
+        self.unload_button = self._build_button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
+        self.test_button = self._build_button(self.tr("Test format"), lambda: self._spawn(self._test_format(), "try"))
+        for button in (self.load_button, self.unload_button, self.test_button):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column.addLayout(buttons)
-        self.add(card)
-        self._tell_fit(one)
-        self._follow(self._services.models.state)
+        self.add_widget(card)
+        self._show_fit(entry)
+        self._show_state(self._services.models.state)
 
-    def _button(self, words: str, slot: Callable[[], object], *, primary: bool = False) -> QPushButton:
-        button = QPushButton(words)
+    def _build_button(self, text: str, slot: Callable[[], object], *, primary: bool = False) -> QPushButton:
+        button = QPushButton(text)
         button.setProperty("primary" if primary else "filled", True)
         button.clicked.connect(slot)
         return button
 
-    async def _build_choices(self, model: ModelFile) -> None:
+    async def _build_overrides_form(self, model: ModelFile) -> None:
         if model.is_embedding:
             return
         formats = [preset.name for preset in (await self._services.library.instruct_presets()).values()]
-        if model.path != self._shown:
+        if model.path != self._shown_path:
             return
-        card, column = made_card(
+        card, column = create_card(
             self.tr("Settings for this model"), self.tr("Changes take effect the next time the model is loaded.")
         )
-        specs = choice_specs(formats)
+        specs = override_specs(formats)
         self._titles = {spec.name: spec.title for spec in specs}
-        self._form = Form(specs, self._place.theme)
-        self._form.show_values(shown(self._own))
-        self._form.changed.connect(lambda name, value: self._change(model, name, value))
+        self._form = Form(specs, self._context.theme)
+        self._form.show_values(form_values(self._overrides))
+        self._form.changed.connect(lambda name, value: self._change_setting(model, name, value))
         column.addWidget(self._form)
-        self.add(card)
+        self.add_widget(card)
 
-    def _tell_fit(self, one: Shown) -> None:
-        if self._shown == one.model.path:
-            self.fit.setText(fit_in_words(one.fit) if not one.model.is_embedding else "")
+    def _show_fit(self, entry: Shown) -> None:
+        if self._shown_path == entry.model.path:
+            self.fit_label.setText(fit_in_words(entry.fit) if not entry.model.is_embedding else "")
 
     # Settings for this model.
 
-    def _change(self, model: ModelFile, name: str, value: object) -> None:
-        before = shown(self._own)[name]
+    def _change_setting(self, model: ModelFile, name: str, value: object) -> None:
+        before = form_values(self._overrides)[name]
         if value != before and self._form is not None:
-            put = partial(self._put, model)
-            self._undo.push(FieldChange(self._titles[name], name, before, value, put))
+            apply_setting = partial(self._apply_setting, model)
+            self._undo_stack.push(FieldChange(self._titles[name], name, before, value, apply_setting))
 
-    def _put(self, model: ModelFile, name: str, value: object) -> None:
-        if self._form is None or self._shown != model.path:
+    def _apply_setting(self, model: ModelFile, name: str, value: object) -> None:
+        if self._form is None or self._shown_path != model.path:
             return  # the way back is cleared when another one is shown
         self._form.set_field(name, value)
-        self._own = chosen(self._own, name, value)
-        self._spawn(self._keep(model.path.name, self._own))
+        self._overrides = apply_form_value(self._overrides, name, value)
+        self._spawn(self._save_overrides(model.path.name, self._overrides))
 
-    async def _keep(self, name: str, choices: ModelChoices) -> None:
-        kept = {**self._services.preferences.current.model_choices, name: choices}
+    async def _save_overrides(self, name: str, choices: ModelChoices) -> None:
+        overrides = {**self._services.preferences.current.model_choices, name: choices}
         if choices == ModelChoices():
-            del kept[name]
-        await self._services.preferences.set(model_choices=kept)
+            del overrides[name]
+        await self._services.preferences.set(model_choices=overrides)
 
     # loading
 
@@ -171,92 +171,99 @@ class ModelCard(Sheet):
         elif not is_in_use(self._services, model):
             before = self._services.preferences.current.embedder_path
             title = self.tr("using {name} for memory search").format(name=model.name)
-            self._undo.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._find_with))
+            self._undo_stack.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._apply_embedder))
 
-    def _find_with(self, _name: str, path: object) -> None:
-        self._spawn(self._take_embedder(str(path)), "embedder")
+    def _apply_embedder(self, _name: str, path: object) -> None:
+        self._spawn(self._use_embedder(str(path)), "embedder")
 
-    async def _take_embedder(self, path: str) -> None:
+    async def _use_embedder(self, path: str) -> None:
         await self._services.preferences.set(embedder_path=path)
-        self._tell_memory()
+        self._update_memory_label()
         await self._services.embedding.ready()
         self._services.indexing.wake()
 
-    def _follow(self, state: ModelState) -> None:
+    def _show_state(self, state: ModelState) -> None:
         """Show the loading progress, and the actions for the loaded model."""
-        if self._shown is None:
+        if self._shown_path is None:
             return
-        is_this = isinstance(state, Ready) and state.model.file.path == self._shown
+        is_loaded = isinstance(state, Ready) and state.model.file.path == self._shown_path
         if self._model is not None and self._model.is_embedding:
-            self._follow_embedder()
+            self._show_embedder_state()
             return
-        self.bar.setVisible(isinstance(state, Loading))
+        self.progress_bar.setVisible(isinstance(state, Loading))
         if isinstance(state, Loading):
-            self.bar.setRange(0, 1000)
-            self.bar.setValue(round(state.fraction * 1000))
-        self.load.setText(self.tr("Reload model") if is_this else self.tr("Load model"))
-        self.load.setEnabled(not isinstance(state, Loading))
-        self.unload.setVisible(is_this)
-        self.try_it.setVisible(is_this)
-        self.verdict.setVisible(is_this)
-        self.memory.setVisible(is_this)
-        self.trusted.hide()
-        if is_this:
-            self._spawn(self._tell_format(), "format")
-            self._tell_memory()
+            self.progress_bar.setRange(0, 1000)
+            self.progress_bar.setValue(round(state.fraction * 1000))
+        self.load_button.setText(self.tr("Reload model") if is_loaded else self.tr("Load model"))
+        self.load_button.setEnabled(not isinstance(state, Loading))
+        self.unload_button.setVisible(is_loaded)
+        self.test_button.setVisible(is_loaded)
+        self.format_label.setVisible(is_loaded)
+        self.memory_label.setVisible(is_loaded)
+        self.trust_check.hide()
+        if is_loaded:
+            self._spawn(self._show_format(), "format")
+            self._update_memory_label()
 
-    def _follow_embedder(self) -> None:
+    def _show_embedder_state(self) -> None:
         """Show the state of an embedding model, which can be neither chatted with nor unloaded."""
-        for widget in (self.bar, self.unload, self.try_it, self.verdict, self.fit, self.trusted):
+        for widget in (
+            self.progress_bar,
+            self.unload_button,
+            self.test_button,
+            self.format_label,
+            self.fit_label,
+            self.trust_check,
+        ):
             widget.hide()
-        self.load.setText(self.tr("Use for memory search"))
-        self._tell_memory()
+        self.load_button.setText(self.tr("Use for memory search"))
+        self._update_memory_label()
 
-    def _tell_memory(self) -> None:
+    def _update_memory_label(self) -> None:
         """Show the qualification of a chat model, or how an embedding model is used for memory search."""
         model = self._model
         if model is None:
             return
         if model.is_embedding:
-            self.load.setEnabled(not is_in_use(self._services, model))
-            self._spawn(self._tell_meaning(model), "meaning")
+            self.load_button.setEnabled(not is_in_use(self._services, model))
+            self._spawn(self._show_embedder_use(model), "meaning")
         else:
-            verdict = self._services.trust.verdict
-            self.memory.setText(trial_in_words(verdict))
-            is_loaded = not self.memory.isHidden()
-            self.trusted.setVisible(is_loaded and verdict is not None and (verdict.trusted_anyway or not verdict.is_passed))
-            self.trusted.setChecked(verdict is not None and verdict.trusted_anyway)
+            verdict = self._services.qualification.verdict
+            self.memory_label.setText(qualification_in_words(verdict))
+            is_loaded = not self.memory_label.isHidden()
+            self.trust_check.setVisible(is_loaded and verdict is not None and (verdict.trusted_anyway or not verdict.is_passed))
+            self.trust_check.setChecked(verdict is not None and verdict.trusted_anyway)
 
     def _change_trust(self, trusted: bool) -> None:
-        self._undo.push(FieldChange(self.trusted.text(), "trusted", not trusted, trusted, self._put_trust))
+        self._undo_stack.push(FieldChange(self.trust_check.text(), "trusted", not trusted, trusted, self._apply_trust))
 
-    def _put_trust(self, _name: str, trusted: object) -> None:
-        self._spawn(self._keep_trust(trusted=bool(trusted)), "trust")
+    def _apply_trust(self, _name: str, trusted: object) -> None:
+        self._spawn(self._save_trust(trusted=bool(trusted)), "trust")
 
-    async def _keep_trust(self, *, trusted: bool) -> None:
-        await self._services.trust.trust_anyway(trusted=trusted)
+    async def _save_trust(self, *, trusted: bool) -> None:
+        await self._services.qualification.trust_anyway(trusted=trusted)
         if trusted:
             self._services.archiving.model_changed()
 
-    async def _tell_meaning(self, model: ModelFile) -> None:
-        words = await meaning_in_words(self._services, model)
+    async def _show_embedder_use(self, model: ModelFile) -> None:
+        text = await embedder_use_in_words(self._services, model)
         if self._model is model:
-            self.memory.setText(words)
+            self.memory_label.setText(text)
 
-    async def _tell_format(self) -> None:
-        self.verdict.setText(self.tr("Format: {source}.").format(source=await self._services.trying.source()))
+    async def _show_format(self) -> None:
+        self.format_label.setText(self.tr("Format: {source}.").format(source=await self._services.model_trial.format_source()))
 
-    async def _try(self) -> None:
-        self.verdict.setText(self.tr("Testing the format…"))
-        heard = await self._services.trying.greet()
-        good, bad = (
+    async def _test_format(self) -> None:
+        self.format_label.setText(self.tr("Testing the format…"))
+        result = await self._services.model_trial.run_greeting()
+        passed_text, failed_text = (
             self.tr("The model replied and stopped correctly"),
             self.tr("The model did not stop, or wrote template tokens"),
         )
-        verdict = good if heard.is_good else bad
-        self.verdict.setText(
-            self.tr("Format: {source}. {verdict}: “{words}”").format(source=heard.source, verdict=verdict, words=heard.words)
+        verdict = passed_text if result.is_good else failed_text
+        self.format_label.setText(
+            self.tr("Format: {source}. {verdict}: “{words}”").format(source=result.source, verdict=verdict, words=result.reply)
         )
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._place.bridge.spawn(work, lane=lane)
+        self._context.bridge.start_task(work, key=lane)

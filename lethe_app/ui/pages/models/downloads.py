@@ -8,99 +8,99 @@ from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
-from lethe_app.ui.core.formatting import size_in_words
+from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.models.labels import download_in_words
-from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.page import build_heading, build_small_label
 
 
 class DownloadOffer(QFrame):
     """Card of a model that can be downloaded."""
 
-    wanted = Signal(object)
-    stopped = Signal(object)
-    unwanted = Signal(object)
+    download_requested = Signal(object)
+    stop_requested = Signal(object)
+    discard_requested = Signal(object)
     """The partial download is to be discarded."""
-    use_wanted = Signal(object)
+    use_requested = Signal(object)
 
-    def __init__(self, model: RemoteModel, free: int, parent: QWidget | None = None) -> None:
-        """Create the card; `free` is the free memory in bytes."""
+    def __init__(self, model: RemoteModel, free_memory: int, parent: QWidget | None = None) -> None:
+        """Create the card; `free_memory` is the free memory in bytes."""
         super().__init__(parent)
         self.setProperty("panel", True)
         self.setAccessibleName(model.name)
         self.model = model
-        # What the button does depends on the state; its one connection calls `_act`.
-        self._act: Callable[[], None] = lambda: None
-        fits = free >= model.memory
-        needs = self.tr("needs about {memory} of free memory").format(memory=size_in_words(model.memory))
-        facts = [size_in_words(model.size), needs, model.licence]
-        title = QHBoxLayout()
-        title.setSpacing(SPACE_3)
-        title.addWidget(headline(model.name))
-        self.mark = QLabel("" if fits else self.tr("more than is currently free"))
-        self.mark.setProperty("small", True)
-        title.addWidget(self.mark)
-        title.addStretch(1)
-        self.state = explanation("")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(self.tr("Download of {name}").format(name=model.name))
-        self.button = QPushButton()
-        self.button.clicked.connect(self._press)
-        self.drop = QPushButton(self.tr("Discard"))
-        self.drop.setToolTip(self.tr("Discard the partial download"))
-        self.drop.setAccessibleName(self.tr("Discard the partial download of {name}").format(name=model.name))
-        self.drop.setProperty("filled", True)
-        self.drop.clicked.connect(lambda: self.unwanted.emit(model))
-        words = QVBoxLayout()
-        words.setSpacing(SPACE_2)
-        words.addLayout(title)
-        why = QLabel(model.why)
-        why.setWordWrap(True)
-        words.addWidget(why)
-        words.addWidget(explanation(" · ".join(fact for fact in facts if fact)))
-        words.addWidget(self.state)
-        words.addWidget(self.bar)
+        # What the button does depends on the state; its one connection calls `_button_action`.
+        self._button_action: Callable[[], None] = lambda: None
+        fits = free_memory >= model.memory
+        memory_text = self.tr("needs about {memory} of free memory").format(memory=format_size(model.memory))
+        facts = [format_size(model.size), memory_text, model.licence]
+        title_row = QHBoxLayout()
+        title_row.setSpacing(SPACE_3)
+        title_row.addWidget(build_heading(model.name))
+        self.memory_note = QLabel("" if fits else self.tr("more than is currently free"))
+        self.memory_note.setProperty("small", True)
+        title_row.addWidget(self.memory_note)
+        title_row.addStretch(1)
+        self.state_label = build_small_label("")
+        self.progress_bar = QProgressBar()
+        self.progress_bar.setTextVisible(False)
+        self.progress_bar.setAccessibleName(self.tr("Download of {name}").format(name=model.name))
+        self.action_button = QPushButton()
+        self.action_button.clicked.connect(self._run_button_action)
+        self.discard_button = QPushButton(self.tr("Discard"))
+        self.discard_button.setToolTip(self.tr("Discard the partial download"))
+        self.discard_button.setAccessibleName(self.tr("Discard the partial download of {name}").format(name=model.name))
+        self.discard_button.setProperty("filled", True)
+        self.discard_button.clicked.connect(lambda: self.discard_requested.emit(model))
+        text_column = QVBoxLayout()
+        text_column.setSpacing(SPACE_2)
+        text_column.addLayout(title_row)
+        purpose_label = QLabel(model.why)
+        purpose_label.setWordWrap(True)
+        text_column.addWidget(purpose_label)
+        text_column.addWidget(build_small_label(" · ".join(fact for fact in facts if fact)))
+        text_column.addWidget(self.state_label)
+        text_column.addWidget(self.progress_bar)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         row.setSpacing(SPACE_4)
-        row.addLayout(words, 1)
+        row.addLayout(text_column, 1)
         buttons = QVBoxLayout()
         buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self.button)
-        buttons.addWidget(self.drop)
+        buttons.addWidget(self.action_button)
+        buttons.addWidget(self.discard_button)
         buttons.addStretch(1)
         row.addLayout(buttons)
 
-    def show_news(self, news: DownloadProgress | None, *, is_here: bool, kept: int) -> None:
-        """Show the progress; `is_here` is true if the file is complete, `kept` is the size of a partial download in bytes."""
-        running = news is not None and not news.is_over
-        self.bar.setVisible(running)
-        if news is not None:
-            self.bar.setRange(0, 1000 if news.total else 0)
-            self.bar.setValue(round(1000 * news.done / news.total) if news.total else 0)
-        left = self.tr("{kept} already downloaded.").format(kept=size_in_words(kept)) if kept else ""
-        told = download_in_words(news) if news is not None and not is_here else left
-        self.state.setText(told)
-        self.state.setVisible(bool(told))
-        self.state.setProperty("complaint", news is not None and news.stage is DownloadStage.FAILED)
+    def show_progress(self, progress: DownloadProgress | None, *, is_downloaded: bool, partial_size: int) -> None:
+        """Show the progress; `is_downloaded` is true if the file is complete, `kept` is the size of a partial download in bytes."""
+        is_running = progress is not None and not progress.is_over
+        self.progress_bar.setVisible(is_running)
+        if progress is not None:
+            self.progress_bar.setRange(0, 1000 if progress.total else 0)
+            self.progress_bar.setValue(round(1000 * progress.done / progress.total) if progress.total else 0)
+        partial_text = self.tr("{kept} already downloaded.").format(kept=format_size(partial_size)) if partial_size else ""
+        state_text = download_in_words(progress) if progress is not None and not is_downloaded else partial_text
+        self.state_label.setText(state_text)
+        self.state_label.setVisible(bool(state_text))
+        self.state_label.setProperty("complaint", progress is not None and progress.stage is DownloadStage.FAILED)
         # Qt evaluates a style sheet's property selectors only when a widget is polished.
-        self.state.style().polish(self.state)
-        self.drop.setVisible(bool(kept) and not is_here and not running)
-        if is_here:
-            self._offer(self.tr("Use model"), self.use_wanted, primary=True)
-        elif running:
-            self._offer(self.tr("Stop"), self.stopped)
+        self.state_label.style().polish(self.state_label)
+        self.discard_button.setVisible(bool(partial_size) and not is_downloaded and not is_running)
+        if is_downloaded:
+            self._set_button_action(self.tr("Use model"), self.use_requested, primary=True)
+        elif is_running:
+            self._set_button_action(self.tr("Stop"), self.stop_requested)
         else:
-            self._offer(self.tr("Resume") if kept else self.tr("Download"), self.wanted)
+            self._set_button_action(self.tr("Resume") if partial_size else self.tr("Download"), self.download_requested)
 
-    def _press(self) -> None:
-        self._act()
+    def _run_button_action(self) -> None:
+        self._button_action()
 
-    def _offer(self, words: str, signal: SignalInstance, *, primary: bool = False) -> None:
-        self.button.setText(words)
-        self.button.setAccessibleName(f"{words}: {self.model.name}")
-        self.button.setProperty("primary", primary)
-        self.button.setProperty("filled", not primary)
-        self.button.style().polish(self.button)
-        self._act = lambda: signal.emit(self.model)
+    def _set_button_action(self, text: str, signal: SignalInstance, *, primary: bool = False) -> None:
+        self.action_button.setText(text)
+        self.action_button.setAccessibleName(f"{text}: {self.model.name}")
+        self.action_button.setProperty("primary", primary)
+        self.action_button.setProperty("filled", not primary)
+        self.action_button.style().polish(self.action_button)
+        self._button_action = lambda: signal.emit(self.model)

@@ -13,12 +13,12 @@ from lethe_app.services.indexing.embedder import known_as
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
-DIGITS = 3
+DISTANCE_DECIMALS = 3
 """Decimals of a distance; the thresholds of good embedding models lie close together."""
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("Model", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Model", text)
 
 
 def trust_in_words(verdict: QualificationResult) -> str:
@@ -34,13 +34,13 @@ def trust_in_words(verdict: QualificationResult) -> str:
     return _tr("Does not write facts or summaries, because it invents things; they are built from your own words.")
 
 
-def trial_in_words(verdict: QualificationResult | None) -> str:
+def qualification_in_words(verdict: QualificationResult | None) -> str:
     """Return the same with the score of the qualification; None means not qualified yet."""
     if verdict is None:
         return _tr("Not tested yet. When Lethe is idle, a quality test decides whether the model may write memories.")
     percent = QLocale().toString(round(verdict.facts * 100))
-    tried = _tr("In the quality test, {percent} % of its facts were correct.").format(percent=percent)
-    return f"{trust_in_words(verdict)} {tried}"
+    score_text = _tr("In the quality test, {percent} % of its facts were correct.").format(percent=percent)
+    return f"{trust_in_words(verdict)} {score_text}"
 
 
 def is_in_use(services: AppServices, model: ModelFile) -> bool:
@@ -49,7 +49,7 @@ def is_in_use(services: AppServices, model: ModelFile) -> bool:
     return chosen == str(model.path) or services.embedding.id == known_as(model)
 
 
-async def meaning_in_words(services: AppServices, model: ModelFile) -> str:
+async def embedder_use_in_words(services: AppServices, model: ModelFile) -> str:
     """Return whether the embedding model is used for memory search, and its measured thresholds."""
     state = services.embedding.state
     if not is_in_use(services, model):
@@ -58,10 +58,10 @@ async def meaning_in_words(services: AppServices, model: ModelFile) -> str:
         return _tr("Selected for memory search, but not working: {trouble}").format(trouble=state.trouble.message)
     if state.id != known_as(model):
         return _tr("Selected for memory search; it is loaded when Lethe is idle.")
-    limits = await services.calibration.thresholds()
-    if limits.embedder != state.id:
+    thresholds = await services.calibration.thresholds()
+    if thresholds.embedder != state.id:
         return f"{_tr('In use for memory search.')} {_tr('Similarity thresholds are measured once, when Lethe is idle.')}"
-    words = _tr("Measured distances: same fact below {same}, changed fact below {changed}.")
-    told = {"same": limits.same_words, "changed": limits.update}
-    shown = {name: QLocale().toString(value, "f", DIGITS) for name, value in told.items()}
-    return f"{_tr('In use for memory search.')} {words.format(**shown)}"
+    text = _tr("Measured distances: same fact below {same}, changed fact below {changed}.")
+    distances = {"same": thresholds.same_words, "changed": thresholds.update}
+    formatted = {name: QLocale().toString(value, "f", DISTANCE_DECIMALS) for name, value in distances.items()}
+    return f"{_tr('In use for memory search.')} {text.format(**formatted)}"

@@ -12,19 +12,19 @@ from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 UNSET = -2
 """Value of number fields that means “from settings”."""
-NUMBERS = ("context", "gpu_layers", "threads")
-TAGS = ("thinking_start", "thinking_end")
-LONGEST_TAG = 100
+NUMBER_FIELDS = ("context", "gpu_layers", "threads")
+TAG_FIELDS = ("thinking_start", "thinking_end")
+MAX_TAG_LENGTH = 100
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("Model", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Model", text)
 
 
-def choice_specs(formats: Sequence[str]) -> list[Spec]:
+def override_specs(formats: Sequence[str]) -> list[Spec]:
     """Return the fields of the form; `formats` are the names of the instruct formats."""
-    same = _tr("from settings")
-    own = [(None, same)]
+    from_settings = _tr("from settings")
+    unset_choice = [(None, from_settings)]
     precisions = [("f16", "f16"), ("q8_0", "q8_0"), ("q4_0", "q4_0")]
     return [
         Spec(
@@ -35,7 +35,7 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
             lowest=UNSET,
             highest=1_048_576,
             step=1024,
-            special=same,
+            special=from_settings,
         ),
         Spec(
             "gpu_layers",
@@ -44,19 +44,22 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
             _tr("Layers to offload to the GPU; 0 = CPU only, -1 = all layers."),
             lowest=UNSET,
             highest=999,
-            special=same,
+            special=from_settings,
         ),
-        Spec("threads", _tr("CPU threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=same),
-        Spec("kv_type", _tr("KV cache type"), FieldKind.CHOICE, choices=[*own, *precisions]),
+        Spec("threads", _tr("CPU threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=from_settings),
+        Spec("kv_type", _tr("KV cache type"), FieldKind.CHOICE, choices=[*unset_choice, *precisions]),
         Spec(
-            "flash_attention", _tr("Flash attention"), FieldKind.CHOICE, choices=[*own, (True, _tr("on")), (False, _tr("off"))]
+            "flash_attention",
+            _tr("Flash attention"),
+            FieldKind.CHOICE,
+            choices=[*unset_choice, (True, _tr("on")), (False, _tr("off"))],
         ),
         Spec(
             "instruct",
             _tr("Instruct format"),
             FieldKind.CHOICE,
             _tr("Preset that replaces the model's chat template, including its thinking tags."),
-            choices=[*own, ("", _tr("the model's own")), *((name, name) for name in formats)],
+            choices=[*unset_choice, ("", _tr("the model's own")), *((name, name) for name in formats)],
         ),
         Spec(
             "thinking_start",
@@ -69,19 +72,19 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
     ]
 
 
-def shown(choices: ModelChoices) -> dict[str, Any]:
+def form_values(choices: ModelChoices) -> dict[str, Any]:
     """Return the settings of a model as form values."""
     values = choices.model_dump()
-    unset = dict.fromkeys(NUMBERS, UNSET) | dict.fromkeys(TAGS, "")
+    unset = dict.fromkeys(NUMBER_FIELDS, UNSET) | dict.fromkeys(TAG_FIELDS, "")
     return {name: unset.get(name) if value is None else value for name, value in values.items()}
 
 
-def chosen(choices: ModelChoices, name: str, value: object) -> ModelChoices:
+def apply_form_value(choices: ModelChoices, name: str, value: object) -> ModelChoices:
     """Return the settings with one form value applied.
 
     A negative number is unset, except for `gpu_layers`, where -1 means all layers.
     """
-    unset = name in NUMBERS and isinstance(value, int) and (value == UNSET or (value < 0 and name != "gpu_layers"))
-    if name in TAGS:
-        value = str(value)[:LONGEST_TAG] or None
-    return ModelChoices.model_validate({**choices.model_dump(), name: None if unset else value})
+    is_unset = name in NUMBER_FIELDS and isinstance(value, int) and (value == UNSET or (value < 0 and name != "gpu_layers"))
+    if name in TAG_FIELDS:
+        value = str(value)[:MAX_TAG_LENGTH] or None
+    return ModelChoices.model_validate({**choices.model_dump(), name: None if is_unset else value})

@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSize
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.services.notebooks.service import NotebookListItem
-from lethe_app.ui.core.formatting import age_in_words, counted
+from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import invitation, side_by_side
+from lethe_app.ui.widgets.card_column import create_placeholder, create_splitter
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import ProseField
@@ -36,7 +36,7 @@ class NotebookText(ProseField):
         self.setMaximumHeight(16777215)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
-    def fit(self) -> None:
+    def adjust_height(self) -> None:
         """Do nothing: the layout decides the height."""
 
 
@@ -57,296 +57,308 @@ class Titling(QuestionDialog):
         column.addWidget(label)
         column.addWidget(self.field)
         self.column.addLayout(column)
-        self.field.textChanged.connect(self._judge)
+        self.field.textChanged.connect(self._update_primary)
         self.field.selectAll()
         self.field.setFocus()
-        self._judge(text)
+        self._update_primary(text)
 
     @property
-    def text(self) -> str:
+    def entered_title(self) -> str:
         return self.field.text().strip()
 
-    def _judge(self, text: str) -> None:
+    def _update_primary(self, text: str) -> None:
         self.primary.setEnabled(bool(text.strip()))
 
 
-REST_MS = 500
+SAVE_DELAY_MS = 500
 """Pause in typing, in milliseconds, after which the text is saved."""
-LOOK_AGAIN_MS = 3000
+POLL_INTERVAL_MS = 3000
 """Interval in milliseconds at which the files are read, because other programs may change them."""
 
 
 class NotebookPage(Page):
     """Page that saves typed text automatically; renaming, merging, splitting and deleting can be undone."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
-        self._place, self._services, self._notebooks = place, place.services, place.services.mind.notebooks
-        self.name = ""
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
+        self._context, self._services, self._notebooks = context, context.services, context.services.mind.notebooks
+        self.notebook_name = ""
         """Name of the notebook on display."""
-        self._base = ""
+        self._base_text = ""
         """Text of the file when it was last read, for merging with changes by other programs."""
-        self._typed: str | None = None
-        self._owner = ""
+        self._typed_text: str | None = None
+        self._owner_id = ""
         """Persona of the notebook on display, by unique name."""
-        self._saving = asyncio.Lock()
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(lambda: self._spawn(self._save()))
-        self._wanted = ""
+        self._save_lock = asyncio.Lock()
+        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
+        self._save_timer.timeout.connect(lambda: self._spawn(self._save_typed_text()))
+        self._notebook_to_select = ""
         """Name of the notebook to select once the list is loaded."""
-        self._look = QTimer(self, interval=LOOK_AGAIN_MS)
-        self._look.timeout.connect(self._read_soon)
+        self._poll_timer = QTimer(self, interval=POLL_INTERVAL_MS)
+        self._poll_timer.timeout.connect(self._schedule_reload)
         self._build()
-        self.add = self.add_button(self.tr("New notebook"), lambda: self._spawn(self._new()), "plus", primary=True)
-        self.name_it = self.add_button(self.tr("Rename…"), lambda: self._spawn(self._rename()))
-        self.merge = self.add_button(self.tr("Merge"), lambda: self._spawn(self._merge()))
-        self.part = self.add_button(self.tr("Split"), lambda: self._spawn(self._part()))
-        self.drop = self.add_button(self.tr("Delete"), lambda: self._spawn(self._delete(self.table.selected)))
-        self.merge.setToolTip(self.tr("Merge the selected notebooks into one"))
-        self.part.setToolTip(self.tr("Split this notebook into several by subject"))
-        self._stop: list[Callable[[], None]] = [self._notebooks.changed.add(self._changed_behind)]
-        self.whose.chosen.connect(lambda _persona: self._spawn(self._switch()))
-        self._offer()
-        self.whose.announce_first()
-        self._look.start()
+        self.new_button = self.add_button(
+            self.tr("New notebook"), lambda: self._spawn(self._create_notebook()), "plus", primary=True
+        )
+        self.rename_button = self.add_button(self.tr("Rename…"), lambda: self._spawn(self._rename_notebook()))
+        self.merge_button = self.add_button(self.tr("Merge"), lambda: self._spawn(self._merge_selected()))
+        self.split_button = self.add_button(self.tr("Split"), lambda: self._spawn(self._split_notebook()))
+        self.delete_button = self.add_button(
+            self.tr("Delete"), lambda: self._spawn(self._delete_notebooks(self.table.selected_rows))
+        )
+        self.merge_button.setToolTip(self.tr("Merge the selected notebooks into one"))
+        self.split_button.setToolTip(self.tr("Split this notebook into several by subject"))
+        self._unsubscribers: list[Callable[[], None]] = [self._notebooks.changed.add(self._on_notebooks_changed)]
+        self.persona_selector.chosen.connect(lambda _persona: self._spawn(self._show_persona()))
+        self._update_buttons()
+        self.persona_selector.emit_chosen()
+        self._poll_timer.start()
 
     def _build(self) -> None:
-        self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Persona"))
-        self.whose.setToolTip(self.tr("Persona"))
+        self.persona_selector = Whose(self._context)
+        self.persona_selector.setAccessibleName(self.tr("Persona"))
+        self.persona_selector.setToolTip(self.tr("Persona"))
         columns = [
             Column[NotebookListItem](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
-            Column[NotebookListItem](self.tr("Lines"), lambda kept: str(length(kept)), length, 84, right=True),
             Column[NotebookListItem](
-                self.tr("Updated"), self._when, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
+                self.tr("Lines"), lambda kept: str(line_count(kept)), line_count, 84, is_right_aligned=True
+            ),
+            Column[NotebookListItem](
+                self.tr("Updated"), self._updated_in_words, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
             ),
         ]
         self.rows: FilteredTableModel[NotebookListItem] = FilteredTableModel(
-            columns, key=lambda kept: kept.name, searched=lambda kept: kept.notebook.title
+            columns, key=lambda kept: kept.name, search_text=lambda kept: kept.notebook.title
         )
-        nothing = self.tr(
+        empty_text = self.tr(
             "No notebooks yet. Recurring subjects get one automatically, or you can create one with “New notebook”."
         )
-        self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), nothing)
+        self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), empty_text)
         self.table.setMinimumWidth(220)
-        self.table.current_changed.connect(self._show)
-        self.table.selectionModel().selectionChanged.connect(lambda *_both: self._offer())
-        self.table.delete_wanted.connect(lambda kept: self._spawn(self._delete(kept)))
-        self.text = NotebookText(self.tr("Notebook text"))
-        self.text.edited.connect(self._type)
-        self.nothing = invitation(self.tr("Select a notebook to read and edit it."))
-        self.note, self.trouble = explanation(""), explanation("")
-        self.trouble.setVisible(False)
+        self.table.current_changed.connect(self._show_notebook)
+        self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_buttons())
+        self.table.delete_wanted.connect(lambda kept: self._spawn(self._delete_notebooks(kept)))
+        self.editor = NotebookText(self.tr("Notebook text"))
+        self.editor.edited.connect(self._on_text_edited)
+        self.empty_hint = create_placeholder(self.tr("Select a notebook to read and edit it."))
+        self.length_label, self.problem_label = build_small_label(""), build_small_label("")
+        self.problem_label.setVisible(False)
         side = QWidget()
         column = QVBoxLayout(side)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
-        for widget in (self.nothing, self.text, self.note, self.trouble):
+        for widget in (self.empty_hint, self.editor, self.length_label, self.problem_label):
             column.addWidget(widget)
-        split = side_by_side(self.table, side, grows=1)
+        split = create_splitter(self.table, side, stretch_index=1)
         split.setSizes([360, 640])
         above = QHBoxLayout()
         above.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        above.addWidget(self.whose, 1, Qt.AlignmentFlag.AlignLeft)
-        self.folder = QPushButton(self.tr("Open folder"))
-        self.folder.setProperty("link", True)
-        self.folder.clicked.connect(lambda _checked=False: self._open_folder())
-        above.addWidget(self.folder)
+        above.addWidget(self.persona_selector, 1, Qt.AlignmentFlag.AlignLeft)
+        self.folder_button = QPushButton(self.tr("Open folder"))
+        self.folder_button.setProperty("link", True)
+        self.folder_button.clicked.connect(lambda _checked=False: self._open_folder())
+        above.addWidget(self.folder_button)
         self.body.addLayout(above)
         self.body.addWidget(split, 1)
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         return self.table
 
-    def show_notebook(self, persona: str, name: str) -> None:
+    def show_notebook(self, persona_id: str, name: str) -> None:
         """Select a notebook of the given persona as soon as its list is loaded."""
-        self._wanted = name
-        self.whose.choose(persona)
-        self._read_soon()
+        self._notebook_to_select = name
+        self.persona_selector.choose_persona(persona_id)
+        self._schedule_reload()
 
-    async def may_leave(self) -> bool:
-        await self._save()
+    async def confirm_leave(self) -> bool:
+        await self._save_typed_text()
         return True
 
     def close_page(self) -> None:
-        self._look.stop()
-        self._rest.stop()
-        self.whose.close_field()
-        for stop in self._stop:
-            stop()
+        self._poll_timer.stop()
+        self._save_timer.stop()
+        self.persona_selector.close_field()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     # showing
 
-    def _changed_behind(self, persona: str) -> None:
-        if persona == self.whose.persona:
-            self._read_soon()
+    def _on_notebooks_changed(self, persona_id: str) -> None:
+        if persona_id == self.persona_selector.persona_id:
+            self._schedule_reload()
 
-    def _read_soon(self) -> None:
-        if self.whose.persona:
-            self._spawn(self._read(), "notebooks")
+    def _schedule_reload(self) -> None:
+        if self.persona_selector.persona_id:
+            self._spawn(self._reload(), "notebooks")
 
-    async def _switch(self) -> None:
-        await self._save()
-        self.name = ""
-        self.undo.clear()
-        self.rows.fill([])
-        await self._read()
+    async def _show_persona(self) -> None:
+        await self._save_typed_text()
+        self.notebook_name = ""
+        self.undo_stack.clear()
+        self.rows.set_rows([])
+        await self._reload()
 
-    async def _read(self, wanted: str = "") -> None:
-        persona = self.whose.persona
-        wanted = wanted or self._wanted
-        found, problems = await self._notebooks.notebooks_of(persona), await self._notebooks.problems(persona)
-        if persona != self.whose.persona:
+    async def _reload(self, name_to_select: str = "") -> None:
+        persona = self.persona_selector.persona_id
+        name_to_select = name_to_select or self._notebook_to_select
+        items, problems = await self._notebooks.notebooks_of(persona), await self._notebooks.list_problems(persona)
+        if persona != self.persona_selector.persona_id:
             return
-        if found != self.rows.everything:
-            self.rows.fill(found)
-        if wanted == self._wanted and any(kept.name == wanted for kept in found):
-            self._wanted = ""
-        if (wanted or not self.table.current) and not self.table.go_to(wanted) and self.rows.shown:
-            self.table.go_to(self.rows.shown[0].name)
-        self._show(self.table.current)
-        self.trouble.setVisible(bool(problems))
-        words = self.tr("{file} {problem}. The file was not changed.")
-        self.trouble.setText("\n".join(words.format(file=one.path.name, problem=one.problem) for one in problems))
+        if items != self.rows.all_rows:
+            self.rows.set_rows(items)
+        if name_to_select == self._notebook_to_select and any(kept.name == name_to_select for kept in items):
+            self._notebook_to_select = ""
+        if (
+            (name_to_select or not self.table.current_row)
+            and not self.table.select_row(name_to_select)
+            and self.rows.visible_rows
+        ):
+            self.table.select_row(self.rows.visible_rows[0].name)
+        self._show_notebook(self.table.current_row)
+        self.problem_label.setVisible(bool(problems))
+        text = self.tr("{file} {problem}. The file was not changed.")
+        self.problem_label.setText(
+            "\n".join(text.format(file=problem.path.name, problem=problem.problem) for problem in problems)
+        )
 
-    def _show(self, kept: NotebookListItem | None) -> None:
-        name = kept.name if kept is not None else ""
-        if name != self.name:
-            if self._typed is not None:
-                # The arguments are taken now: `name` and `_owner` change below, before the task runs.
-                self._spawn(self._store(self._owner, self.name, self._typed, self._base))
-                self._typed = None
-                self._rest.stop()
-            self.name, self._owner = name, self.whose.persona
-            self.undo.clear()
-        self._offer()
-        self._spawn(self._show_text(name), "notebook text")
+    def _show_notebook(self, item: NotebookListItem | None) -> None:
+        name = item.name if item is not None else ""
+        if name != self.notebook_name:
+            if self._typed_text is not None:
+                # The arguments are taken now: `name` and `_owner_id` change below, before the task runs.
+                self._spawn(self._write_text(self._owner_id, self.notebook_name, self._typed_text, self._base_text))
+                self._typed_text = None
+                self._save_timer.stop()
+            self.notebook_name, self._owner_id = name, self.persona_selector.persona_id
+            self.undo_stack.clear()
+        self._update_buttons()
+        self._spawn(self._load_text(name), "notebook text")
 
-    async def _show_text(self, name: str) -> None:
-        text = await self._notebooks.text(self._owner, name) if name else ""
-        if name == self.name and self._typed is None:
-            self._base = text
-            self.text.set_text(text)
+    async def _load_text(self, name: str) -> None:
+        text = await self._notebooks.load_text(self._owner_id, name) if name else ""
+        if name == self.notebook_name and self._typed_text is None:
+            self._base_text = text
+            self.editor.set_text(text)
 
-    def _offer(self) -> None:
+    def _update_buttons(self) -> None:
         """Enable the buttons that apply to the selection."""
-        kept, selected = self.table.current, self.table.selected
-        self.text.setVisible(kept is not None)
-        self.nothing.setVisible(kept is None)
-        self.name_it.setEnabled(kept is not None)
-        self.drop.setEnabled(kept is not None)
-        self.merge.setEnabled(len(selected) > 1)
-        self.part.setEnabled(kept is not None and len(kept.notebook.lines) >= 6)
-        if kept is None:
-            self.note.setText("")
+        item, selected = self.table.current_row, self.table.selected_rows
+        self.editor.setVisible(item is not None)
+        self.empty_hint.setVisible(item is None)
+        self.rename_button.setEnabled(item is not None)
+        self.delete_button.setEnabled(item is not None)
+        self.merge_button.setEnabled(len(selected) > 1)
+        self.split_button.setEnabled(item is not None and len(item.notebook.lines) >= 6)
+        if item is None:
+            self.length_label.setText("")
             return
-        lines = counted(len(kept.notebook.lines), self.tr("{n} line"), self.tr("{n} lines"))
-        most = self._services.preferences.current.notebook_lines
-        words = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=most)
-        self.note.setText(words)
+        lines = format_count(len(item.notebook.lines), self.tr("{n} line"), self.tr("{n} lines"))
+        max_lines = self._services.preferences.current.notebook_lines
+        text = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=max_lines)
+        self.length_label.setText(text)
 
-    def _when(self, kept: NotebookListItem) -> str:
-        return age_in_words(kept.when, now()) if kept.when is not None else ""
+    def _updated_in_words(self, item: NotebookListItem) -> str:
+        return format_age(item.when, now()) if item.when is not None else ""
 
     # typing
 
-    def _type(self, text: str) -> None:
-        before = self._typed if self._typed is not None else self._base
-        if self.name and text != before:
+    def _on_text_edited(self, text: str) -> None:
+        before = self._typed_text if self._typed_text is not None else self._base_text
+        if self.notebook_name and text != before:
             title = self.tr("editing the notebook")
-            self.undo.push(FieldChange(title, self.name, before, text, self._put))
+            self.undo_stack.push(FieldChange(title, self.notebook_name, before, text, self._apply_text))
 
-    def _put(self, name: str, text: object) -> None:
-        if name == self.name:
-            self._typed = str(text)
-            self.text.set_text(self._typed)
-            self._rest.start()
+    def _apply_text(self, name: str, text: object) -> None:
+        if name == self.notebook_name:
+            self._typed_text = str(text)
+            self.editor.set_text(self._typed_text)
+            self._save_timer.start()
 
-    async def _save(self) -> None:
-        self._rest.stop()
-        if self._typed is not None:
-            await self._store(self._owner, self.name, self._typed, self._base)
+    async def _save_typed_text(self) -> None:
+        self._save_timer.stop()
+        if self._typed_text is not None:
+            await self._write_text(self._owner_id, self.notebook_name, self._typed_text, self._base_text)
 
-    async def _store(self, owner: str, name: str, text: str, base: str) -> None:
-        async with self._saving:
-            after = await self._notebooks.write(owner, name, text, base)
-        if (owner, name) == (self._owner, self.name):
-            self._base = after
+    async def _write_text(self, owner: str, name: str, text: str, base_text: str) -> None:
+        async with self._save_lock:
+            stored_text = await self._notebooks.save_edit(owner, name, text, base_text)
+        if (owner, name) == (self._owner_id, self.notebook_name):
+            self._base_text = stored_text
             # Text typed while this one was being stored is kept.
-            if self._typed in {text, None}:
-                self._typed = None
-                self.text.set_text(after)
+            if self._typed_text in {text, None}:
+                self._typed_text = None
+                self.editor.set_text(stored_text)
 
     # Actions of the user.
 
-    async def _new(self) -> None:
-        dialog = Titling(self._place.window, self.tr("New notebook"), self.tr("Create"))
-        if await answered(dialog):
-            await self._save()
-            await self._read(await self._notebooks.create(self.whose.persona, dialog.text))
-            self.text.setFocus()
+    async def _create_notebook(self) -> None:
+        dialog = Titling(self._context.window, self.tr("New notebook"), self.tr("Create"))
+        if await run_dialog(dialog):
+            await self._save_typed_text()
+            await self._reload(await self._notebooks.create(self.persona_selector.persona_id, dialog.entered_title))
+            self.editor.setFocus()
 
-    async def _rename(self) -> None:
-        kept = self.table.current
-        if kept is None:
+    async def _rename_notebook(self) -> None:
+        item = self.table.current_row
+        if item is None:
             return
-        dialog = Titling(self._place.window, self.tr("Rename notebook"), self.tr("Rename"), kept.notebook.title)
-        if await answered(dialog) and dialog.text != kept.notebook.title:
-            before = await self._before([kept])
-            name = await self._notebooks.rename(self.whose.persona, kept.name, dialog.text)
-            await self._read(name)
-            self._tell(self.tr("Renamed to “{name}”.").format(name=dialog.text), [name], before)
+        dialog = Titling(self._context.window, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title)
+        if await run_dialog(dialog) and dialog.entered_title != item.notebook.title:
+            before = await self._load_texts([item])
+            name = await self._notebooks.rename(self.persona_selector.persona_id, item.name, dialog.entered_title)
+            await self._reload(name)
+            self._notify_with_undo(self.tr("Renamed to “{name}”.").format(name=dialog.entered_title), [name], before)
 
-    async def _merge(self) -> None:
-        selected = self.table.selected
-        before = await self._before(selected)
-        name = await self._notebooks.merge(self.whose.persona, [kept.name for kept in selected])
-        await self._read(name)
-        self._tell(self.tr("{n} notebooks were merged into one.").format(n=len(selected)), [name], before)
+    async def _merge_selected(self) -> None:
+        selected = self.table.selected_rows
+        before = await self._load_texts(selected)
+        name = await self._notebooks.merge(self.persona_selector.persona_id, [item.name for item in selected])
+        await self._reload(name)
+        self._notify_with_undo(self.tr("{n} notebooks were merged into one.").format(n=len(selected)), [name], before)
 
-    async def _part(self) -> None:
-        kept = self.table.current
-        if kept is None:
+    async def _split_notebook(self) -> None:
+        item = self.table.current_row
+        if item is None:
             return
-        before = await self._before([kept])
-        names = await self._services.mind.notekeeping.part(self.whose.persona, kept.name)
-        await self._read(names[0])
-        words = self.tr("“{name}” was split into {n} notebooks.").format(name=kept.notebook.title, n=len(names))
-        self._tell(words, names, before)
+        before = await self._load_texts([item])
+        names = await self._services.mind.notebook_writer.split(self.persona_selector.persona_id, item.name)
+        await self._reload(names[0])
+        text = self.tr("“{name}” was split into {n} notebooks.").format(name=item.notebook.title, n=len(names))
+        self._notify_with_undo(text, names, before)
 
-    async def _delete(self, selected: Sequence[NotebookListItem]) -> None:
-        before = await self._before(selected)
-        for kept in selected:
-            await self._notebooks.delete(self.whose.persona, kept.name)
-        await self._read()
-        words = self.tr("{n} notebooks were moved to the Trash.").format(n=len(selected))
+    async def _delete_notebooks(self, selected: Sequence[NotebookListItem]) -> None:
+        before = await self._load_texts(selected)
+        for item in selected:
+            await self._notebooks.delete(self.persona_selector.persona_id, item.name)
+        await self._reload()
+        text = self.tr("{n} notebooks were moved to the Trash.").format(n=len(selected))
         if len(selected) == 1:
-            words = self.tr("“{name}” was moved to the Trash.").format(name=selected[0].notebook.title)
-        self._tell(words, [], before)
+            text = self.tr("“{name}” was moved to the Trash.").format(name=selected[0].notebook.title)
+        self._notify_with_undo(text, [], before)
 
-    async def _before(self, kept: Sequence[NotebookListItem]) -> dict[str, str]:
+    async def _load_texts(self, items: Sequence[NotebookListItem]) -> dict[str, str]:
         """Return the texts of the notebooks by name, after saving what was typed."""
-        await self._save()
-        return {one.name: await self._notebooks.text(self.whose.persona, one.name) for one in kept}
+        await self._save_typed_text()
+        return {item.name: await self._notebooks.load_text(self.persona_selector.persona_id, item.name) for item in items}
 
-    def _tell(self, words: str, made: Sequence[str], before: dict[str, str]) -> None:
-        persona = self.whose.persona
-        take_back = lambda: self._spawn(self._notebooks.put_back(persona, made, before))  # noqa: E731 - said in one line
-        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)
+    def _notify_with_undo(self, text: str, created: Sequence[str], before: dict[str, str]) -> None:
+        persona = self.persona_selector.persona_id
+        undo_action = lambda: self._spawn(self._notebooks.restore_texts(persona, created, before))  # noqa: E731 - said in one line
+        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
 
     def _open_folder(self) -> None:
         try:
-            folder = self._notebooks.folder(self.whose.persona)
+            folder = self._notebooks.folder(self.persona_selector.persona_id)
             folder.mkdir(parents=True, exist_ok=True)
         except (LetheError, OSError) as error:
-            self._place.window.notifier.report(error)
+            self._context.window.notifier.report_error(error)
             return
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def _spawn(self, work: Coroutine[Any, Any, None], lane: str = "") -> None:
-        self._place.bridge.spawn(work, lane=lane)
+        self._context.bridge.start_task(work, key=lane)
 
 
-def length(kept: NotebookListItem) -> int:
+def line_count(item: NotebookListItem) -> int:
     """Return the number of lines of a notebook."""
-    return len(kept.notebook.lines)
+    return len(item.notebook.lines)

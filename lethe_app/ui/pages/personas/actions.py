@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.core.icons import icon
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered, foot_button
+from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, create_dialog_button, run_dialog
 from lethe_app.ui.pages.personas.fields import AVATAR
-from lethe_app.ui.pages.personas.pictures import ENDINGS, PENDING, read_picture
+from lethe_app.ui.pages.personas.pictures import EXTENSIONS, PENDING_PREFIX, read_picture
 from lethe_app.ui.widgets.image_crop import CropDialog
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ class PersonaActions(QObject):
 
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
-        self._page, self._place = page, page.place
-        self._services = page.place.services
-        self._copy = ""
-        self._talking = asyncio.Lock()
-        self._gone = ""
+        self._page, self._context = page, page.context
+        self._services = page.context.services
+        self._copy_id = ""
+        self._chat_lock = asyncio.Lock()
+        self._deleted_copy_id = ""
         """Unique name of a test copy that was deleted while its conversation was open below the editor."""
-        self.ours: Persona | None = None
+        self.shipped: Persona | None = None
         """The persona as shipped with Lethe; None for a persona of the user."""
         self.menu = QMenu(page)
         self.menu.aboutToShow.connect(self.fill_menu)
@@ -43,27 +43,27 @@ class PersonaActions(QObject):
     def fill_menu(self) -> None:
         page, colour = self._page, self._page.theme.palette.muted
         saved = page.saved
-        page.sheet.finish()
+        page.sheet.apply_unfinished()
         self.menu.clear()
-        duplicate = self.menu.addAction(icon("copy", colour), self.tr("Duplicate"), self.duplicate)
-        duplicate.setEnabled(bool(page.name))
-        revert = self.menu.addAction(icon("undo", colour), self.tr("Revert to saved"), self.revert)
+        duplicate = self.menu.addAction(load_icon("copy", colour), self.tr("Duplicate"), self.duplicate_persona)
+        duplicate.setEnabled(bool(page.persona_name))
+        revert = self.menu.addAction(load_icon("undo", colour), self.tr("Revert to saved"), self.revert_to_saved)
         revert.setEnabled(saved is not None and page.is_dirty)
-        if self.ours is not None:
-            ours = self.menu.addAction(icon("refresh", colour), self.tr("Reset to default"), self.revert_to_ours)
-            ours.setEnabled(not page.draft.is_like(self.ours))
+        if self.shipped is not None:
+            reset = self.menu.addAction(load_icon("refresh", colour), self.tr("Reset to default"), self.reset_to_default)
+            reset.setEnabled(not page.draft.is_equivalent_to(self.shipped))
         if page.is_user:
-            self.menu.addAction(icon("user", colour), self.tr("Use this persona"), self.choose)
+            self.menu.addAction(load_icon("user", colour), self.tr("Use this persona"), self.use_as_user_persona)
         else:
             self.menu.addSeparator()
-            away = self.menu.addAction(icon("export", colour), self.tr("Export…"))
-            along = self.menu.addAction(icon("folder", colour), self.tr("Export with history…"))
-            for action, scope in ((away, BundleScope.PERSONA), (along, BundleScope.EVERYTHING)):
+            export = self.menu.addAction(load_icon("export", colour), self.tr("Export…"))
+            export_with_history = self.menu.addAction(load_icon("folder", colour), self.tr("Export with history…"))
+            for action, scope in ((export, BundleScope.PERSONA), (export_with_history, BundleScope.EVERYTHING)):
                 action.setEnabled(saved is not None)
-                action.triggered.connect(lambda _checked=False, scope=scope: self.give(scope))
+                action.triggered.connect(lambda _checked=False, scope=scope: self.export_persona(scope))
         self.menu.addSeparator()
-        delete = self.menu.addAction(icon("trash", colour), self.tr("Delete…"), self.delete)
-        delete.setEnabled(saved is not None and self.ours is None)
+        delete = self.menu.addAction(load_icon("trash", colour), self.tr("Delete…"), self.delete_persona)
+        delete.setEnabled(saved is not None and self.shipped is None)
 
     # saving
 
@@ -72,175 +72,177 @@ class PersonaActions(QObject):
 
         A shipped persona without changes needs no file of the user's, so that file is moved to the trash.
         """
-        draft, library = await self._complete(), self._services.library
-        if draft == self.ours:
+        draft, library = await self._finish_draft(), self._services.library
+        if draft == self.shipped:
             if library.is_own(draft.unique_name):
                 await library.delete_persona(draft.unique_name)
             saved = draft
         else:
-            saved = await library.save_persona(draft, keeps_other=self._page.meanwhile.is_contested)
+            saved = await library.save_persona(draft, keeps_other=self._page.external_changes.is_contested)
         if (before := self._page.saved) is not None and not saved.is_user:
-            await self._services.chronicle.greet_anew(before, saved)
+            await self._services.session_editing.greet_anew(before, saved)
         preferences = self._services.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)
-        lost = self.tr("The previous file could not be read and is now in the Trash.")
-        words = lost if self._page.meanwhile.is_broken else ""
-        self._place.window.notifier.tell(self.tr("{name} was saved.").format(name=saved.name), words)
+        unreadable_text = self.tr("The previous file could not be read and is now in the Trash.")
+        text = unreadable_text if self._page.external_changes.is_broken else ""
+        self._context.window.notifier.notify(self.tr("{name} was saved.").format(name=saved.name), text)
         return saved
 
-    async def _complete(self) -> Persona:
+    async def _finish_draft(self) -> Persona:
         """Return the draft with a newly chosen avatar saved as a file."""
         page = self._page
-        draft = page.draft.persona(self.tr("Unnamed"))
-        if draft.avatar.startswith(PENDING):
+        draft = page.draft.build_persona(self.tr("Unnamed"))
+        if draft.avatar.startswith(PENDING_PREFIX):
             content = page.pictures.content(draft.avatar)
             file = page.pictures.file_of(draft.avatar) or await self._services.library.save_picture(draft.name, content or b"")
-            page.pictures.saved_as(draft.avatar, file)
+            page.pictures.mark_saved(draft.avatar, file)
             draft = draft.model_copy(update={"avatar": file})
         return draft
 
     # Chatting.
 
-    def talk(self) -> None:
-        self._place.bridge.spawn(self._talk_once())
+    def start_chat(self) -> None:
+        self._context.bridge.start_task(self._start_chat_once())
 
-    async def _talk_once(self) -> None:
+    async def _start_chat_once(self) -> None:
         # A second click must not start another conversation while the first is being created.
-        if not self._talking.locked():
-            async with self._talking:
-                await self._talk()
+        if not self._chat_lock.locked():
+            async with self._chat_lock:
+                await self._start_chat()
 
-    async def _talk(self) -> None:
+    async def _start_chat(self) -> None:
         """Start a conversation with the persona, or with a test copy if the draft has unsaved changes."""
         page = self._page
-        page.sheet.finish()
+        page.sheet.apply_unfinished()
         if page.saved is not None and not page.is_dirty:
             session = await self._services.sessions.new(page.saved.unique_name)
-            self._place.go_to(session.guid, None)
+            self._context.open_session(session.guid, None)
             return
-        draft = await self._complete()
-        session = await self._services.rehearsing.start_session(draft, self.tr("Draft"), self._copy)
+        draft = await self._finish_draft()
+        session = await self._services.draft_chat.start_session(draft, self.tr("Draft"), self._copy_id)
         page.discard_unsaved()
-        self._place.go_to(session.guid, None)
-        self._place.window.notifier.tell(
+        self._context.open_session(session.guid, None)
+        self._context.window.notifier.notify(
             self.tr("You are chatting with the draft."),
             self.tr("The draft is a copy with its own memory."),
             self.tr("Back to editor"),
-            self._place.window.actions_["persona_editor"].trigger,
+            self._context.window.actions_["persona_editor"].trigger,
         )
 
     def show_copy(self, copy_id: str) -> None:
         """Show a banner about the test copy of the draft, with buttons to keep or delete it."""
-        self._copy = copy_id
-        self._page.banner.say(
+        self._copy_id = copy_id
+        self._page.banner.show_message(
             self.tr("This is the draft you chatted with. Its test copy is still in the persona list."),
-            (self.tr("Keep copy"), lambda: self._place.bridge.spawn(self._keep_copy())),
-            (self.tr("Delete copy"), lambda: self._place.bridge.spawn(self._dismiss())),
+            (self.tr("Keep copy"), lambda: self._context.bridge.start_task(self._keep_copy())),
+            (self.tr("Delete copy"), lambda: self._context.bridge.start_task(self._delete_copy())),
         )
 
     async def _keep_copy(self) -> None:
-        await self._services.rehearsing.keep_copy(self._copy)
-        self._copy = ""
+        await self._services.draft_chat.keep_copy(self._copy_id)
+        self._copy_id = ""
 
-    async def _dismiss(self) -> None:
-        copy_id, self._copy = self._copy, ""
-        dismissal = await self._services.rehearsing.dismiss(copy_id)
-        self._gone = copy_id
-        self._place.window.notifier.tell(
+    async def _delete_copy(self) -> None:
+        copy_id, self._copy_id = self._copy_id, ""
+        dismissal = await self._services.draft_chat.delete_copy(copy_id)
+        self._deleted_copy_id = copy_id
+        self._context.window.notifier.notify(
             self.tr("The copy and its conversation were deleted."),
             button=self.tr("Undo"),
-            action=partial(self._take_copy_back, dismissal),
+            action=partial(self._restore_copy, dismissal),
         )
 
-    def _take_copy_back(self, dismissal: Dismissal) -> None:
-        self._gone = ""
-        self._place.bridge.spawn(self._services.rehearsing.undo_dismissal(dismissal))
+    def _restore_copy(self, dismissal: Dismissal) -> None:
+        self._deleted_copy_id = ""
+        self._context.bridge.start_task(self._services.draft_chat.restore_copy(dismissal))
 
     # the picture
 
     def pick_picture(self) -> None:
-        self._place.bridge.spawn(self._pick(), lane="picture")
+        self._context.bridge.start_task(self._pick_and_crop(), key="picture")
 
-    async def _pick(self) -> None:
-        kinds = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in ENDINGS)})"
-        dialog = QFileDialog(self._place.window, self.tr("Choose image"), str(Path.home()), kinds)
+    async def _pick_and_crop(self) -> None:
+        name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in EXTENSIONS)})"
+        dialog = QFileDialog(self._context.window, self.tr("Choose image"), str(Path.home()), name_filter)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        if await answered(dialog):
-            await self.crop(Path(dialog.selectedFiles()[0]))
+        if await run_dialog(dialog):
+            await self.crop_picture(Path(dialog.selectedFiles()[0]))
         self._page.sheet.avatar.setFocus()
 
-    async def crop(self, path: Path) -> None:
+    async def crop_picture(self, path: Path) -> None:
         """Let the user crop the image in `path` and use it as avatar; raise FileError if it cannot be read."""
         image = await asyncio.to_thread(read_picture, path)
-        dialog = CropDialog(self._place.window, image, self._page.theme)
-        if await answered(dialog):
-            self._page.change(AVATAR, self._page.pictures.add(dialog.content))
+        dialog = CropDialog(self._context.window, image, self._page.theme)
+        if await run_dialog(dialog):
+            self._page.change_field(AVATAR, self._page.pictures.add_picture(dialog.content))
 
     # Duplicating, reverting, exporting and deleting.
 
-    def duplicate(self) -> None:
-        self._place.bridge.spawn(self._duplicate())
+    def duplicate_persona(self) -> None:
+        self._context.bridge.start_task(self._save_and_open_copy())
 
-    async def _duplicate(self) -> None:
+    async def _save_and_open_copy(self) -> None:
         """Save a copy of the draft, including unsaved changes, and open it."""
         from lethe_app.ui.pages.persona_routes import open_persona  # noqa: PLC0415 - which imports the page
 
-        draft = await self._complete()
+        draft = await self._finish_draft()
         name = self.tr("{name} (copy)").format(name=draft.name)
         copy = await self._services.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
-        open_persona(self._place, copy.unique_name, is_user=copy.is_user)
+        open_persona(self._context, copy.unique_name, is_user=copy.is_user)
 
-    def revert(self) -> None:
+    def revert_to_saved(self) -> None:
         if self._page.saved is not None:
-            self._page.take_over(self._page.saved, self.tr("reverting to saved"))
+            self._page.replace_fields(self._page.saved, self.tr("reverting to saved"))
 
-    def revert_to_ours(self) -> None:
-        if self.ours is not None:
-            self._page.take_over(self.ours, self.tr("resetting to default"))
+    def reset_to_default(self) -> None:
+        if self.shipped is not None:
+            self._page.replace_fields(self.shipped, self.tr("resetting to default"))
 
-    def choose(self) -> None:
-        self._place.bridge.spawn(self._choose())
+    def use_as_user_persona(self) -> None:
+        self._context.bridge.start_task(self._save_and_use())
 
-    async def _choose(self) -> None:
-        if self._page.is_dirty and not await self._page.save():
+    async def _save_and_use(self) -> None:
+        if self._page.is_dirty and not await self._page.save_persona():
             return
         if self._page.saved is not None:
             await self._services.preferences.set(user_persona=self._page.saved.unique_name)
 
-    def give(self, scope: BundleScope) -> None:
+    def export_persona(self, scope: BundleScope) -> None:
         """Export the persona as a bundle, after saving the draft."""
-        self._place.bridge.spawn(self._give(scope), lane="give")
+        self._context.bridge.start_task(self._save_and_export(scope), key="give")
 
-    async def _give(self, scope: BundleScope) -> None:
-        from lethe_app.ui.controllers.bundles import give  # noqa: PLC0415 - rarely needed
+    async def _save_and_export(self, scope: BundleScope) -> None:
+        from lethe_app.ui.controllers.bundles import export_persona  # noqa: PLC0415 - rarely needed
 
-        if self._page.is_dirty and not await self._page.save():
+        if self._page.is_dirty and not await self._page.save_persona():
             return
         if self._page.saved is not None:
-            await give(self._place, self._page.saved.unique_name, scope)
+            await export_persona(self._context, self._page.saved.unique_name, scope)
 
-    def delete(self) -> None:
+    def delete_persona(self) -> None:
         if self._page.saved is not None:
-            self._place.bridge.spawn(self._delete(self._page.saved), lane="delete")
+            self._context.bridge.start_task(self._confirm_and_delete(self._page.saved), key="delete")
 
-    async def _delete(self, persona: Persona) -> None:
+    async def _confirm_and_delete(self, persona: Persona) -> None:
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
-        farewell = PersonaDeletion(self._place)
-        if await farewell.ask(persona):
+        deletion = PersonaDeletion(self._context)
+        if await deletion.confirm_deletion(persona):
             self._page.discard_unsaved()
-            await farewell.say(persona)
-            self._page.left.emit()
+            await deletion.delete_persona(persona)
+            self._page.back_requested.emit()
 
     def close(self) -> None:
         """Open another conversation if that of a deleted test copy would become visible."""
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
-        where, saved = self._place.session(), self._page.saved
-        if self._gone and where is not None and where.persona_id == self._gone:
-            instead = saved.unique_name if saved is not None else ""
-            self._place.bridge.spawn(PersonaDeletion(self._place).show_another(self._gone, instead))
+        session, saved = self._context.current_session(), self._page.saved
+        if self._deleted_copy_id and session is not None and session.persona_id == self._deleted_copy_id:
+            preferred_id = saved.unique_name if saved is not None else ""
+            self._context.bridge.start_task(
+                PersonaDeletion(self._context).open_other_session(self._deleted_copy_id, preferred_id)
+            )
 
 
 class UserDecision(StrEnum):
@@ -257,13 +259,13 @@ class Leaving(QuestionDialog):
     def __init__(self, parent: QWidget, name: str) -> None:
         super().__init__(parent, QCoreApplication.translate("Leaving", "Save changes?"), "")
         self.choice = UserDecision.STAY
-        self.say(self.tr("“{name}” has unsaved changes.").format(name=name))
-        self.save, self.stay = self.primary, self.cancel
-        self.save.setText(self.tr("Save"))
-        self.stay.setText(self.tr("Keep editing"))
-        self.discard = foot_button(self.tr("Discard changes"), "filled", self._discard)
-        self.buttons.insertWidget(0, self.discard)
-        self.save.setFocus()
+        self.add_paragraph(self.tr("“{name}” has unsaved changes.").format(name=name))
+        self.save_button, self.stay_button = self.primary, self.cancel
+        self.save_button.setText(self.tr("Save"))
+        self.stay_button.setText(self.tr("Keep editing"))
+        self.discard_button = create_dialog_button(self.tr("Discard changes"), "filled", self._discard)
+        self.buttons.insertWidget(0, self.discard_button)
+        self.save_button.setFocus()
 
     def accept(self) -> None:
         if self.choice is UserDecision.STAY:

@@ -10,73 +10,75 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 
 
 class PersonaDeletion(QObject):
     """Deletes characters and user personas."""
 
-    def __init__(self, place: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self._place, self._services = place, place.services
+        self._context, self._services = context, context.services
 
-    async def ask(self, persona: Persona) -> bool:
+    async def confirm_deletion(self, persona: Persona) -> bool:
         """Ask for confirmation, naming the number of conversations, and return the answer."""
-        talks = 0 if persona.is_user else len(await self._services.sessions.list(persona.unique_name))
+        session_count = 0 if persona.is_user else len(await self._services.sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
-        words = self.tr("“{name}” will be moved to the Trash, where you can restore it.").format(name=persona.name)
+        text = self.tr("“{name}” will be moved to the Trash, where you can restore it.").format(name=persona.name)
         button = self.tr("Delete ‘{name}’").format(name=persona.name)
-        if talks:
-            count = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
-            words = self.tr(
+        if session_count:
+            count_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
+            text = self.tr(
                 "“{name}” will be moved to the Trash, with {count} and everything remembered from them. You can "
                 "restore all of it there."
-            ).format(name=persona.name, count=count)
-            button = f"{button} ({count})"
-        return await answered(ConfirmDialog(self._place.window, title, words, button))
+            ).format(name=persona.name, count=count_text)
+            button = f"{button} ({count_text})"
+        return await run_dialog(ConfirmDialog(self._context.window, title, text, button))
 
-    async def say(self, persona: Persona) -> None:
+    async def delete_persona(self, persona: Persona) -> None:
         """Move the persona's file to the trash and offer undo; its conversations and memories are kept but not listed."""
-        name = persona.unique_name
-        where, preferences = self._place.session(), self._services.preferences
-        was_chosen = preferences.current.user_persona == name
-        trashed = await self._services.library.delete_persona(name)
+        persona_id = persona.unique_name
+        session, preferences = self._context.current_session(), self._services.preferences
+        was_chosen = preferences.current.user_persona == persona_id
+        trashed = await self._services.library.delete_persona(persona_id)
         if was_chosen:
             await preferences.set(user_persona="")
-        is_open = where is not None and where.persona_id == name
+        is_open = session is not None and session.persona_id == persona_id
         if is_open:
-            await self.show_another(name)
+            await self.open_other_session(persona_id)
 
-        async def take_back() -> None:
+        async def undo_deletion() -> None:
             restored = await self._services.library.restore_persona(trashed)
             if was_chosen:
                 await preferences.set(user_persona=restored)
-            if is_open and where is not None:
-                self._place.go_to(where.guid, None)
+            if is_open and session is not None:
+                self._context.open_session(session.guid, None)
 
-        self._place.window.notifier.tell(
+        self._context.window.notifier.notify(
             self.tr("{name} was deleted.").format(name=persona.name),
             button=self.tr("Undo"),
-            action=partial(self._spawn, take_back),
+            action=partial(self._spawn, undo_deletion),
         )
 
-    def _spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._place.bridge.spawn(work())
+    def _spawn(self, coroutine_function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._context.bridge.start_task(coroutine_function())
 
-    async def show_another(self, gone: str, instead: str = "") -> None:
-        """Open the conversation of `instead`, else the newest one of any persona but `gone`."""
-        if instead:
-            self._place.go_to((await self._services.sessions.resume(instead)).guid, None)
+    async def open_other_session(self, deleted_id: str, preferred_id: str = "") -> None:
+        """Open the conversation of `preferred_id`, else the newest one of any persona but `deleted_id`."""
+        if preferred_id:
+            self._context.open_session((await self._services.sessions.resume(preferred_id)).guid, None)
             return
-        others = [one.unique_name for one in await self._services.library.personas() if one.unique_name != gone]
-        if others:
-            session = await self._newest(others)
-            self._place.go_to(session, None)
+        other_ids = [
+            persona.unique_name for persona in await self._services.library.personas() if persona.unique_name != deleted_id
+        ]
+        if other_ids:
+            session = await self._newest_session(other_ids)
+            self._context.open_session(session, None)
 
-    async def _newest(self, personas: list[str]) -> UUID:
-        newest = [summary for name in personas for summary in (await self._services.sessions.list(name))[:1]]
+    async def _newest_session(self, persona_ids: list[str]) -> UUID:
+        newest = [summary for name in persona_ids for summary in (await self._services.sessions.list(name))[:1]]
         if newest:
             return max(newest, key=lambda summary: summary.last_activity).guid
-        return (await self._services.sessions.new(personas[0])).guid
+        return (await self._services.sessions.new(persona_ids[0])).guid

@@ -13,12 +13,12 @@ from PySide6.QtCore import QSettings
 from PySide6.QtGui import QUndoCommand
 
 from lethe_app.domain.persona import Persona, Weekday
-from lethe_app.ui.pages.personas.pictures import PENDING
+from lethe_app.ui.pages.personas.pictures import PENDING_PREFIX
 from lethe_app.ui.pages.undo_commands import NO_MERGE, FieldChange
 
-DAY = "schedule."
+DAY_PREFIX = "schedule."
 """Prefix of the names of the seven schedule fields."""
-ENDS = frozenset(".!?…\n")
+SENTENCE_ENDS = frozenset(".!?…\n")
 """Characters after which a new undo step begins."""
 
 
@@ -29,49 +29,49 @@ class Draft:
         """Create the draft of a persona; None starts a new one with an empty name."""
         # A Persona without a name would not be valid.
         self.base = persona or Persona(name="?", is_user=is_user)
-        self.values = flat(self.base)
+        self.values = field_values(self.base)
         if persona is None:
             self.values["name"] = ""
 
-    def persona(self, nameless: str = "") -> Persona:
-        """Return the draft as a persona without empty lines; `nameless` is used if the name is empty. Raise ValueError if it
+    def build_persona(self, fallback_name: str = "") -> Persona:
+        """Return the draft as a persona without empty lines; `fallback_name` is used if the name is empty. Raise ValueError if it
         is invalid.
         """
-        values: dict[str, Any] = {name: value for name, value in self.values.items() if not name.startswith(DAY)}
-        values["name"] = str(values["name"]).strip() or nameless
+        values: dict[str, Any] = {name: value for name, value in self.values.items() if not name.startswith(DAY_PREFIX)}
+        values["name"] = str(values["name"]).strip() or fallback_name
         for name in ("first_messages", "example_dialogs"):
             values[name] = [text for text in values[name] if text.strip()]
-        days = {day: self.values[f"{DAY}{day}"] for day in Weekday}
+        days = {day: self.values[f"{DAY_PREFIX}{day}"] for day in Weekday}
         values["schedule"] = {day: text for day, text in days.items() if text.strip()}
         return Persona.model_validate(self.base.model_dump() | values)
 
-    def differences(self, persona: Persona) -> Iterator[tuple[str, object, object]]:
+    def differing_fields(self, persona: Persona) -> Iterator[tuple[str, object, object]]:
         """Yield field name, value of the draft and value of `persona` for each field that differs."""
-        for name, value in flat(persona).items():
+        for name, value in field_values(persona).items():
             if value != self.values[name]:
                 yield name, self.values[name], value
 
-    def is_like(self, persona: Persona | None) -> bool:
+    def is_equivalent_to(self, persona: Persona | None) -> bool:
         """Return whether saving would change nothing; None stands for a new, empty persona."""
-        other = flat(persona) if persona is not None else Draft().values
-        return all(_bare(self.values[name]) == _bare(value) for name, value in other.items())
+        other_values = field_values(persona) if persona is not None else Draft().values
+        return all(_normalised(self.values[name]) == _normalised(value) for name, value in other_values.items())
 
 
 @dataclass(frozen=True)
 class Letter:
     """Effect of a single key press on a text, which decides whether two changes are one undo step."""
 
-    place: int
+    text_index: int
     """Index of the text in a list of texts; -1 for a plain text."""
-    typed: str
+    character: str
     """The character typed; empty if one was deleted."""
 
 
 class Stroke(FieldChange):
     """Undo command for typing in a field: one step per sentence, with separate steps for typing and deleting."""
 
-    def __init__(self, title: str, name: str, old: object, new: object, put: Callable[[str, object], None]) -> None:
-        super().__init__(title, name, old, new, put)
+    def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
+        super().__init__(title, name, old, new, apply_value)
         self.letter = letter_between(old, new)
 
     def id(self) -> int:
@@ -79,7 +79,7 @@ class Stroke(FieldChange):
         return hash(self.name) & 0x7FFFFFFF if self.letter is not None else NO_MERGE
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, Stroke) or not goes_on(self.letter, other.letter) or not super().mergeWith(other):
+        if not isinstance(other, Stroke) or not is_same_step(self.letter, other.letter) or not super().mergeWith(other):
             return False
         self.letter = other.letter
         return True
@@ -92,48 +92,50 @@ def letter_between(old: object, new: object) -> Letter | None:
             return None
         if len(new) < len(old):
             return Letter(-1, "")
-        return Letter(-1, new[min(_shared(old, new), len(new) - 1)])
+        return Letter(-1, new[min(_common_prefix_length(old, new), len(new) - 1)])
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
-        inner = letter_between(old[places[0]], new[places[0]]) if len(places) == 1 else None
-        return Letter(places[0], inner.typed) if inner is not None else None
+        changed_indices = [
+            index for index, (old_text, new_text) in enumerate(zip(old, new, strict=True)) if old_text != new_text
+        ]
+        inner = letter_between(old[changed_indices[0]], new[changed_indices[0]]) if len(changed_indices) == 1 else None
+        return Letter(changed_indices[0], inner.character) if inner is not None else None
     return None
 
 
-def _shared(one: str, other: str) -> int:
+def _common_prefix_length(first: str, second: str) -> int:
     """Return the length of the common prefix, by bisection: texts may be long, and this runs at every key press."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+        low, high = (middle, high) if first[low:middle] == second[low:middle] else (low, middle - 1)
     return low
 
 
-def goes_on(letter: Letter | None, following: Letter | None) -> bool:
+def is_same_step(letter: Letter | None, following: Letter | None) -> bool:
     """Return whether the next key press belongs to the same undo step."""
-    if letter is None or following is None or letter.place != following.place:
+    if letter is None or following is None or letter.text_index != following.text_index:
         return False
-    if bool(letter.typed) != bool(following.typed):
+    if bool(letter.character) != bool(following.character):
         return False
-    return letter.typed not in ENDS or following.typed in ENDS
+    return letter.character not in SENTENCE_ENDS or following.character in SENTENCE_ENDS
 
 
-def flat(persona: Persona) -> dict[str, Any]:
+def field_values(persona: Persona) -> dict[str, Any]:
     """Return the value of each field of the editor."""
     values = persona.model_dump()
     del values["unique_name"]  # which is no matter of writing
     schedule = values.pop("schedule")
-    return values | {f"{DAY}{day}": schedule.get(day, "") for day in Weekday}
+    return values | {f"{DAY_PREFIX}{day}": schedule.get(day, "") for day in Weekday}
 
 
-def _bare(value: object) -> object:
+def _normalised(value: object) -> object:
     """Return the value without surrounding whitespace and without empty texts."""
     if isinstance(value, list):
         return [text for text in value if str(text).strip()]
     return value.strip() if isinstance(value, str) else value
 
 
-KEY = "persona_drafts"
+SETTINGS_KEY = "persona_drafts"
 
 
 class Leftover:
@@ -143,48 +145,48 @@ class Leftover:
 
     def __init__(self, file: Path) -> None:
         self._file = QSettings(str(file), QSettings.Format.IniFormat)
-        self._kept_as = ""
+        self._stored_key = ""
 
-    def keep_draft(self, draft: Persona, *, is_new: bool) -> None:
+    def save_draft(self, draft: Persona, *, is_new: bool) -> None:
         """Store the draft in place of the one this page stored before."""
-        if draft.avatar.startswith(PENDING):
+        if draft.avatar.startswith(PENDING_PREFIX):
             draft = draft.model_copy(update={"avatar": ""})
-        kept = {**draft.model_dump(mode="json"), "unique_name": "" if is_new else draft.unique_name}
-        name = _key(str(kept["unique_name"]), is_user=draft.is_user)
-        self._write({**self._all(without=self._kept_as), name: kept})
-        self._kept_as = name
+        stored = {**draft.model_dump(mode="json"), "unique_name": "" if is_new else draft.unique_name}
+        key = _draft_key(str(stored["unique_name"]), is_user=draft.is_user)
+        self._save_drafts({**self._load_drafts(excluded_key=self._stored_key), key: stored})
+        self._stored_key = key
 
-    def drop(self) -> None:
+    def delete_draft(self) -> None:
         """Remove the stored draft because everything is saved."""
-        if self._kept_as:
-            self._write(self._all(without=self._kept_as))
-            self._kept_as = ""
+        if self._stored_key:
+            self._save_drafts(self._load_drafts(excluded_key=self._stored_key))
+            self._stored_key = ""
 
-    def take(self, unique_name: str, *, is_user: bool) -> Persona | None:
-        """Return the stored draft of a persona, or of a new one if the name is empty; it stays stored until `drop`."""
-        name = _key(unique_name, is_user=is_user)
+    def load_draft(self, unique_name: str, *, is_user: bool) -> Persona | None:
+        """Return the stored draft of a persona, or of a new one if the name is empty; it stays stored until `delete_draft`."""
+        key = _draft_key(unique_name, is_user=is_user)
         try:
-            draft = Persona.model_validate(self._all()[name])
+            draft = Persona.model_validate(self._load_drafts()[key])
         except (KeyError, ValidationError):  # none, or another program wrote into the file
             return None
-        self._kept_as = name
+        self._stored_key = key
         return draft
 
-    def _all(self, without: str = "") -> dict[str, object]:
+    def _load_drafts(self, excluded_key: str = "") -> dict[str, object]:
         self._file.sync()
         try:
-            drafts = json.loads(str(self._file.value(KEY, "{}")))
+            drafts = json.loads(str(self._file.value(SETTINGS_KEY, "{}")))
         except ValueError:
             return {}
-        return {name: kept for name, kept in drafts.items() if name != without} if isinstance(drafts, dict) else {}
+        return {name: kept for name, kept in drafts.items() if name != excluded_key} if isinstance(drafts, dict) else {}
 
-    def _write(self, drafts: dict[str, object]) -> None:
+    def _save_drafts(self, drafts: dict[str, object]) -> None:
         if drafts:
-            self._file.setValue(KEY, json.dumps(drafts, ensure_ascii=False))
+            self._file.setValue(SETTINGS_KEY, json.dumps(drafts, ensure_ascii=False))
         else:
-            self._file.remove(KEY)
+            self._file.remove(SETTINGS_KEY)
         self._file.sync()
 
 
-def _key(unique_name: str, *, is_user: bool) -> str:
+def _draft_key(unique_name: str, *, is_user: bool) -> str:
     return f"{'self' if is_user else 'persona'} {unique_name}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from lethe_app.errors import FileError
-from lethe_app.ui.pages.personas.draft import flat
-from lethe_app.ui.pages.personas.fields import title_of
+from lethe_app.ui.pages.personas.draft import field_values
+from lethe_app.ui.pages.personas.fields import field_title
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
@@ -23,53 +23,53 @@ class ExternalChanges(QObject):
 
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
-        self._page, self._library = page, page.place.services.library
+        self._page, self._library = page, page.context.services.library
         self.is_contested = self.is_broken = False
         """`is_contested`: a field was changed both elsewhere and here. `is_broken`: the file can no longer be read."""
-        self._forget = self._library.changed.add(lambda _nothing: self._soon())
+        self._unsubscribe = self._library.changed.add(lambda _nothing: self._schedule_merge())
 
     def close(self) -> None:
-        self._forget()
+        self._unsubscribe()
 
     def mark_saved(self) -> None:
         """Reset the conflict flags after the draft was saved."""
         self.is_contested = self.is_broken = False
 
-    def _soon(self) -> None:
-        if self._page.is_loaded and not self._page.saving.locked():
-            self._page.place.bridge.spawn(self.catch_up())
+    def _schedule_merge(self) -> None:
+        if self._page.is_loaded and not self._page.save_lock.locked():
+            self._page.context.bridge.start_task(self.merge_changes())
 
-    async def catch_up(self) -> None:
+    async def merge_changes(self) -> None:
         """Merge changes written since the persona was last read or saved here; nothing happens if the file is missing."""
         page, before = self._page, self._page.saved
         if before is None:
             return
-        there = await self._there(before.unique_name)
+        on_disk = await self._load_from_disk(before.unique_name)
         # The page may have saved or been closed while the file was being read.
-        if there is None or before is not page.saved or there == before or page.is_closed:
+        if on_disk is None or before is not page.saved or on_disk == before or page.is_closed:
             return
-        old, new = flat(before), flat(there)
-        theirs = {name for name, value in new.items() if value != old[name]}
-        contested = {name for name in theirs if page.draft.values[name] not in (old[name], new[name])}
-        for name in theirs - contested:
+        old, new = field_values(before), field_values(on_disk)
+        changed_names = {name for name, value in new.items() if value != old[name]}
+        contested = {name for name in changed_names if page.draft.values[name] not in (old[name], new[name])}
+        for name in changed_names - contested:
             page.draft.values[name] = new[name]
             page.sheet.set_field(name, new[name])
-        page.saved = page.draft.base = there
-        page.follow_draft()
+        page.saved = page.draft.base = on_disk
+        page.show_draft_state()
         if contested:
             self.is_contested = True
-            self._tell(contested)
+            self._show_conflict(contested)
 
-    async def _there(self, unique_name: str) -> Persona | None:
+    async def _load_from_disk(self, unique_name: str) -> Persona | None:
         try:
             return await self._library.persona_on_disk(unique_name)
         except FileError:
             self.is_broken = self._library.is_own(unique_name)
             return None
 
-    def _tell(self, names: Collection[str]) -> None:
-        fields = ", ".join(f"“{title}”" for title in sorted({title_of(name) for name in names}))
-        words = self.tr(
+    def _show_conflict(self, names: Collection[str]) -> None:
+        fields = ", ".join(f"“{title}”" for title in sorted({field_title(name) for name in names}))
+        text = self.tr(
             "{fields}: also changed elsewhere in the meantime. Saving keeps your version; the other one goes to the Trash."
         )
-        self._page.banner.say(words.format(fields=fields))
+        self._page.banner.show_message(text.format(fields=fields))

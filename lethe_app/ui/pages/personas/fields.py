@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.persona import Weekday
-from lethe_app.ui.pages.personas.draft import DAY
+from lethe_app.ui.pages.personas.draft import DAY_PREFIX
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
@@ -21,24 +21,33 @@ class Chapter:
 
     name: str
     title: str
-    words: str = ""
+    description: str = ""
     specs: tuple[Spec, ...] = ()
-    before: tuple[str, ...] = ()
+    fields_before: tuple[str, ...] = ()
     """Fields with a widget of their own above the form."""
-    after: tuple[str, ...] = field(default=())
+    fields_after: tuple[str, ...] = field(default=())
     """Fields with a widget of their own below the form."""
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("PersonaPage", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("PersonaPage", text)
 
 
 def chapters() -> list[Chapter]:
     """Return the sections of a character."""
-    return [_who(), _bio(), _scenario(), _style(), _world(), _memory(), _away(), _voice()]
+    return [
+        _identity_chapter(),
+        _bio_chapter(),
+        _scenario_chapter(),
+        _style_chapter(),
+        _world_chapter(),
+        _memory_chapter(),
+        _away_chapter(),
+        _model_chapter(),
+    ]
 
 
-def own_chapters() -> list[Chapter]:
+def user_persona_chapters() -> list[Chapter]:
     """Return the sections of a user persona."""
     name = Spec("name", _tr("Name"), help=_tr("Name that characters call you; {{user}} stands for it in any text."))
     tagline = Spec("tagline", _tr("Tagline"), help=_tr("Note to tell your personas apart; never sent to the model."))
@@ -51,28 +60,28 @@ def own_chapters() -> list[Chapter]:
         lines=6,
         most_lines=24,
     )
-    quiet = Spec(
+    no_hidden_notes = Spec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
         FieldKind.SWITCH,
         _tr("Disable notes about time, moods and proactive memories while you use this persona."),
     )
     return [
-        Chapter("who", _tr("Description"), specs=(name, tagline), before=(AVATAR,)),
+        Chapter("who", _tr("Description"), specs=(name, tagline), fields_before=(AVATAR,)),
         Chapter("bio", _tr("About you"), specs=(bio,)),
-        Chapter("memory", _tr("Chat"), specs=(quiet,)),
+        Chapter("memory", _tr("Chat"), specs=(no_hidden_notes,)),
     ]
 
 
-def _who() -> Chapter:
+def _identity_chapter() -> Chapter:
     name = Spec("name", _tr("Name"), help=_tr("Name of the persona; {{char}} stands for it in any text."))
     tagline = Spec("tagline", _tr("Tagline"), help=_tr("Short text below the name in the list; never sent to the model."))
     tags = Spec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add tag"))
-    return Chapter("who", _tr("Identity"), specs=(name, tagline, tags), before=(AVATAR,))
+    return Chapter("who", _tr("Identity"), specs=(name, tagline, tags), fields_before=(AVATAR,))
 
 
-def _bio() -> Chapter:
-    words = _tr(
+def _bio_chapter() -> Chapter:
+    text = _tr(
         "Description that is always in the prompt. {{char}} is the persona, {{user}} is you; {{date}}, "
         "{{time}} and {{day}} work too."
     )
@@ -92,10 +101,10 @@ def _bio() -> Chapter:
         _tr("One paragraph used in group chats, where a full bio would take too many tokens."),
         lines=3,
     )
-    return Chapter("bio", _tr("Bio"), words, (bio, mini))
+    return Chapter("bio", _tr("Bio"), text, (bio, mini))
 
 
-def _scenario() -> Chapter:
+def _scenario_chapter() -> Chapter:
     scenario = Spec(
         "scenario",
         _tr("Scenario"),
@@ -115,7 +124,7 @@ def _scenario() -> Chapter:
     return Chapter("scenario", _tr("Scenario and greetings"), specs=(scenario, greetings))
 
 
-def _style() -> Chapter:
+def _style_chapter() -> Chapter:
     dialogs = Spec(
         "example_dialogs",
         _tr("Style and examples"),
@@ -138,12 +147,12 @@ def _style() -> Chapter:
     return Chapter("style", _tr("Style"), specs=(dialogs, system))
 
 
-def _world() -> Chapter:
-    words = _tr("World Info entries that are added to the prompt when the conversation mentions their keys.")
-    return Chapter("world", _tr("Worlds (lorebooks)"), words, after=(WORLDS,))
+def _world_chapter() -> Chapter:
+    text = _tr("World Info entries that are added to the prompt when the conversation mentions their keys.")
+    return Chapter("world", _tr("Worlds (lorebooks)"), text, fields_after=(WORLDS,))
 
 
-def _memory() -> Chapter:
+def _memory_chapter() -> Chapter:
     time = Spec(
         "sense_of_time",
         _tr("Sense of time"),
@@ -156,7 +165,7 @@ def _memory() -> Chapter:
         FieldKind.SWITCH,
         _tr("Add dates to the summaries of earlier conversations."),
     )
-    quiet = Spec(
+    no_hidden_notes = Spec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
         FieldKind.SWITCH,
@@ -169,7 +178,7 @@ def _memory() -> Chapter:
         _tr("What the persona thinks of itself and of you, always included in the prompt."),
         lines=3,
     )
-    anew = Spec(
+    auto_update = Spec(
         "self_edit_tokens",
         _tr("Auto-update thoughts"),
         FieldKind.WHOLE,
@@ -181,12 +190,12 @@ def _memory() -> Chapter:
         step=50,
         special=_tr("never"),
     )
-    return Chapter("memory", _tr("Memory"), specs=(time, dates, quiet, thoughts, anew))
+    return Chapter("memory", _tr("Memory"), specs=(time, dates, no_hidden_notes, thoughts, auto_update))
 
 
-def _away() -> Chapter:
+def _away_chapter() -> Chapter:
     mood = Spec("mood", _tr("Moods"), FieldKind.SWITCH, _tr("Mention the persona's mood when you return."))
-    first = _tr("Plans for this weekday, mentioned in a hidden note when you come back after a while.")
+    plan_help = _tr("Plans for this weekday, mentioned in a hidden note when you come back after a while.")
     prefix = Spec(
         "schedule_prefix",
         _tr("Schedule prefix"),
@@ -194,27 +203,29 @@ def _away() -> Chapter:
         help=_tr("Text before the plan of the day in the note."),
     )
     days = tuple(
-        Spec(f"{DAY}{day}", QLocale().standaloneDayName(number), help=first if number == 1 else "")
+        Spec(f"{DAY_PREFIX}{day}", QLocale().standaloneDayName(number), help=plan_help if number == 1 else "")
         for number, day in enumerate(Weekday, start=1)
     )
-    alone = _tr("Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.")
-    agent = Spec("agent_mode", _tr("Background activity"), FieldKind.SWITCH, alone)
-    later = _tr("Saved with the persona, but not used by Lethe yet.")
-    writes = Spec("can_initiate_chat", _tr("Can write first"), FieldKind.SWITCH, later)
-    return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), after=(TASKS,))
+    tasks_help = _tr("Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.")
+    agent = Spec("agent_mode", _tr("Background activity"), FieldKind.SWITCH, tasks_help)
+    unused_help = _tr("Saved with the persona, but not used by Lethe yet.")
+    writes = Spec("can_initiate_chat", _tr("Can write first"), FieldKind.SWITCH, unused_help)
+    return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), fields_after=(TASKS,))
 
 
-def _voice() -> Chapter:
-    words = _tr(
+def _model_chapter() -> Chapter:
+    text = _tr(
         "The preferred model is suggested when you chat while another one is loaded. The sampler preset from "
         "the settings is used if it is ticked here, otherwise the first ticked one."
     )
-    alone = _tr("Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.")
-    override = Spec("override_default_toolset", _tr("Override default tools"), FieldKind.SWITCH, alone)
-    return Chapter("voice", _tr("Model and tools"), words, specs=(override,), before=(MODEL, SAMPLERS), after=(TOOLS,))
+    override_help = _tr("Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.")
+    override = Spec("override_default_toolset", _tr("Override default tools"), FieldKind.SWITCH, override_help)
+    return Chapter(
+        "voice", _tr("Model and tools"), text, specs=(override,), fields_before=(MODEL, SAMPLERS), fields_after=(TOOLS,)
+    )
 
 
-def title_of(name: str) -> str:
+def field_title(name: str) -> str:
     """Return the label of a field for its undo command."""
     titles = {AVATAR: _tr("Avatar"), WORLDS: _tr("Worlds"), SAMPLERS: _tr("Sampler presets"), MODEL: _tr("Preferred model")}
     titles[TASKS] = _tr("Background tasks")

@@ -21,46 +21,46 @@ class PersonaOpening(QObject):
     def __init__(self, page: PersonaPage, leftover: Leftover) -> None:
         super().__init__(page)
         self._page, self._leftover = page, leftover
-        self._services = page.place.services
+        self._services = page.context.services
 
-    async def run(self, persona_id: str) -> None:
+    async def load_page(self, persona_id: str) -> None:
         page, sheet, library = self._page, self._page.sheet, self._services.library
         worlds, samplers = await library.worlds(), await library.samplers()
-        there = {one.unique_name for one in [*await library.personas(), *await library.user_personas()]}
-        rehearsal = await self._services.rehearsing.draft_of(persona_id) if persona_id else None
+        known_ids = {one.unique_name for one in [*await library.personas(), *await library.user_personas()]}
+        rehearsal = await self._services.draft_chat.draft_of(persona_id) if persona_id else None
         original = rehearsal.draft.unique_name if rehearsal is not None else persona_id
-        saved = await library.persona(original) if original in there or (original and rehearsal is None) else None
-        ours = await library.shipped_persona(original) if saved is not None else None
+        saved = await library.persona(original) if original in known_ids or (original and rehearsal is None) else None
+        shipped = await library.shipped_persona(original) if saved is not None else None
         if page.is_closed:
             return
-        sheet.worlds.offer([(name, world.name) for name, world in worlds.items()])
-        sheet.tools.offer([(one.name, one.title) for one in self._services.tooling.sets])
-        sheet.tasks.offer([(known.name, known.task.title) for known in self._services.away.registry.all()])
-        sheet.samplers.offer([(name, preset.name) for name, preset in samplers.items()])
-        self._take_up(saved, ours, rehearsal)
-        self._take_leftover()
-        page.begin_writing()
+        sheet.worlds.set_choices([(name, world.name) for name, world in worlds.items()])
+        sheet.tools.set_choices([(one.name, one.title) for one in self._services.tool_registry.sets])
+        sheet.tasks.set_choices([(entry.name, entry.task.title) for entry in self._services.task_runner.registry.list_tasks()])
+        sheet.samplers.set_choices([(name, preset.name) for name, preset in samplers.items()])
+        self._set_saved(saved, shipped, rehearsal)
+        self._restore_unsaved()
+        page.enable_editing()
         if not page.is_user:
-            await self._find_models()
+            await self._load_models()
 
-    async def _find_models(self) -> None:
+    async def _load_models(self) -> None:
         """Fill the list of models afterwards, because the search reads the disk."""
-        models = await self._services.models.found()
+        models = await self._services.models.list_chat_models()
         if not self._page.is_closed:
-            self._page.sheet.model.offer([(model.path.name, model.name) for model in models])
+            self._page.sheet.model.set_choices([(model.path.name, model.name) for model in models])
 
-    def _take_up(self, saved: Persona | None, ours: Persona | None, rehearsal: Rehearsal | None) -> None:
+    def _set_saved(self, saved: Persona | None, shipped: Persona | None, rehearsal: Rehearsal | None) -> None:
         """Set the persona as saved. If a test copy is open, apply its draft as unsaved changes to the original."""
         page = self._page
         if saved is not None:
-            page.saved, page.draft, page.deeds.ours = saved, Draft(saved), ours
+            page.saved, page.draft, page.persona_actions.shipped = saved, Draft(saved), shipped
         if rehearsal is not None:
-            page.take_over(rehearsal.draft, self.tr("restoring the draft"))
-            page.deeds.show_copy(rehearsal.copy_id)
+            page.replace_fields(rehearsal.draft, self.tr("restoring the draft"))
+            page.persona_actions.show_copy(rehearsal.copy_id)
 
-    def _take_leftover(self) -> None:
+    def _restore_unsaved(self) -> None:
         page = self._page
-        kept = self._leftover.take(page.saved.unique_name if page.saved else "", is_user=page.is_user)
-        if kept is not None and not page.draft.is_like(kept):
-            page.take_over(kept, self.tr("restoring unsaved changes"))
-            page.banner.say(self.tr("Unsaved changes from the last session were restored. Undo discards them."))
+        unsaved = self._leftover.load_draft(page.saved.unique_name if page.saved else "", is_user=page.is_user)
+        if unsaved is not None and not page.draft.is_equivalent_to(unsaved):
+            page.replace_fields(unsaved, self.tr("restoring unsaved changes"))
+            page.banner.show_message(self.tr("Unsaved changes from the last session were restored. Undo discards them."))

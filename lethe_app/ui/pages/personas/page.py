@@ -10,16 +10,16 @@ from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QSh
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.core.icons import icon, icon_before_words
+from lethe_app.ui.core.icons import load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.theme import on_accent
-from lethe_app.ui.dialogs.dialogs import answered
+from lethe_app.ui.core.theme import text_colour_on_accent
+from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.actions import Leaving, PersonaActions, UserDecision
 from lethe_app.ui.pages.personas.draft import Draft, Leftover, Stroke
 from lethe_app.ui.pages.personas.external_changes import ExternalChanges
-from lethe_app.ui.pages.personas.fields import AVATAR, chapters, own_chapters, title_of
+from lethe_app.ui.pages.personas.fields import AVATAR, chapters, field_title, user_persona_chapters
 from lethe_app.ui.pages.personas.form import PersonaSheet
 from lethe_app.ui.pages.personas.loader import PersonaOpening
 from lethe_app.ui.pages.personas.pictures import Pictures
@@ -28,14 +28,14 @@ from lethe_app.ui.pages.undo_commands import UndoGuard
 
 
 class Banner(QFrame):
-    """Message strip with buttons; hidden until `say`, and again after a click on a button."""
+    """Message strip with buttons; hidden until `show_message`, and again after a click on a button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        self._words = QLabel()
-        self._words.setWordWrap(True)
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._label = QLabel()
+        self._label.setWordWrap(True)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._buttons = QWidget()
         self._row = QHBoxLayout(self._buttons)
         self._row.setContentsMargins(0, 0, 0, 0)
@@ -43,18 +43,18 @@ class Banner(QFrame):
         line = QHBoxLayout(self)
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
         line.setSpacing(SPACE_3)
-        line.addWidget(self._words, 1)
+        line.addWidget(self._label, 1)
         line.addWidget(self._buttons)
         self.hide()
 
-    def say(self, words: str, *buttons: tuple[str, Callable[[], object]]) -> None:
+    def show_message(self, text: str, *buttons: tuple[str, Callable[[], object]]) -> None:
         """Show a text with (label, action) buttons; without any there is a button that closes the banner."""
-        self._words.setText(words)
-        self.setAccessibleName(words)
+        self._label.setText(text)
+        self.setAccessibleName(text)
         while (item := self._row.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+            if (old_button := item.widget()) is not None:
+                old_button.hide()
+                old_button.deleteLater()
         for title, action in buttons or ((self.tr("Dismiss"), self.hide),):
             button = QPushButton(title)
             button.setProperty("filled", True)
@@ -64,13 +64,13 @@ class Banner(QFrame):
         self.show()
 
 
-WIDE, NARROW, SHORT, TINY = 74, 60, 52, 40
+PREVIEW_MIN_LINES, BOTH_MIN_LINES, LONG_LABEL_MIN_LINES, SECTIONS_MIN_LINES = 74, 60, 52, 40
 """Page widths as multiples of the line height.
 
 From WIDE on the preview is shown at first, below NARROW it replaces the fields, below SHORT the chat button has a short
 label, below TINY the list of sections is hidden.
 """
-TALK = QKeySequence("Ctrl+Return")
+CHAT_SHORTCUT = QKeySequence("Ctrl+Return")
 
 
 class PersonaPage(Page):
@@ -78,54 +78,57 @@ class PersonaPage(Page):
     start.
     """
 
-    def __init__(self, place: PageContext, persona_id: str = "", *, is_user: bool = False) -> None:
+    def __init__(self, context: PageContext, persona_id: str = "", *, is_user: bool = False) -> None:
         """Create the page; without an id for a new persona, with the id of a test copy for the draft it was made from."""
-        super().__init__(place.theme, "")
-        self.place = place
+        super().__init__(context.theme, "")
+        self.context = context
         self.draft = Draft(is_user=is_user)
         self.saved: Persona | None = None
         self.is_user = is_user
         self.pictures = Pictures()
         self.is_loaded = self.is_closed = False
-        self.saving = asyncio.Lock()
-        self._by_hand = False
-        self._settled = False
-        self._leftover = Leftover(place.services.paths.window)
-        self.deeds = PersonaActions(self)
-        self.sheet = PersonaSheet(own_chapters() if is_user else chapters(), self.theme)
-        self.sheet.changed.connect(self.change)
-        self.sheet.typed.connect(self.follow_draft)
-        self.sheet.avatar.pick_wanted.connect(self.deeds.pick_picture)
-        self.sheet.avatar.remove_wanted.connect(lambda: self.change(AVATAR, ""))
+        self.save_lock = asyncio.Lock()
+        self._is_user_input = False
+        self._is_discarded = False
+        self._leftover = Leftover(context.services.paths.window)
+        self.persona_actions = PersonaActions(self)
+        self.sheet = PersonaSheet(user_persona_chapters() if is_user else chapters(), self.theme)
+        self.sheet.changed.connect(self.change_field)
+        self.sheet.unfinished_changed.connect(self.show_draft_state)
+        self.sheet.avatar.pick_wanted.connect(self.persona_actions.pick_picture)
+        self.sheet.avatar.remove_wanted.connect(lambda: self.change_field(AVATAR, ""))
         self.preview = PersonaPreview(self.theme, is_user=is_user)
         self.banner = Banner()
-        self.reading = PersonaReading(self)
-        self.meanwhile = ExternalChanges(self)
+        self.preview_updater = PersonaReading(self)
+        self.external_changes = ExternalChanges(self)
         self._build()
         self._guard = UndoGuard(self)
-        self._forget: list[Callable[[], None]] = [
-            place.services.models.changed.add(lambda _state: self.reading.soon()),
-            place.services.preferences.changed.add(lambda _settings: self.reading.soon()),
+        self._unsubscribers: list[Callable[[], None]] = [
+            context.services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),
+            context.services.preferences.changed.add(lambda _settings: self.preview_updater.schedule_update()),
         ]
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
-        self.follow_draft()
-        place.bridge.spawn(PersonaOpening(self, self._leftover).run(persona_id))
+        self.show_draft_state()
+        context.bridge.start_task(PersonaOpening(self, self._leftover).load_page(persona_id))
 
     # building
 
     def _build(self) -> None:
-        self._preview_button = self._tool("eye", self.tr("Show prompt preview"))
+        self._preview_button = self._add_tool_button("eye", self.tr("Show prompt preview"))
         self._preview_button.setCheckable(True)
-        self._preview_button.clicked.connect(self._arrange)
+        self._preview_button.clicked.connect(self._update_layout)
         self._is_arranged = False
-        self._talk = self.add_button("", self.deeds.talk, "send")
-        self._talk.setVisible(not self.is_user)
-        self._save = self.add_button(self.tr("Save"), self._save_now, "save", primary=True)
-        self._save.setToolTip(self.tr("Save  Ctrl+S"))
-        more = self._tool("dots", self.tr("More"))
+        self._chat_button = self.add_button("", self.persona_actions.start_chat, "send")
+        self._chat_button.setVisible(not self.is_user)
+        self._save_button = self.add_button(self.tr("Save"), self._start_saving, "save", primary=True)
+        self._save_button.setToolTip(self.tr("Save  Ctrl+S"))
+        more = self._add_tool_button("dots", self.tr("More"))
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        more.setMenu(self.deeds.menu)
-        for keys, slot in ((QKeySequence(QKeySequence.StandardKey.Save), self._save_now), (TALK, self._talk.click)):
+        more.setMenu(self.persona_actions.menu)
+        for keys, slot in (
+            (QKeySequence(QKeySequence.StandardKey.Save), self._start_saving),
+            (CHAT_SHORTCUT, self._chat_button.click),
+        ):
             shortcut = QShortcut(keys, self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
@@ -136,205 +139,207 @@ class PersonaPage(Page):
         self.body.addWidget(self.banner)
         self.body.addLayout(row, 1)
 
-    def _tool(self, drawing: str, words: str) -> QToolButton:
+    def _add_tool_button(self, icon_name: str, text: str) -> QToolButton:
         button = QToolButton()
         button.setIconSize(QSize(ICON, ICON))
-        button.setToolTip(words)
-        button.setAccessibleName(words)
-        self._icons.append(lambda: button.setIcon(icon(drawing, self.theme.palette.text)))
-        self._icons[-1]()
+        button.setToolTip(text)
+        button.setAccessibleName(text)
+        self._icon_updates.append(lambda: button.setIcon(load_icon(icon_name, self.theme.palette.text)))
+        self._icon_updates[-1]()
         self._buttons.addWidget(button)
         return button
 
-    def begin_writing(self) -> None:
+    def enable_editing(self) -> None:
         """Show the loaded draft and enable editing."""
         self.is_loaded = True
         self.sheet.setEnabled(True)
         self.sheet.show_values(self.draft.values)
-        self.follow_draft()
-        self.reading.now()
-        self.first_focus().setFocus()
+        self.show_draft_state()
+        self.preview_updater.update_now()
+        self.first_focus_widget().setFocus()
 
     # changing
 
-    def change(self, name: str, value: object) -> None:
+    def change_field(self, name: str, value: object) -> None:
         """Set a field as input of the user. Can be undone."""
         old = self.draft.values[name]
         if value != old:
-            self._by_hand = True
-            self.undo.push(Stroke(title_of(name), name, old, value, self._put))
-            self._by_hand = False
+            self._is_user_input = True
+            self.undo_stack.push(Stroke(field_title(name), name, old, value, self._apply_value))
+            self._is_user_input = False
 
-    def take_over(self, persona: Persona, title: str) -> None:
+    def replace_fields(self, persona: Persona, title: str) -> None:
         """Set all fields to those of `persona` in a single undo step."""
-        changes = list(self.draft.differences(persona))
+        changes = list(self.draft.differing_fields(persona))
         if not changes:
             return
-        self._by_hand = True
-        self.undo.beginMacro(title)
+        self._is_user_input = True
+        self.undo_stack.beginMacro(title)
         for name, old, new in changes:
-            self.undo.push(Stroke(title, name, old, new, self._put))
-        self.undo.endMacro()
-        self._by_hand = False
+            self.undo_stack.push(Stroke(title, name, old, new, self._apply_value))
+        self.undo_stack.endMacro()
+        self._is_user_input = False
 
-    def _put(self, name: str, value: object) -> None:
+    def _apply_value(self, name: str, value: object) -> None:
         """Store and show a value; on undo and redo, scroll to its field."""
         self.draft.values[name] = self.pictures.file_of(str(value)) or value if name == AVATAR else value
         self.sheet.set_field(name, value)
-        if not self._by_hand:
-            self.sheet.reveal(name)
-        self.follow_draft()
+        if not self._is_user_input:
+            self.sheet.reveal_field(name)
+        self.show_draft_state()
 
-    def follow_draft(self) -> None:
+    def show_draft_state(self) -> None:
         """Update title, buttons and previews for the state of the draft."""
-        name = self.name
-        new = self.tr("New user persona") if self.is_user else self.tr("New persona")
-        self.title.set_full(name or new)
-        self.setAccessibleName(self.tr("Edit {name}").format(name=name) if name else new)
+        name = self.persona_name
+        new_title = self.tr("New user persona") if self.is_user else self.tr("New persona")
+        self.title.set_full_text(name or new_title)
+        self.setAccessibleName(self.tr("Edit {name}").format(name=name) if name else new_title)
         is_dirty = self.is_dirty or self.sheet.is_unfinished
-        unsaved = self.tr("not saved") if self.saved is None else self.tr("unsaved changes")
-        self.subtitle.set_full(unsaved if is_dirty else "")
-        self._save.setEnabled(self.is_loaded and (is_dirty or self.saved is None))
-        self._talk.setEnabled(self.is_loaded)
-        self._dress_save()
-        self._name_talk()
+        unsaved_text = self.tr("not saved") if self.saved is None else self.tr("unsaved changes")
+        self.subtitle.set_full_text(unsaved_text if is_dirty else "")
+        self._save_button.setEnabled(self.is_loaded and (is_dirty or self.saved is None))
+        self._chat_button.setEnabled(self.is_loaded)
+        self._update_save_icon()
+        self._update_chat_button()
         if name:
-            self.sheet.complain("name", "")
+            self.sheet.show_error("name", "")
         self.show_picture()
-        self.reading.soon()
+        self.preview_updater.schedule_update()
 
-    def _name_talk(self) -> None:
+    def _update_chat_button(self) -> None:
         is_draft = self.is_dirty or self.saved is None
-        full = self.tr("Chat with draft") if is_draft else self.tr("Chat")
-        self._talk.setText(full if self._lines() >= SHORT else self.tr("Chat"))
-        self._talk.setToolTip(f"{full}  {TALK.toString(QKeySequence.SequenceFormat.NativeText)}")
+        full_label = self.tr("Chat with draft") if is_draft else self.tr("Chat")
+        self._chat_button.setText(full_label if self._width_in_lines() >= LONG_LABEL_MIN_LINES else self.tr("Chat"))
+        self._chat_button.setToolTip(f"{full_label}  {CHAT_SHORTCUT.toString(QKeySequence.SequenceFormat.NativeText)}")
 
-    def _dress_save(self) -> None:
+    def _update_save_icon(self) -> None:
         """Set the icon's colour, because a disabled button has a different background."""
-        ink = on_accent(self.theme.palette) if self._save.isEnabled() else self.theme.palette.muted
-        self._save.setIcon(icon_before_words("save", ink))
+        colour = text_colour_on_accent(self.theme.palette) if self._save_button.isEnabled() else self.theme.palette.muted
+        self._save_button.setIcon(load_button_icon("save", colour))
 
     def show_picture(self) -> None:
         """Show the draft's avatar."""
-        who, kept = self.saved.unique_name if self.saved else self.name, str(self.draft.values[AVATAR])
-        path = self.place.services.library.avatar(Persona(name="?", avatar=kept)) if kept else None
-        drawn = self.pictures.drawn(kept, path, (who, self.name), self.theme.palette, self.devicePixelRatioF())
-        words = self.tr("Avatar of {name}").format(name=self.name) if kept else self.tr("No avatar")
-        self.sheet.avatar.show_picture(drawn, words, is_own=bool(kept))
+        persona_id, avatar_name = self.saved.unique_name if self.saved else self.persona_name, str(self.draft.values[AVATAR])
+        path = self.context.services.library.avatar(Persona(name="?", avatar=avatar_name)) if avatar_name else None
+        pixmap = self.pictures.render_avatar(
+            avatar_name, path, (persona_id, self.persona_name), self.theme.palette, self.devicePixelRatioF()
+        )
+        text = self.tr("Avatar of {name}").format(name=self.persona_name) if avatar_name else self.tr("No avatar")
+        self.sheet.avatar.show_avatar(pixmap, text, is_custom=bool(avatar_name))
 
     # saving and leaving
 
     @property
-    def name(self) -> str:
+    def persona_name(self) -> str:
         return str(self.draft.values["name"]).strip()
 
     @property
     def is_dirty(self) -> bool:
-        return not self.draft.is_like(self.saved)
+        return not self.draft.is_equivalent_to(self.saved)
 
-    def _save_now(self) -> None:
-        self.sheet.finish()
-        if self._save.isEnabled():
-            self.place.bridge.spawn(self._save_once())
+    def _start_saving(self) -> None:
+        self.sheet.apply_unfinished()
+        if self._save_button.isEnabled():
+            self.context.bridge.start_task(self._save_ignoring_result())
 
-    async def _save_once(self) -> None:
-        await self.save()
+    async def _save_ignoring_result(self) -> None:
+        await self.save_persona()
 
-    async def save(self) -> bool:
+    async def save_persona(self) -> bool:
         """Save the draft; return False and mark the field if it is not valid."""
-        self.sheet.finish()
-        if not self.name:
-            self.sheet.complain("name", self.tr("Name is required."))
-            self.sheet.reveal("name")
+        self.sheet.apply_unfinished()
+        if not self.persona_name:
+            self.sheet.show_error("name", self.tr("Name is required."))
+            self.sheet.reveal_field("name")
             return False
-        if self._save.hasFocus():  # it is greyed in a moment, and the keyboard would land on whatever is next
-            self._talk.setFocus()
-        async with self.saving:  # of two wishes at once the second finds everything done
+        if self._save_button.hasFocus():  # it is greyed in a moment, and the keyboard would land on whatever is next
+            self._chat_button.setFocus()
+        async with self.save_lock:  # of two wishes at once the second finds everything done
             if self.is_dirty or self.saved is None:
-                await self.meanwhile.catch_up()
-                self.become(await self.deeds.save_draft())
+                await self.external_changes.merge_changes()
+                self.adopt_saved(await self.persona_actions.save_draft())
         return True
 
-    def become(self, saved: Persona) -> None:
+    def adopt_saved(self, saved: Persona) -> None:
         """Take the saved persona as the base of the draft."""
         self.saved = self.draft.base = saved
         self.draft.values[AVATAR] = saved.avatar
-        self.meanwhile.mark_saved()
-        self.follow_draft()
+        self.external_changes.mark_saved()
+        self.show_draft_state()
 
     def discard_unsaved(self) -> None:
         """Drop unsaved changes: neither ask about them nor store them."""
-        self._settled = True
+        self._is_discarded = True
 
-    def keep_draft(self) -> None:
+    def store_draft(self) -> None:
         """Store unsaved changes for the next start, in case the window is closed or the program is killed."""
-        if self.is_loaded and self.is_dirty and not self._settled:
-            self._leftover.keep_draft(self.draft.persona("?"), is_new=self.saved is None)
+        if self.is_loaded and self.is_dirty and not self._is_discarded:
+            self._leftover.save_draft(self.draft.build_persona("?"), is_new=self.saved is None)
         elif self.is_loaded:
-            self._leftover.drop()
+            self._leftover.delete_draft()
 
-    async def may_leave(self) -> bool:
-        self.sheet.finish()
-        if self._settled or not self.is_loaded or not self.is_dirty:
+    async def confirm_leave(self) -> bool:
+        self.sheet.apply_unfinished()
+        if self._is_discarded or not self.is_loaded or not self.is_dirty:
             return True
-        dialog = Leaving(self.place.window, self.title.accessibleName())
-        await answered(dialog)
+        dialog = Leaving(self.context.window, self.title.accessibleName())
+        await run_dialog(dialog)
         if dialog.choice is UserDecision.SAVE:
-            return await self.save()
+            return await self.save_persona()
         if dialog.choice is UserDecision.DISCARD:
             self.discard_unsaved()
         return dialog.choice is UserDecision.DISCARD
 
     def close_page(self) -> None:
-        self.sheet.finish()
+        self.sheet.apply_unfinished()
         self.is_closed = True
-        self.meanwhile.close()
-        for forget in self._forget:
-            forget()
-        self.reading.close()
-        self.deeds.close()
-        self._guard.close()
-        self.keep_draft()
+        self.external_changes.close()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+        self.preview_updater.close()
+        self.persona_actions.close()
+        self._guard.stop_watching()
+        self.store_draft()
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         return self.sheet.field("name")
 
     # Qt events.
 
-    def dress(self) -> None:
-        super().dress()
+    def apply_theme(self) -> None:
+        super().apply_theme()
         # The constructor of Page calls this method before the fields exist.
         if hasattr(self, "sheet"):
             self.sheet.fit_sections()
-            self.sheet.avatar.dress()
-            self._dress_save()
+            self.sheet.avatar.apply_theme()
+            self._update_save_icon()
             self.show_picture()
-            self._arrange()
+            self._update_layout()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange()
-        self._name_talk()
+        self._update_layout()
+        self._update_chat_button()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.place.window.actions_["persona_editor"].setEnabled(True)
+        self.context.window.actions_["persona_editor"].setEnabled(True)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Show the preview if there is room for it when the page is first shown; later only the user's choice counts."""
         super().showEvent(event)
-        self.place.window.actions_["persona_editor"].setEnabled(False)  # of one persona there must not be two drafts
+        self.context.window.actions_["persona_editor"].setEnabled(False)  # of one persona there must not be two drafts
         if not self._is_arranged:
             self._is_arranged = True
-            self._preview_button.setChecked(self._lines() >= WIDE)
-            self._arrange()
+            self._preview_button.setChecked(self._width_in_lines() >= PREVIEW_MIN_LINES)
+            self._update_layout()
 
-    def _lines(self) -> float:
+    def _width_in_lines(self) -> float:
         return self.width() / max(1, self.fontMetrics().height())
 
-    def _arrange(self) -> None:
+    def _update_layout(self) -> None:
         """Show preview, fields and list of sections as far as the width allows."""
-        wanted, lines = self._preview_button.isChecked(), self._lines()
-        self.preview.setVisible(wanted)
-        self.sheet.setVisible(not wanted or lines >= NARROW)
-        self.sheet.sections.setVisible(lines >= TINY)
+        shows_preview, lines = self._preview_button.isChecked(), self._width_in_lines()
+        self.preview.setVisible(shows_preview)
+        self.sheet.setVisible(not shows_preview or lines >= BOTH_MIN_LINES)
+        self.sheet.sections.setVisible(lines >= SECTIONS_MIN_LINES)

@@ -8,37 +8,37 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize,
 from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter, QPainterPath, QPixmap
 
 from lethe_app.errors import FileError
-from lethe_app.ui.core.avatars import avatar
+from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.palette import Palette
-from lethe_app.ui.widgets.avatar_field import SIZE
+from lethe_app.ui.widgets.avatar_field import AVATAR_SIZE
 
-ENDINGS = ("png", "jpg", "jpeg", "webp")
+EXTENSIONS = ("png", "jpg", "jpeg", "webp")
 FORMATS = {"png", "jpeg", "webp"}
-LARGEST_FILE = 25 * 1024 * 1024
-LONGEST_SIDE, MOST_PIXELS = 20_000, 50_000_000
+MAX_FILE_BYTES = 25 * 1024 * 1024
+MAX_SIDE, MAX_PIXELS = 20_000, 50_000_000
 """Pixels above which an image is not decoded, as it would take too much memory."""
-MOST_MEGABYTES = 256
+MAX_MEGABYTES = 256
 """Allocation limit of Qt's image reader."""
-WORKED_ON = 1600
+WORKING_SIDE = 1600
 """Pixels of the longer side while cropping; more would only make dragging slow."""
-SIDE = 512
+SAVED_SIDE = 512
 """Pixels per side of the saved square."""
-PENDING = "new picture "
+PENDING_PREFIX = "new picture "
 """Prefix of the name of an unsaved avatar; as it has no file extension, it cannot be confused with a file."""
 
 
 def read_picture(path: Path) -> QImage:
-    """Return the image in a file, rotated as its metadata says and scaled down to `WORKED_ON`.
+    """Return the image in a file, rotated as its metadata says and scaled down to `WORKING_SIDE`.
 
     Raise FileError if it is larger than 25 MB, not a PNG, JPEG or WebP image, too large in pixels, or damaged. The format is
     taken from the content, not from the file name.
     """
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise FileError(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MB", remedy="Choose a smaller image.")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise FileError(path, f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MB", remedy="Choose a smaller image.")
     except OSError as error:
         raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
-    QImageReader.setAllocationLimit(MOST_MEGABYTES)
+    QImageReader.setAllocationLimit(MAX_MEGABYTES)
     reader = QImageReader(str(path))
     reader.setDecideFormatFromContent(True)
     if bytes(reader.format().data()).decode("ascii", "replace") not in FORMATS:
@@ -47,21 +47,21 @@ def read_picture(path: Path) -> QImage:
     size = reader.size()
     if not size.isValid() or size.isEmpty():
         raise FileError(path, "is damaged: it contains no image size")
-    if max(size.width(), size.height()) > LONGEST_SIDE or size.width() * size.height() > MOST_PIXELS:
+    if max(size.width(), size.height()) > MAX_SIDE or size.width() * size.height() > MAX_PIXELS:
         raise FileError(path, f"is too large ({size.width()} × {size.height()})", remedy="Choose a smaller image.")
     reader.setAutoTransform(True)
-    if max(size.width(), size.height()) > WORKED_ON:
-        reader.setScaledSize(size.scaled(WORKED_ON, WORKED_ON, Qt.AspectRatioMode.KeepAspectRatio))
+    if max(size.width(), size.height()) > WORKING_SIDE:
+        reader.setScaledSize(size.scaled(WORKING_SIDE, WORKING_SIDE, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     if image.isNull():
         raise FileError(path, f"cannot be shown: {reader.errorString().lower()}")
     return image.convertToFormat(QImage.Format.Format_ARGB32)
 
 
-def cropped(image: QImage, frame: QRect) -> bytes:
-    """Return the part of `image` in the square `frame` as a PNG of `SIDE` pixels."""
+def crop_to_png(image: QImage, frame: QRect) -> bytes:
+    """Return the part of `image` in the square `frame` as a PNG of `SAVED_SIDE` pixels."""
     part = image.copy(frame).scaled(
-        QSize(SIDE, SIDE), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+        QSize(SAVED_SIDE, SAVED_SIDE), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
     content = QByteArray()
     buffer = QBuffer(content)
@@ -77,9 +77,9 @@ class Pictures:
         self._contents: dict[str, bytes] = {}
         self._files: dict[str, str] = {}
 
-    def add(self, content: bytes) -> str:
+    def add_picture(self, content: bytes) -> str:
         """Store a cropped PNG and return the name to set in the draft."""
-        name = f"{PENDING}{len(self._contents) + 1}"
+        name = f"{PENDING_PREFIX}{len(self._contents) + 1}"
         self._contents[name] = content
         return name
 
@@ -93,28 +93,32 @@ class Pictures:
         """
         return self._files.get(name, "") if name in self._contents else name
 
-    def saved_as(self, name: str, file: str) -> None:
+    def mark_saved(self, name: str, file: str) -> None:
         self._files[name] = file
 
-    def drawn(self, name: str, path: Path | None, who: tuple[str, str], palette: Palette, density: float) -> QPixmap:
+    def render_avatar(self, name: str, path: Path | None, owner: tuple[str, str], palette: Palette, density: float) -> QPixmap:
         """Return an avatar as a disc; `path` is its file if it is saved.
 
-        `who` is id and name of the persona, for the placeholder of those without an avatar.
+        `owner` is id and name of the persona, for the placeholder of those without an avatar.
         """
         content = self.content(name)
-        return round_picture(content, SIZE, density) if content is not None else avatar(path, *who, SIZE, palette, density)
+        return (
+            round_picture(content, AVATAR_SIZE, density)
+            if content is not None
+            else render_avatar(path, *owner, AVATAR_SIZE, palette, density)
+        )
 
 
 def round_picture(content: bytes, side: int, density: float) -> QPixmap:
     """Return a PNG as a disc of `side` logical pixels."""
-    drawn = QPixmap(round(side * density), round(side * density))
-    drawn.setDevicePixelRatio(density)
-    drawn.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(drawn)
+    pixmap = QPixmap(round(side * density), round(side * density))
+    pixmap.setDevicePixelRatio(density)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     disc = QPainterPath()
     disc.addEllipse(QRectF(0, 0, side, side))
     painter.setClipPath(disc)
     painter.drawImage(QRectF(0, 0, side, side), QImage.fromData(content))
     painter.end()
-    return drawn
+    return pixmap

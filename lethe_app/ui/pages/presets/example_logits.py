@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lethe_app.domain.model import NextWords
 
-BEGINNING = "The old lighthouse keeper opened the door and saw"
-EXAMPLE = NextWords(
+EXAMPLE_TEXT = "The old lighthouse keeper opened the door and saw"
+EXAMPLE_LOGITS = NextWords(
     (
         (" the", 10.62), (" a", 9.56), (" her", 8.45), (" what", 8.19), (" something", 7.96), (" his", 7.66),
         (" them", 7.59), (" it", 7.16), (" an", 6.82), (" Emily", 6.48), (" your", 6.47), (" two", 6.43), (" their", 6.41),

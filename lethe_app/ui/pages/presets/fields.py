@@ -11,95 +11,118 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.events import Ready
 from lethe_app.services.prompting.turn_context import is_small, suited_sampler, suited_system
-from lethe_app.ui.pages.settings.fields import bounds
+from lethe_app.ui.pages.settings.fields import value_bounds
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
-Group = tuple[str, list[Spec]]
+FieldGroup = tuple[str, list[Spec]]
 """Title of a card, and its fields."""
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("Preset", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Preset", text)
 
 
-def _number(name: str, title: str, told: str, off: str = "") -> Spec:
-    declared = SamplerPreset.model_fields[name]
-    lowest, highest = bounds(declared)
-    if declared.annotation is int:
-        return Spec(name, title, FieldKind.WHOLE, told, lowest=lowest, highest=highest, special=off)
-    return Spec(name, title, FieldKind.NUMBER, told, lowest=lowest, highest=min(highest, 100), step=0.05, special=off)
+def _number_spec(name: str, title: str, help_text: str, special_text: str = "") -> Spec:
+    field_info = SamplerPreset.model_fields[name]
+    lowest, highest = value_bounds(field_info)
+    if field_info.annotation is int:
+        return Spec(name, title, FieldKind.WHOLE, help_text, lowest=lowest, highest=highest, special=special_text)
+    return Spec(
+        name, title, FieldKind.NUMBER, help_text, lowest=lowest, highest=min(highest, 100), step=0.05, special=special_text
+    )
 
 
-def _line(name: str, title: str, told: str = "") -> Spec:
-    return Spec(name, title, FieldKind.CODE, told)
+def _line_spec(name: str, title: str, help_text: str = "") -> Spec:
+    return Spec(name, title, FieldKind.CODE, help_text)
 
 
-def _texts(name: str, title: str, told: str) -> Spec:
-    return Spec(name, title, FieldKind.WORDS, told, commas=False, escapes=True)
+def _texts_spec(name: str, title: str, help_text: str) -> Spec:
+    return Spec(name, title, FieldKind.WORDS, help_text, commas=False, escapes=True)
 
 
-def sampler_groups() -> list[Group]:
+def sampler_groups() -> list[FieldGroup]:
     """Return the fields of a sampler preset."""
-    off, end = _tr("off"), _tr("whole context")
+    off, whole_context = _tr("off"), _tr("whole context")
     return [
         (
             _tr("Basic"),
             [
                 Spec("name", _tr("Name")),
-                _number("temperature", _tr("Temperature"), _tr("Randomness of the output; 0 always picks the top token.")),
-                _number("min_p", _tr("Min-P"), _tr("Minimum probability of a token, relative to the most likely one."), off),
-                _number("top_p", _tr("Top-P"), _tr("Keep the most likely tokens up to this total probability; 1 = off.")),
-                _number("top_k", _tr("Top-K"), _tr("Keep only this many of the most likely tokens."), off),
+                _number_spec("temperature", _tr("Temperature"), _tr("Randomness of the output; 0 always picks the top token.")),
+                _number_spec(
+                    "min_p", _tr("Min-P"), _tr("Minimum probability of a token, relative to the most likely one."), off
+                ),
+                _number_spec("top_p", _tr("Top-P"), _tr("Keep the most likely tokens up to this total probability; 1 = off.")),
+                _number_spec("top_k", _tr("Top-K"), _tr("Keep only this many of the most likely tokens."), off),
             ],
         ),
         (
             _tr("Repetition"),
             [
-                _number("repetition_penalty", _tr("Repetition penalty"), _tr("Penalty for tokens used before; 1 = off.")),
-                _number("repetition_range", _tr("Repetition range"), _tr("Number of recent tokens to check; 0 = off."), end),
-                _number("presence_penalty", _tr("Presence penalty"), _tr("Penalty applied once to every token used before.")),
-                _number("frequency_penalty", _tr("Frequency penalty"), _tr("Penalty applied for every use of a token.")),
-                _number("dry_multiplier", _tr("DRY multiplier"), _tr("Strength of the penalty for repeated phrases."), off),
-                _number("dry_base", _tr("DRY base"), _tr("Growth of the penalty with the length of the phrase.")),
-                _number("dry_allowed_length", _tr("DRY allowed length"), _tr("Phrase length in tokens without a penalty.")),
-                _number("dry_range", _tr("DRY range"), _tr("Number of recent tokens to check for repeated phrases."), end),
-                _texts("dry_breakers", _tr("DRY sequence breakers"), _tr("Strings at which a repeated phrase ends.")),
+                _number_spec("repetition_penalty", _tr("Repetition penalty"), _tr("Penalty for tokens used before; 1 = off.")),
+                _number_spec(
+                    "repetition_range",
+                    _tr("Repetition range"),
+                    _tr("Number of recent tokens to check; 0 = off."),
+                    whole_context,
+                ),
+                _number_spec(
+                    "presence_penalty", _tr("Presence penalty"), _tr("Penalty applied once to every token used before.")
+                ),
+                _number_spec("frequency_penalty", _tr("Frequency penalty"), _tr("Penalty applied for every use of a token.")),
+                _number_spec(
+                    "dry_multiplier", _tr("DRY multiplier"), _tr("Strength of the penalty for repeated phrases."), off
+                ),
+                _number_spec("dry_base", _tr("DRY base"), _tr("Growth of the penalty with the length of the phrase.")),
+                _number_spec(
+                    "dry_allowed_length", _tr("DRY allowed length"), _tr("Phrase length in tokens without a penalty.")
+                ),
+                _number_spec(
+                    "dry_range", _tr("DRY range"), _tr("Number of recent tokens to check for repeated phrases."), whole_context
+                ),
+                _texts_spec("dry_breakers", _tr("DRY sequence breakers"), _tr("Strings at which a repeated phrase ends.")),
             ],
         ),
         (
             _tr("Advanced"),
             [
-                _number("typical_p", _tr("Typical-P"), _tr("Keep tokens of typical information content; 1 = off.")),
-                _number("top_n_sigma", _tr("Top-n-sigma"), _tr("Keep tokens within this many deviations of the best."), off),
-                _number("xtc_probability", _tr("XTC probability"), _tr("Chance that the most likely tokens are removed."), off),
-                _number("xtc_threshold", _tr("XTC threshold"), _tr("Minimum probability of the tokens that may be removed.")),
-                _number(
+                _number_spec("typical_p", _tr("Typical-P"), _tr("Keep tokens of typical information content; 1 = off.")),
+                _number_spec(
+                    "top_n_sigma", _tr("Top-n-sigma"), _tr("Keep tokens within this many deviations of the best."), off
+                ),
+                _number_spec(
+                    "xtc_probability", _tr("XTC probability"), _tr("Chance that the most likely tokens are removed."), off
+                ),
+                _number_spec(
+                    "xtc_threshold", _tr("XTC threshold"), _tr("Minimum probability of the tokens that may be removed.")
+                ),
+                _number_spec(
                     "dynatemp_range", _tr("Dynamic temperature range"), _tr("Variation of temperature with uncertainty."), off
                 ),
-                _number("dynatemp_exponent", _tr("Dynamic temperature exponent"), _tr("Steepness of that variation.")),
-                _number("mirostat", _tr("Mirostat"), _tr("Version 1 or 2; replaces all samplers but temperature."), off),
-                _number("mirostat_tau", _tr("Mirostat tau"), _tr("Target surprise of the output.")),
-                _number("mirostat_eta", _tr("Mirostat eta"), _tr("Learning rate of Mirostat.")),
-                _number("seed", _tr("Seed"), _tr("Number that makes results reproducible."), _tr("random")),
+                _number_spec("dynatemp_exponent", _tr("Dynamic temperature exponent"), _tr("Steepness of that variation.")),
+                _number_spec("mirostat", _tr("Mirostat"), _tr("Version 1 or 2; replaces all samplers but temperature."), off),
+                _number_spec("mirostat_tau", _tr("Mirostat tau"), _tr("Target surprise of the output.")),
+                _number_spec("mirostat_eta", _tr("Mirostat eta"), _tr("Learning rate of Mirostat.")),
+                _number_spec("seed", _tr("Seed"), _tr("Number that makes results reproducible."), _tr("random")),
             ],
         ),
     ]
 
 
-def instruct_groups() -> list[Group]:
+def instruct_groups() -> list[FieldGroup]:
     r"""Return the fields of an instruct format; in them a line break is written as \n."""
     return [
         (
             _tr("Basic"),
             [
                 Spec("name", _tr("Name")),
-                _line("system_start", _tr("System prefix")),
-                _line("system_end", _tr("System suffix")),
-                _line("user_start", _tr("User prefix")),
-                _line("user_end", _tr("User suffix")),
-                _line("bot_start", _tr("Assistant prefix")),
-                _line("bot_end", _tr("Assistant suffix")),
-                _texts("stop_strings", _tr("Stop strings"), _tr("Strings that end a reply.")),
+                _line_spec("system_start", _tr("System prefix")),
+                _line_spec("system_end", _tr("System suffix")),
+                _line_spec("user_start", _tr("User prefix")),
+                _line_spec("user_end", _tr("User suffix")),
+                _line_spec("bot_start", _tr("Assistant prefix")),
+                _line_spec("bot_end", _tr("Assistant suffix")),
+                _texts_spec("stop_strings", _tr("Stop strings"), _tr("Strings that end a reply.")),
                 Spec(
                     "system_role",
                     _tr("Supports system role"),
@@ -112,9 +135,9 @@ def instruct_groups() -> list[Group]:
         (
             _tr("Thinking"),
             [
-                _line("thinking_start", _tr("Thinking start tag")),
-                _line("thinking_end", _tr("Thinking end tag")),
-                _line(
+                _line_spec("thinking_start", _tr("Thinking start tag")),
+                _line_spec("thinking_end", _tr("Thinking end tag")),
+                _line_spec(
                     "reply_start",
                     _tr("Assistant prefix when thinking"),
                     _tr("Prefix of a new reply with thinking, if it differs from the prefix of past replies."),
@@ -129,14 +152,18 @@ def instruct_groups() -> list[Group]:
         ),
         (
             _tr("Advanced"),
-            [_line("bos", _tr("BOS token"), _tr("Text at the beginning of the prompt; leave empty if the tokenizer adds it."))],
+            [
+                _line_spec(
+                    "bos", _tr("BOS token"), _tr("Text at the beginning of the prompt; leave empty if the tokenizer adds it.")
+                )
+            ],
         ),
     ]
 
 
-def system_groups() -> list[Group]:
+def system_groups() -> list[FieldGroup]:
     """Return the fields of a system prompt preset."""
-    told = _tr("Leave empty to omit this section from the prompt.")
+    help_text = _tr("Leave empty to omit this section from the prompt.")
     return [
         (
             _tr("Prompt"),
@@ -154,12 +181,12 @@ def system_groups() -> list[Group]:
         (
             _tr("Section headings"),
             [
-                Spec("world_info_title", _tr("World entries"), help=told),
-                Spec("scenario_title", _tr("Scenario"), help=told),
-                Spec("dialogs_title", _tr("Style and examples"), help=told),
-                Spec("session_history_title", _tr("Earlier conversations"), help=told),
-                Spec("core_facts_title", _tr("Facts"), help=told),
-                Spec("inner_thoughts_title", _tr("Personal thoughts"), help=told),
+                Spec("world_info_title", _tr("World entries"), help=help_text),
+                Spec("scenario_title", _tr("Scenario"), help=help_text),
+                Spec("dialogs_title", _tr("Style and examples"), help=help_text),
+                Spec("session_history_title", _tr("Earlier conversations"), help=help_text),
+                Spec("core_facts_title", _tr("Facts"), help=help_text),
+                Spec("inner_thoughts_title", _tr("Personal thoughts"), help=help_text),
                 Spec("memories_title", _tr("Recalled memories")),
                 Spec("category_separator", _tr("Heading marker")),
                 Spec("sub_category_separator", _tr("Subheading marker")),
@@ -168,14 +195,14 @@ def system_groups() -> list[Group]:
     ]
 
 
-GROUPS: dict[type[BaseModel], Any] = {
+GROUP_BUILDERS: dict[type[BaseModel], Any] = {
     SamplerPreset: sampler_groups,
     InstructPreset: instruct_groups,
     SystemPreset: system_groups,
 }
 
 
-def suited(services: AppServices, kind: type[Any]) -> str:
+def suited_preset_key(services: AppServices, kind: type[Any]) -> str:
     """Return the key of the preset that suits the loaded model; empty for formats, since most models have a template of
     their own.
     """

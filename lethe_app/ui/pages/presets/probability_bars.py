@@ -8,18 +8,18 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lethe_app.domain.model import NextWords
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.core.theme import Theme, mixed
+from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.pages.presets.sampler_chain import SampledChances
 
-SHOWN = 12
+MAX_BARS = 12
 """Tokens with a bar of their own."""
-WIDEST_WORD = 0.34
+MAX_WORD_SHARE = 0.34
 """Share of the width that the token texts may take."""
 
 
-def tr(words: str) -> str:
+def tr(text: str) -> str:
     """Translate a text in the context of the bars."""
-    return QCoreApplication.translate("Bars", words)
+    return QCoreApplication.translate("Bars", text)
 
 
 class WordBars(QWidget):
@@ -36,25 +36,27 @@ class WordBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
 
-    def show_words(self, words: NextWords, before: SampledChances, after: SampledChances) -> None:
-        named = list(zip((spelled(word) for word, _logit in words.words), before.chances, after.chances, strict=True))
-        others_before = before.others + sum(chance for _word, chance, _after in named[SHOWN:])
-        others_after = after.others + sum(chance for _word, _before, chance in named[SHOWN:])
-        self.rows = [*named[:SHOWN], (tr("other tokens"), others_before, others_after)] if named else []
-        told = (f"{word} {percent(now)}" for word, _before, now in self.rows)
-        self.setAccessibleDescription(", ".join(told))
+    def show_probabilities(self, next_words: NextWords, before: SampledChances, after: SampledChances) -> None:
+        listed = list(
+            zip((display_token(word) for word, _logit in next_words.words), before.chances, after.chances, strict=True)
+        )
+        others_before = before.others + sum(chance for _word, chance, _after in listed[MAX_BARS:])
+        others_after = after.others + sum(chance for _word, _before, chance in listed[MAX_BARS:])
+        self.rows = [*listed[:MAX_BARS], (tr("other tokens"), others_before, others_after)] if listed else []
+        descriptions = (f"{word} {format_percent(now)}" for word, _before, now in self.rows)
+        self.setAccessibleDescription(", ".join(descriptions))
         self.updateGeometry()
         self.update()
 
     @property
-    def _line(self) -> int:
+    def _line_height(self) -> int:
         return self.fontMetrics().height() + SPACE_2
 
     def sizeHint(self) -> QSize:
-        return QSize(240, self._line * (SHOWN + 1))
+        return QSize(240, self._line_height * (MAX_BARS + 1))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, self._line * (SHOWN + 1))
+        return QSize(160, self._line_height * (MAX_BARS + 1))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not self.rows:
@@ -62,48 +64,50 @@ class WordBars(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetrics(self.font())
-        words = max(metrics.horizontalAdvance(word) for word, _before, _after in self.rows) + SPACE_2
-        words = min(words, round(self.width() * WIDEST_WORD))
-        numbers = metrics.horizontalAdvance(percent(1.0)) + SPACE_2
-        longest = max(max(before, after) for _word, before, after in self.rows) or 1.0
-        for place, row in enumerate(self.rows):
-            self._paint_row(painter, place * self._line, row, words, self.width() - words - numbers, longest)
+        word_width = max(metrics.horizontalAdvance(word) for word, _before, _after in self.rows) + SPACE_2
+        word_width = min(word_width, round(self.width() * MAX_WORD_SHARE))
+        number_width = metrics.horizontalAdvance(format_percent(1.0)) + SPACE_2
+        highest = max(max(before, after) for _word, before, after in self.rows) or 1.0
+        for index, row in enumerate(self.rows):
+            self._paint_row(
+                painter, index * self._line_height, row, word_width, self.width() - word_width - number_width, highest
+            )
         painter.end()
 
     def _paint_row(
-        self, painter: QPainter, top: int, row: tuple[str, float, float], words: int, room: int, longest: float
+        self, painter: QPainter, top: int, row: tuple[str, float, float], word_width: int, bar_width: int, highest: float
     ) -> None:
         word, before, after = row
-        palette, height = self._theme.palette, self._line - SPACE_1
+        palette, height = self._theme.palette, self._line_height - SPACE_1
         font = self.font()
         font.setStrikeOut(not after)
         painter.setFont(font)
         painter.setPen(QColor(palette.text if after else palette.muted))
-        fitted = self.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, words - SPACE_2)
-        painter.drawText(QRectF(0, top, words - SPACE_2, height), Qt.AlignmentFlag.AlignVCenter, fitted)
+        elided = self.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, word_width - SPACE_2)
+        painter.drawText(QRectF(0, top, word_width - SPACE_2, height), Qt.AlignmentFlag.AlignVCenter, elided)
         painter.setPen(Qt.PenStyle.NoPen)
-        for share, colour, thin in (
-            (before, mixed(palette.background, palette.text, 0.16), 0),
+        for share, colour, inset in (
+            (before, mix_colours(palette.background, palette.text, 0.16), 0),
             (after, palette.water, SPACE_1),
         ):
             painter.setBrush(QColor(colour))
-            bar = QRectF(words, top + thin, max(room * share / longest, 2.0 if share else 0.0), height - 2 * thin)
+            bar = QRectF(word_width, top + inset, max(bar_width * share / highest, 2.0 if share else 0.0), height - 2 * inset)
             painter.drawRoundedRect(bar, 2, 2)
         font.setStrikeOut(False)
         painter.setFont(font)
         painter.setPen(QColor(palette.text if after else palette.muted))
-        place = QRectF(words + room, top, self.width() - words - room, height)
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, percent(after))
+        number_rect = QRectF(word_width + bar_width, top, self.width() - word_width - bar_width, height)
+        painter.drawText(number_rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, format_percent(after))
 
 
-def spelled(word: str) -> str:
+def display_token(token: str) -> str:
     """Return a token in readable form, with visible whitespace; an empty token is the end of the text."""
-    if not word:
+    if not token:
         return tr("(end of text)")
-    return word.strip() or word.replace("\n", "↵").replace(" ", "␣").replace("\t", "⇥")
+    return token.strip() or token.replace("\n", "↵").replace(" ", "␣").replace("\t", "⇥")
 
 
-def percent(chance: float) -> str:
+def format_percent(chance: float) -> str:
     """Return a probability in percent, such as “31 %”; a dash for zero."""
     if not chance:
         return "–"

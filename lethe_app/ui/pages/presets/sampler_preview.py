@@ -11,20 +11,20 @@ from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.services.events import Ready
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import explanation, headline
-from lethe_app.ui.pages.presets.example_logits import BEGINNING, EXAMPLE
+from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.pages.presets.example_logits import EXAMPLE_LOGITS, EXAMPLE_TEXT
 from lethe_app.ui.pages.presets.probability_bars import WordBars
-from lethe_app.ui.pages.presets.sampler_chain import drawn, untouched
+from lethe_app.ui.pages.presets.sampler_chain import sampled_chances, unsampled_chances
 from lethe_app.ui.widgets.card_column import Sheet
 from lethe_app.ui.widgets.text_area import ProseField
 
-REST_MS = 400
+QUERY_DELAY_MS = 400
 """Pause in typing, in milliseconds, before the model is queried."""
-ASKING, TRYING = "sampler words", "sampler try"
-CONTINUATIONS = 2
+LOGITS_LANE, CONTINUATIONS_LANE = "sampler words", "sampler try"
+CONTINUATION_COUNT = 2
 
 
 class Taste(Sheet):
@@ -32,139 +32,149 @@ class Taste(Sheet):
     to them.
     """
 
-    def __init__(self, place: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self._place, self._trying = place, place.services.trying
+        self._context, self._trial_service = context, context.services.model_trial
         self._preset = SamplerPreset(name="-")
-        self._words: NextWords = EXAMPLE
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(self._ask)
-        self.beginning = ProseField(self.tr("Text to continue"), 2, 5)
-        self.beginning.set_text(BEGINNING)
-        self.beginning.edited.connect(lambda _text: self._rest.start())
-        self.whose, self.left, self.unseen = explanation(""), explanation(""), explanation("")
-        self.bars = WordBars(place.theme)
-        self.button = QPushButton(self.tr("Generate two continuations"))
-        self.button.setProperty("filled", True)
-        self.button.clicked.connect(lambda: place.bridge.spawn(self._try(), lane=TRYING))
-        self.written = [QLabel() for _number in range(CONTINUATIONS)]
+        self._next_words: NextWords = EXAMPLE_LOGITS
+        self._query_timer = QTimer(self, singleShot=True, interval=QUERY_DELAY_MS)
+        self._query_timer.timeout.connect(self._query_model)
+        self.text_field = ProseField(self.tr("Text to continue"), 2, 5)
+        self.text_field.set_text(EXAMPLE_TEXT)
+        self.text_field.edited.connect(lambda _text: self._query_timer.start())
+        self.source_label, self.count_label, self.omitted_label = (
+            build_small_label(""),
+            build_small_label(""),
+            build_small_label(""),
+        )
+        self.bars = WordBars(context.theme)
+        self.generate_button = QPushButton(self.tr("Generate two continuations"))
+        self.generate_button.setProperty("filled", True)
+        self.generate_button.clicked.connect(
+            lambda: context.bridge.start_task(self._generate_continuations(), key=CONTINUATIONS_LANE)
+        )
+        self.continuation_labels = [QLabel() for _number in range(CONTINUATION_COUNT)]
         self._build()
-        self._forget = place.services.models.changed.add(lambda _state: self._rest.start())
+        self._unsubscribe = context.services.models.changed.add(lambda _state: self._query_timer.start())
 
     def _build(self) -> None:
-        inside = self.column
-        inside.setSpacing(SPACE_3)
+        content_column = self.column
+        content_column.setSpacing(SPACE_3)
         for widget in (
-            headline(self.tr("Effect on next token")),
-            self.beginning,
-            self.whose,
+            build_heading(self.tr("Effect on next token")),
+            self.text_field,
+            self.source_label,
             self.bars,
-            self.left,
-            self.unseen,
-            self.button,
+            self.count_label,
+            self.omitted_label,
+            self.generate_button,
         ):
-            self.add(widget)
-        for number, label in enumerate(self.written, 1):
+            self.add_widget(widget)
+        for number, label in enumerate(self.continuation_labels, 1):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAccessibleName(self.tr("Continuation {number}").format(number=number))
             label.hide()
-            self.add(label)
+            self.add_widget(label)
 
-    def close_taste(self) -> None:
+    def close_preview(self) -> None:
         """Disconnect from services and cancel all work because the page is closing."""
-        self._forget()
-        self.rest()
+        self._unsubscribe()
+        self.stop_preview()
 
-    def rest(self) -> None:
+    def stop_preview(self) -> None:
         """Cancel all work while the preview is not visible."""
-        self._rest.stop()
-        for lane in (ASKING, TRYING):
-            self._place.bridge.cancel(lane)
+        self._query_timer.stop()
+        for lane in (LOGITS_LANE, CONTINUATIONS_LANE):
+            self._context.bridge.cancel(lane)
 
     def start_preview(self) -> None:
         """Query the model because the preview becomes visible."""
-        self._ask()
+        self._query_model()
 
     def show_preset(self, preset: SamplerPreset) -> None:
         """Show the effect of a preset; continuations generated with other values are removed."""
         if preset.model_dump(exclude={"name"}) != self._preset.model_dump(exclude={"name"}):
-            self._place.bridge.cancel(TRYING)
-            for label in self.written:
+            self._context.bridge.cancel(CONTINUATIONS_LANE)
+            for label in self.continuation_labels:
                 label.hide()
         self._preset = preset
-        self._reckon()
+        self._show_effect()
 
     # the chances
 
-    def _ask(self) -> None:
-        self._place.bridge.spawn(self._weigh(), lane=ASKING)
+    def _query_model(self) -> None:
+        self._context.bridge.start_task(self._load_logits(), key=LOGITS_LANE)
 
-    async def _weigh(self) -> None:
-        state, beginning = self._place.services.models.state, self.beginning.text
-        self.button.setEnabled(isinstance(state, Ready) and bool(beginning.strip()))
-        if isinstance(state, Ready) and beginning.strip():
-            words = await self._trying.next_words(beginning)
-            if not words.words:
-                self._rest.start()  # the conversation came first
+    async def _load_logits(self) -> None:
+        state, text = self._context.services.models.state, self.text_field.text
+        self.generate_button.setEnabled(isinstance(state, Ready) and bool(text.strip()))
+        if isinstance(state, Ready) and text.strip():
+            next_words = await self._trial_service.predict_next_words(text)
+            if not next_words.words:
+                self._query_timer.start()  # the conversation came first
                 return
-            self._words = words
-            self.whose.setText(self.tr("Predicted by {name}.").format(name=state.model.file.name))
+            self._next_words = next_words
+            self.source_label.setText(self.tr("Predicted by {name}.").format(name=state.model.file.name))
         elif not isinstance(state, Ready):
-            self._words = EXAMPLE
-            told = self.tr("Example predictions of a small model for “{beginning}”. Load a model to see its own.")
-            self.whose.setText(told.format(beginning=BEGINNING))
-        self._reckon()
+            self._next_words = EXAMPLE_LOGITS
+            source_text = self.tr("Example predictions of a small model for “{beginning}”. Load a model to see its own.")
+            self.source_label.setText(source_text.format(beginning=EXAMPLE_TEXT))
+        self._show_effect()
 
-    def _reckon(self) -> None:
-        after = drawn(self._words, self._preset)
-        self.bars.show_words(self._words, untouched(self._words), after)
-        self.left.setText(
-            counted(after.left, self.tr("{n} possible token."), self.tr("{n} possible tokens. Pale bars: without the sampler."))
+    def _show_effect(self) -> None:
+        after = sampled_chances(self._next_words, self._preset)
+        self.bars.show_probabilities(self._next_words, unsampled_chances(self._next_words), after)
+        self.count_label.setText(
+            format_count(
+                after.kept_count,
+                self.tr("{n} possible token."),
+                self.tr("{n} possible tokens. Pale bars: without the sampler."),
+            )
         )
-        self.unseen.setText(unseen_words(self._preset))
-        self.unseen.setVisible(bool(self.unseen.text()))
+        self.omitted_label.setText(omitted_samplers_in_words(self._preset))
+        self.omitted_label.setVisible(bool(self.omitted_label.text()))
 
     # the words
 
-    async def _try(self) -> None:
-        beginning = self.beginning.text.rstrip()
-        self.button.setEnabled(False)
+    async def _generate_continuations(self) -> None:
+        beginning = self.text_field.text.rstrip()
+        self.generate_button.setEnabled(False)
         try:
-            for label in self.written:
+            for label in self.continuation_labels:
                 label.setText("…")
                 label.show()
-            for label in self.written:
+            for label in self.continuation_labels:
                 text = ""
-                async with aclosing(self._trying.go_on(beginning, self._preset)) as pieces:
+                async with aclosing(self._trial_service.continue_text(beginning, self._preset)) as pieces:
                     async for piece in pieces:
                         text += piece
                         label.setText(f"…{text.rstrip()} …")
                 if not text.strip():
                     label.setText(self.tr("No text was generated: the model returned nothing or was needed for the chat."))
         except ModelError:
-            for label in self.written:
+            for label in self.continuation_labels:
                 label.hide()
             raise
         finally:
-            self.button.setEnabled(True)
+            self.generate_button.setEnabled(True)
 
 
-def tr(words: str) -> str:
+def tr(text: str) -> str:
     """Translate a text in the context of the preview."""
-    return QCoreApplication.translate("Taste", words)
+    return QCoreApplication.translate("Taste", text)
 
 
-def unseen_words(preset: SamplerPreset) -> str:
+def omitted_samplers_in_words(preset: SamplerPreset) -> str:
     """Return which samplers of a preset the bars leave out because they depend on more than the logits."""
-    repeats = preset.repetition_range != 0 and (
+    has_repetition_penalty = preset.repetition_range != 0 and (
         preset.repetition_penalty != 1 or preset.presence_penalty or preset.frequency_penalty
     )
-    named = [
+    candidates = [
         (bool(preset.mirostat), tr("Mirostat (replaces everything except temperature)")),
-        (bool(repeats), tr("repetition penalties")),
+        (bool(has_repetition_penalty), tr("repetition penalties")),
         (preset.dry_multiplier > 0, tr("DRY")),
         (preset.xtc_probability > 0 and not preset.mirostat, tr("XTC (random)")),
     ]
-    told = [words for is_on, words in named if is_on]
-    return tr("Not shown in the bars: {list}.").format(list=", ".join(told)) if told else ""
+    omitted = [words for is_on, words in candidates if is_on]
+    return tr("Not shown in the bars: {list}.").format(list=", ".join(omitted)) if omitted else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, Round, WebHit
-from lethe_app.ui.core.formatting import counted, tokens_in_words
-from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, lasted_in_words
-from lethe_app.ui.transcript.painting.source_list import spelled
+from lethe_app.ui.core.formatting import format_count, format_token_count
+from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, duration_in_words
+from lethe_app.ui.transcript.painting.source_list import format_source
 
 
-def _tr(words: str) -> str:
-    return QCoreApplication.translate("ResearchPage", words)
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ResearchPage", text)
 
 
 def state_in_words(inquiry: Inquiry) -> str:
@@ -24,25 +24,25 @@ def state_in_words(inquiry: Inquiry) -> str:
     }[inquiry.state]
 
 
-def when_in_words(inquiry: Inquiry) -> str:
+def time_and_cost_in_words(inquiry: Inquiry) -> str:
     """Return start, duration and tokens of an inquiry."""
     parts = [f"{day_in_words(inquiry.began)}, {clock_in_words(inquiry.began)}"]
     if inquiry.ended is not None:
-        parts.append(lasted_in_words(inquiry.ended - inquiry.began))
+        parts.append(duration_in_words(inquiry.ended - inquiry.began))
     if inquiry.tokens:
-        parts.append(tokens_in_words(inquiry.tokens))
+        parts.append(format_token_count(inquiry.tokens))
     return " · ".join(parts)
 
 
-def round_in_words(number: int, one: Round) -> str:
+def round_in_words(number: int, research_round: Round) -> str:
     """Return a round in one line: “Round 2: “lamp oil”, “keepers” – 5 pages read, 3 useful”."""
-    asked = ", ".join(f"“{query}”" for query in one.queries)
-    pages = counted(one.pages, _tr("{n} page read"), _tr("{n} pages read"))
-    helped = _tr("{n} useful").format(n=QLocale().toString(one.findings))
-    came = f"{pages}, {helped}" if one.pages else _tr("no pages read yet")
-    return _tr("Round {number}: {asked} – {came}").format(number=number, asked=asked, came=came)
+    queries = ", ".join(f"“{query}”" for query in research_round.queries)
+    pages = format_count(research_round.pages, _tr("{n} page read"), _tr("{n} pages read"))
+    useful = _tr("{n} useful").format(n=QLocale().toString(research_round.findings))
+    outcome = f"{pages}, {useful}" if research_round.pages else _tr("no pages read yet")
+    return _tr("Round {number}: {asked} – {came}").format(number=number, asked=queries, came=outcome)
 
 
 def source_in_words(finding: PageSummary) -> str:
     """Return title and host of a source after the number by which the report refers to it."""
-    return spelled(finding.number, WebHit(finding.title, finding.address))
+    return format_source(finding.number, WebHit(finding.title, finding.address))

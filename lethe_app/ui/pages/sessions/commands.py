@@ -12,14 +12,14 @@ from lethe_app.domain.changes import Before, PartValue
 from lethe_app.domain.chat import ChatSession, Message, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.sessions.labels import part_in_words, shortened, title_of
+from lethe_app.ui.pages.sessions.labels import part_in_words, session_title, shorten_title
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange, Step
 
-REST_MS = 500
-PARTS = {
+SAVE_DELAY_MS = 500
+PARTS_BY_FIELD = {
     "name": SessionPart.TITLE,
     "content": SessionPart.SUMMARY,
     "keywords_main": SessionPart.KEYWORDS,
@@ -28,50 +28,54 @@ PARTS = {
     "is_roleplay": SessionPart.ROLEPLAY,
 }
 """Session part of each form field; fields that are not listed are marks."""
-PASSING = (DiskFull, DatabaseLocked, ReadOnly)
+RETRYABLE_ERRORS = (DiskFull, DatabaseLocked, ReadOnly)
 """Storage errors after which another attempt may succeed; others, such as a deleted session, are permanent."""
-Key = tuple[UUID, str]
+FieldKey = tuple[UUID, str]
 
 
 class SessionEdits(QObject):
     """Edits sessions of a persona; every edit becomes a command on the page's undo stack."""
 
     def __init__(
-        self, page: Page, place: PageContext, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
+        self,
+        page: Page,
+        context: PageContext,
+        show_field: Callable[[UUID, str, object], None],
+        on_done: Callable[[UUID | None], None],
     ) -> None:
         """Create the edits of a page.
 
-        `put` shows a new value of a field. `after` is called after any larger change, with the session to select, if any.
+        `put` shows a new value of a field. `on_done` is called after any larger change, with the session to select, if any.
         """
         super().__init__(page)
-        self._page, self._place, self._put, self._after = page, place, put, after
-        self._chronicle, self._archiving = place.services.chronicle, place.services.archiving
-        self._deeds = CommandRunner(page.undo, place.bridge, self._done)
-        self._wanted: UUID | None = None
+        self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
+        self._session_editing, self._archive_queue = context.services.session_editing, context.services.archiving
+        self._commands = CommandRunner(page.undo_stack, context.bridge, self._on_step_done)
+        self._session_to_select: UUID | None = None
         self._is_closed = False
-        self._unsaved: dict[Key, object] = {}
-        self._stored: dict[Key, object] = {}
-        self._was: dict[Key, list[tuple[object, PartValue]]] = {}
+        self._unsaved: dict[FieldKey, object] = {}
+        self._stored: dict[FieldKey, object] = {}
+        self._history: dict[FieldKey, list[tuple[object, PartValue]]] = {}
         """Earlier values of each field with the stored part, which includes its author."""
-        self._saving = asyncio.Lock()
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
+        self._save_lock = asyncio.Lock()
+        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
+        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save()))
 
     # Single fields.
 
-    def change(self, session: ChatSession, name: str, value: object) -> None:
+    def change_field(self, session: ChatSession, name: str, value: object) -> None:
         """Set one field; `session` is the session before the change. The value is stored after a pause in typing."""
         guid = session.guid
         if (guid, name) not in self._unsaved:
             self._stored[guid, name] = getattr(session, name)
 
-        def put(_key: str, new: object) -> None:
+        def apply_value(_key: str, new: object) -> None:
             self._unsaved[guid, name] = new
-            self._rest.start()
-            self._put(guid, name, new)
+            self._save_timer.start()
+            self._show_field(guid, name, new)
 
-        title = part_in_words(PARTS[name]) if name in PARTS else self.tr("changing a conversation")
-        self._page.undo.push(FieldChange(title, f"{guid} {name}", getattr(session, name), value, put))
+        title = part_in_words(PARTS_BY_FIELD[name]) if name in PARTS_BY_FIELD else self.tr("changing a conversation")
+        self._page.undo_stack.push(FieldChange(title, f"{guid} {name}", getattr(session, name), value, apply_value))
 
     def is_unsaved(self, guid: UUID) -> bool:
         return any(key[0] == guid for key in self._unsaved)
@@ -81,180 +85,180 @@ class SessionEdits(QObject):
 
         An error is reported in the window, and the value is kept for another attempt only if that may succeed.
         """
-        async with self._saving:
+        async with self._save_lock:
             for key, value in list(self._unsaved.items()):
                 try:
-                    await self._store(*key, value)
+                    await self._save_field(*key, value)
                 except LetheError as error:
-                    self._place.window.notifier.report(error)
-                    if isinstance(error, PASSING):
+                    self._context.window.notifier.report_error(error)
+                    if isinstance(error, RETRYABLE_ERRORS):
                         continue
                 # A newer value may have been typed while this one was being stored.
                 if self._unsaved.get(key) == value:
                     del self._unsaved[key]
 
-    async def _store(self, guid: UUID, name: str, value: object) -> None:
-        if name in PARTS:
-            await self._write(guid, name, value)
+    async def _save_field(self, guid: UUID, name: str, value: object) -> None:
+        if name in PARTS_BY_FIELD:
+            await self._save_part(guid, name, value)
         else:
-            await self._chronicle.mark(guid, **{name: bool(value)})
+            await self._session_editing.mark(guid, **{name: bool(value)})
 
-    async def _write(self, guid: UUID, name: str, value: object) -> None:
-        key, part = (guid, name), PARTS[name]
-        known = self._was.setdefault(key, [])
+    async def _save_part(self, guid: UUID, name: str, value: object) -> None:
+        key, part = (guid, name), PARTS_BY_FIELD[name]
+        history = self._history.setdefault(key, [])
         stored = self._stored.get(key)
-        if all(old != stored for old, _told in known):
-            known.append((stored, await self._chronicle.part_of(guid, part)))
-        told = next((told for old, told in known if old == value), None)
-        if told is not None:
-            await self._chronicle.tell_as(told)
+        if all(old != stored for old, _told in history):
+            history.append((stored, await self._session_editing.part_of(guid, part)))
+        old_part = next((told for old, told in history if old == value), None)
+        if old_part is not None:
+            await self._session_editing.tell_as(old_part)
         else:
-            await self._archiving.write(guid, part, _clean(value))
+            await self._archive_queue.write(guid, part, _normalised(value))
         self._stored[key] = value
 
     # Whole sessions.
 
-    def again(self, guid: UUID, part: SessionPart) -> None:
+    def regenerate_part(self, guid: UUID, part: SessionPart) -> None:
         """Regenerate a part of a session."""
-        was: list[PartValue] = []
+        previous: list[PartValue] = []
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             await self.save()
-            was[:] = [await self._chronicle.part_of(guid, part)]
-            self._forget(guid)
-            self._wanted = guid
-            await self._chronicle.again(guid, part)
+            previous[:] = [await self._session_editing.part_of(guid, part)]
+            self._drop_stored_values(guid)
+            self._session_to_select = guid
+            await self._session_editing.again(guid, part)
 
-        async def back() -> None:
-            self._forget(guid)
-            self._wanted = guid
-            await self._chronicle.tell_as(was[0])
+        async def undo_step() -> None:
+            self._drop_stored_values(guid)
+            self._session_to_select = guid
+            await self._session_editing.tell_as(previous[0])
 
-        self._deeds.do(self.tr("regenerating “{part}”").format(part=part_in_words(part)), forth, back)
+        self._commands.run_command(self.tr("regenerating “{part}”").format(part=part_in_words(part)), redo_step, undo_step)
 
-    def split(self, message: UUID, title: str) -> None:
+    def split_session(self, message: UUID, title: str) -> None:
         """Move a message and all later ones to a new session."""
-        done: list[Before] = []
+        undo_records: list[Before] = []
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             await self.save()
-            done[:] = [await self._chronicle.split(message)]
-            self._wanted = done[0].made[0]
+            undo_records[:] = [await self._session_editing.split(message)]
+            self._session_to_select = undo_records[0].made[0]
 
-        told = self.tr("“{title}” was split into two conversations.").format(title=shortened(title))
-        self._do(self.tr("splitting a conversation"), forth, done, told)
+        notice = self.tr("“{title}” was split into two conversations.").format(title=shorten_title(title))
+        self._push_command(self.tr("splitting a conversation"), redo_step, undo_records, notice)
 
-    def merge(self, lines: Sequence[SessionLine]) -> None:
+    def merge_sessions(self, lines: Sequence[SessionLine]) -> None:
         """Merge several sessions into the earliest one."""
-        done: list[Before] = []
+        undo_records: list[Before] = []
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             await self.save()
-            done[:] = [await self._chronicle.merge([UUID(line.guid) for line in lines])]
-            self._wanted = done[0].kept
+            undo_records[:] = [await self._session_editing.merge([UUID(line.guid) for line in lines])]
+            self._session_to_select = undo_records[0].kept
 
-        told = counted(len(lines), self.tr("{n} conversation"), self.tr("{n} conversations were merged into one."))
-        self._do(self.tr("merging {n} conversations").format(n=len(lines)), forth, done, told)
+        notice = format_count(len(lines), self.tr("{n} conversation"), self.tr("{n} conversations were merged into one."))
+        self._push_command(self.tr("merging {n} conversations").format(n=len(lines)), redo_step, undo_records, notice)
 
-    def _do(self, title: str, forth: Step, done: Sequence[Before], told: str) -> None:
-        async def back() -> None:
+    def _push_command(self, title: str, redo_step: Step, undo_records: Sequence[Before], notice: str) -> None:
+        async def undo_step() -> None:
             await self.save()
-            await self._chronicle.undo(done[0])
-            self._wanted = done[0].kept
+            await self._session_editing.undo(undo_records[0])
+            self._session_to_select = undo_records[0].kept
 
-        async def telling() -> None:
-            await forth()
-            self._tell(told, back)
+        async def run_and_notify() -> None:
+            await redo_step()
+            self._notify_with_undo(notice, undo_step)
 
-        self._deeds.do(title, telling, back)
+        self._commands.run_command(title, run_and_notify, undo_step)
 
-    def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> None:
+    def insert_message(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> None:
         """Insert a message above another one, or at the end if `above` is None. Redo inserts the same message again."""
-        made: list[Message] = []
+        inserted: list[Message] = []
 
-        async def forth() -> None:
-            if made:
-                await self._chronicle.put_in(made[0], above)
+        async def redo_step() -> None:
+            if inserted:
+                await self._session_editing.put_in(inserted[0], above)
             else:
-                made.append(await self._chronicle.insert(guid, text, by_user=by_user, above=above))
-            self._wanted = guid
+                inserted.append(await self._session_editing.insert(guid, text, by_user=by_user, above=above))
+            self._session_to_select = guid
 
-        async def back() -> None:
-            await self._chronicle.take_out(made[0])
-            self._wanted = guid
+        async def undo_step() -> None:
+            await self._session_editing.take_out(inserted[0])
+            self._session_to_select = guid
 
-        self._deeds.do(self.tr("inserting a message"), forth, back)
+        self._commands.run_command(self.tr("inserting a message"), redo_step, undo_step)
 
-    def reword(self, message: Message, text: str) -> None:
+    def edit_message(self, message: Message, text: str) -> None:
         """Change the text of a message."""
-        was = message.content
+        old_text = message.content
 
-        def saying(words: str) -> Step:
-            async def say() -> None:
-                await self._chronicle.still([message.session_id])
-                await self._place.services.message_editing.edit(message.id, words)
-                await self._chronicle.retold([message.session_id], reworded=[message.id])
-                self._wanted = message.session_id
+        def edit_step(new_text: str) -> Step:
+            async def run_edit() -> None:
+                await self._session_editing.still([message.session_id])
+                await self._context.services.message_editing.edit(message.id, new_text)
+                await self._session_editing.retold([message.session_id], reworded=[message.id])
+                self._session_to_select = message.session_id
 
-            return say
+            return run_edit
 
-        self._deeds.do(self.tr("editing a message"), saying(text), saying(was))
+        self._commands.run_command(self.tr("editing a message"), edit_step(text), edit_step(old_text))
 
-    def take_away(self, message: Message) -> None:
+    def delete_message(self, message: Message) -> None:
         """Move a message to the trash."""
 
-        async def forth() -> None:
-            await self._chronicle.still([message.session_id])
-            await self._place.services.message_editing.delete(message.session_id, message.id)
-            await self._chronicle.retold([message.session_id])
-            self._wanted = message.session_id
-            self._tell(self.tr("The message was deleted."), back)
+        async def redo_step() -> None:
+            await self._session_editing.still([message.session_id])
+            await self._context.services.message_editing.delete(message.session_id, message.id)
+            await self._session_editing.retold([message.session_id])
+            self._session_to_select = message.session_id
+            self._notify_with_undo(self.tr("The message was deleted."), undo_step)
 
-        async def back() -> None:
-            await self._place.services.trash.restore_message(message.id)
-            self._wanted = message.session_id
+        async def undo_step() -> None:
+            await self._context.services.trash.restore_message(message.id)
+            self._session_to_select = message.session_id
 
-        self._deeds.do(self.tr("deleting a message"), forth, back)
+        self._commands.run_command(self.tr("deleting a message"), redo_step, undo_step)
 
-    def delete(self, lines: Sequence[SessionLine]) -> None:
+    def delete_sessions(self, lines: Sequence[SessionLine]) -> None:
         """Move sessions to the trash."""
-        guids, title = [UUID(line.guid) for line in lines], title_of(lines[0])
+        guids, title = [UUID(line.guid) for line in lines], session_title(lines[0])
 
-        async def forth() -> None:
+        async def redo_step() -> None:
             await self.save()
             for guid in guids:
-                await self._chronicle.delete(guid)
-            told = self.tr("“{title}” was deleted.").format(title=shortened(title))
-            many = self.tr("{n} conversations were deleted.").format(n=len(guids))
-            self._tell(told if len(guids) == 1 else many, back)
+                await self._session_editing.delete(guid)
+            singular = self.tr("“{title}” was deleted.").format(title=shorten_title(title))
+            plural = self.tr("{n} conversations were deleted.").format(n=len(guids))
+            self._notify_with_undo(singular if len(guids) == 1 else plural, undo_step)
 
-        async def back() -> None:
+        async def undo_step() -> None:
             for guid in guids:
-                await self._place.services.sessions.restore(guid)
-            self._wanted = guids[0]
+                await self._context.services.sessions.restore(guid)
+            self._session_to_select = guids[0]
 
-        self._deeds.do(self.tr("deleting “{title}”").format(title=shortened(title)), forth, back)
+        self._commands.run_command(self.tr("deleting “{title}”").format(title=shorten_title(title)), redo_step, undo_step)
 
-    def _tell(self, words: str, back: Step) -> None:
+    def _notify_with_undo(self, text: str, undo_step: Step) -> None:
         """Show a notification with an undo button.
 
-        It undoes the command if that is on top of the stack; otherwise it runs `back` alone, also after the page was closed.
+        It undoes the command if that is on top of the stack; otherwise it runs `undo_step` alone, also after the page was closed.
         """
-        stack = self._page.undo
+        stack = self._page.undo_stack
         command = stack.command(stack.index() - 1) if stack.index() else None
 
-        async def alone() -> None:
-            await back()
+        async def run_undo_step() -> None:
+            await undo_step()
 
-        def take_back() -> None:
+        def undo_action() -> None:
             if not self._is_closed and command is not None and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._place.bridge.spawn(alone())
+                self._context.bridge.start_task(run_undo_step())
 
-        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)
+        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
 
-    def _forget(self, guid: UUID) -> None:
+    def _drop_stored_values(self, guid: UUID) -> None:
         """Drop the known stored values of a session, because they were changed elsewhere."""
         for key in [key for key in self._stored if key[0] == guid]:
             del self._stored[key]
@@ -263,14 +267,14 @@ class SessionEdits(QObject):
         """Stop showing results because the page is closing; pending work is completed."""
         self._is_closed = True
 
-    def _done(self) -> None:
+    def _on_step_done(self) -> None:
         if self._is_closed:
             return
-        wanted, self._wanted = self._wanted, None
-        self._after(wanted)
+        session_to_select, self._session_to_select = self._session_to_select, None
+        self._on_done(session_to_select)
 
 
-def _clean(value: object) -> object:
+def _normalised(value: object) -> object:
     """Return the value without surrounding whitespace and without empty list items."""
     if isinstance(value, list):
         return [str(each).strip() for each in value if str(each).strip()]

@@ -11,96 +11,107 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButt
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.sessions.archive_queue import Archived
 from lethe_app.ui.chat.chat_panel import ElidedLabel
-from lethe_app.ui.core.formatting import messages_in_words
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_message_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.page import Page, explanation
-from lethe_app.ui.pages.sessions.commands import PARTS
+from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.labels import part_in_words, record_in_words
 from lethe_app.ui.pages.sessions.notes import SessionNotes
 from lethe_app.ui.pages.sessions.transcript import Transcript
-from lethe_app.ui.widgets.card_column import invitation, made_card, side_sheet
+from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.form import Form
 
-LEAST_WIDTH, WIDTH = 330, 480
-NAMES = {part: name for name, part in PARTS.items()}
+MIN_WIDTH, WIDTH = 330, 480
+FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}
 
 
 class SessionDetail(QStackedWidget):
     """Detail pane of the selected session. `form` emits the user's changes; the page stores them."""
 
-    again_wanted = Signal(object)
+    regenerate_requested = Signal(object)
     """The `SessionPart` to regenerate."""
-    go_wanted = Signal()
+    continue_requested = Signal()
     merge_wanted = Signal()
     delete_wanted = Signal()
     extraction_wanted = Signal()
 
-    def __init__(self, place: PageContext, page: Page) -> None:
+    def __init__(self, context: PageContext, page: Page) -> None:
         super().__init__(page)
-        self._place = place
+        self._context = context
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
-        self._icons: list[Callable[[], None]] = []
-        self._makers: dict[SessionPart, ElidedLabel] = {}
-        self.setMinimumWidth(LEAST_WIDTH)
-        self.form = Form(_specs(self), place.theme)
-        self.notes = SessionNotes(place, page.undo)
-        self.transcript = Transcript(place.theme)
-        self.split, self.insert = self._button(self.tr("Split here")), self._button(self.tr("Insert message"))
-        self.reword, self.take_away = self._button(self.tr("Edit…")), self._button(self.tr("Delete…"))
-        self.reword.setAccessibleName(self.tr("Edit message"))
-        self.take_away.setAccessibleName(self.tr("Delete message"))
-        self.wishes = {"split": self.split, "above": self.insert, "edit": self.reword, "delete": self.take_away}
+        self._icon_updates: list[Callable[[], None]] = []
+        self._author_labels: dict[SessionPart, ElidedLabel] = {}
+        self.setMinimumWidth(MIN_WIDTH)
+        self.form = Form(_form_specs(self), context.theme)
+        self.notes = SessionNotes(context, page.undo_stack)
+        self.transcript = Transcript(context.theme)
+        self.split_button, self.insert_button = (
+            self._build_button(self.tr("Split here")),
+            self._build_button(self.tr("Insert message")),
+        )
+        self.edit_message_button, self.delete_message_button = (
+            self._build_button(self.tr("Edit…")),
+            self._build_button(self.tr("Delete…")),
+        )
+        self.edit_message_button.setAccessibleName(self.tr("Edit message"))
+        self.delete_message_button.setAccessibleName(self.tr("Delete message"))
+        self.message_buttons = {
+            "split": self.split_button,
+            "above": self.insert_button,
+            "edit": self.edit_message_button,
+            "delete": self.delete_message_button,
+        }
         """Buttons for actions on the selected message, by action name."""
-        self.nothing = invitation(self.tr("Select a conversation to see its summary and messages."))
+        self.empty_hint = create_placeholder(self.tr("Select a conversation to see its summary and messages."))
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
         self.tabs.tabBar().setAccessibleName(self.tr("View"))
         self.tabs.setDocumentMode(True)
-        self.addWidget(self.nothing)
-        place.theme.changed.connect(self._dress)
-        self.transcript.chosen.connect(lambda _message: self._follow_message())
-        self._follow_message()
+        self.addWidget(self.empty_hint)
+        context.theme.changed.connect(self._apply_theme)
+        self.transcript.message_selected.connect(lambda _message: self._update_message_buttons())
+        self._update_message_buttons()
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
 
-    def _put_together(self) -> None:
+    def _build_tabs(self) -> None:
         """Build the tabs when the first session is selected, so that the list is shown sooner."""
-        self.tabs.addTab(self._about(), self.tr("Details"))
-        self.tabs.addTab(self._said(), self.tr("Messages"))
+        self.tabs.addTab(self._build_details_tab(), self.tr("Details"))
+        self.tabs.addTab(self._build_messages_tab(), self.tr("Messages"))
         self.addWidget(self.tabs)
-        self._dress()
+        self._apply_theme()
 
     # what is shown
 
     def show_session(self, session: ChatSession, records: Mapping[SessionPart, PartRecord], messages: int) -> None:
         """Show the parts of a session; its messages are loaded by `load_transcript`."""
         if not self.tabs.count():
-            self._put_together()
-        other = self.session is None or self.session.guid != session.guid
+            self._build_tabs()
+        is_other = self.session is None or self.session.guid != session.guid
         self.session, self._records = session, records
         self.form.show_values(session.model_dump())
-        began = moment_in_words(session.added)
+        start_text = moment_in_words(session.added)
         state = self.tr("archived") if session.archived else self.tr("open")
-        words = self.tr("Started {day} · {count} · {state}")
-        self._when.setText(words.format(day=began, count=messages_in_words(messages), state=state))
-        self._show_makers()
+        text = self.tr("Started {day} · {count} · {state}")
+        self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
+        self._show_authors()
         self.setCurrentWidget(self.tabs)
         self.notes.show_session(session.guid)
-        if other:
+        if is_other:
             self._sheet.verticalScrollBar().setValue(0)
 
-    def clear(self) -> None:
+    def clear_session(self) -> None:
         self.session = None
-        self.transcript.clear()
-        self.setCurrentWidget(self.nothing)
+        self.transcript.clear_session()
+        self.setCurrentWidget(self.empty_hint)
 
     def set_field(self, name: str, value: object) -> None:
         """Update one field of the session on display."""
@@ -111,73 +122,76 @@ class SessionDetail(QStackedWidget):
     def show_progress(self, progress: Archived) -> None:
         """Show that a part of the session is being generated, or that this has ended."""
         if self.session is not None and progress.session == self.session.guid and progress.part is not None:
-            self._note(progress.part, self.tr("generating…"))
+            self._show_author(progress.part, self.tr("generating…"))
         elif self.session is not None:
-            self._show_makers()
+            self._show_authors()
 
     async def load_transcript(self, guid: UUID) -> None:
         """Load the messages of a session again."""
-        await self.transcript.show_session(self._place.services.sessions, guid)
-        self._follow_message()
+        await self.transcript.show_session(self._context.services.sessions, guid)
+        self._update_message_buttons()
 
     def focus_first_field(self) -> None:
         """Focus the first field, or the transcript if its tab is open."""
-        (self.form.field("name") if self.tabs.currentIndex() == 0 else self.transcript).setFocus()
+        (self.form.field_widget("name") if self.tabs.currentIndex() == 0 else self.transcript).setFocus()
 
-    def _show_makers(self) -> None:
-        for part in NAMES:
-            self._note(part, record_in_words(self._records.get(part)))
+    def _show_authors(self) -> None:
+        for part in FIELDS_BY_PART:
+            self._show_author(part, record_in_words(self._records.get(part)))
 
-    def _note(self, part: SessionPart, words: str) -> None:
-        self._makers[part].set_full(words)
+    def _show_author(self, part: SessionPart, text: str) -> None:
+        self._author_labels[part].set_full_text(text)
 
-    def _follow_message(self) -> None:
+    def _update_message_buttons(self) -> None:
         message = self.transcript.message
-        row = self.transcript.chat.row_of(message) if message is not None else None
-        self.split.setEnabled(bool(row))
-        for button in (self.reword, self.take_away):
+        row = self.transcript.chat_model.row_of(message) if message is not None else None
+        self.split_button.setEnabled(bool(row))
+        for button in (self.edit_message_button, self.delete_message_button):
             button.setEnabled(row is not None)
-        self.insert.setEnabled(self.session is not None)
-        self.insert.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
+        self.insert_button.setEnabled(self.session is not None)
+        self.insert_button.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
 
-    def _dress(self) -> None:
-        for put_on in self._icons:
-            put_on()
+    def _apply_theme(self) -> None:
+        for update_icon in self._icon_updates:
+            update_icon()
 
     # Building the pane.
 
-    def _about(self) -> QWidget:
-        self._sheet = side_sheet()
+    def _build_details_tab(self) -> QWidget:
+        self._sheet = create_side_sheet()
         head = QWidget()
         flow = Flow(head, spacing=SPACE_2)
-        self.go = self._button(self.tr("Continue conversation"), primary=True)
-        self.merge, self.delete = self._button(self.tr("Merge with next")), self._button(self.tr("Delete…"))
-        self.merge.setToolTip(self.tr("Merge this conversation with the one that started after it"))
-        self.extract = self._button(self.tr("Extract facts again"))
-        self.extract.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
+        self.continue_button = self._build_button(self.tr("Continue conversation"), primary=True)
+        self.merge_button, self.delete_button = (
+            self._build_button(self.tr("Merge with next")),
+            self._build_button(self.tr("Delete…")),
+        )
+        self.merge_button.setToolTip(self.tr("Merge this conversation with the one that started after it"))
+        self.extract_button = self._build_button(self.tr("Extract facts again"))
+        self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
-            (self.go, self.go_wanted),
-            (self.extract, self.extraction_wanted),
-            (self.merge, self.merge_wanted),
-            (self.delete, self.delete_wanted),
+            (self.continue_button, self.continue_requested),
+            (self.extract_button, self.extraction_wanted),
+            (self.merge_button, self.merge_wanted),
+            (self.delete_button, self.delete_wanted),
         ):
             button.clicked.connect(signal)
             flow.addWidget(button)
-        self._when = explanation("")
-        card, column = made_card()
-        column.addWidget(self._when)
+        self._started_label = build_small_label("")
+        card, column = create_card()
+        column.addWidget(self._started_label)
         column.addWidget(self.form)
-        for part, name in NAMES.items():
-            maker = self._makers[part] = ElidedLabel()
-            maker.setProperty("small", True)
-            self.form.add_beside(name, maker)
-            self.form.add_beside(name, self._again_button(part))
-        self._sheet.add(head)
-        self._sheet.add(card)
-        self._sheet.add(self.notes)
+        for part, name in FIELDS_BY_PART.items():
+            author_label = self._author_labels[part] = ElidedLabel()
+            author_label.setProperty("small", True)
+            self.form.add_title_widget(name, author_label)
+            self.form.add_title_widget(name, self._build_regenerate_button(part))
+        self._sheet.add_widget(head)
+        self._sheet.add_widget(card)
+        self._sheet.add_widget(self.notes)
         return self._sheet
 
-    def _said(self) -> QWidget:
+    def _build_messages_tab(self) -> QWidget:
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
@@ -187,32 +201,32 @@ class SessionDetail(QStackedWidget):
         line = QVBoxLayout(foot)
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
         line.setSpacing(SPACE_1)
-        line.addWidget(explanation(self.tr("Select a message first, with a click or the arrow keys.")))
+        line.addWidget(build_small_label(self.tr("Select a message first, with a click or the arrow keys.")))
         buttons = Flow(spacing=SPACE_2)
-        for button in self.wishes.values():
+        for button in self.message_buttons.values():
             buttons.addWidget(button)
         line.addLayout(buttons)
         column.addWidget(self.transcript, 1)
         column.addWidget(foot)
         return page
 
-    def _again_button(self, part: SessionPart) -> QToolButton:
+    def _build_regenerate_button(self, part: SessionPart) -> QToolButton:
         button = QToolButton()
         button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
         button.setAccessibleName(self.tr("Regenerate: {part}").format(part=part_in_words(part)))
         button.setToolTip(self.tr("Regenerate from the messages"))
-        self._icons.append(lambda: button.setIcon(icon("refresh", self._place.theme.palette.muted)))
-        self._icons[-1]()
-        button.clicked.connect(lambda: self.again_wanted.emit(part))
+        self._icon_updates.append(lambda: button.setIcon(load_icon("refresh", self._context.theme.palette.muted)))
+        self._icon_updates[-1]()
+        button.clicked.connect(lambda: self.regenerate_requested.emit(part))
         return button
 
-    def _button(self, words: str, *, primary: bool = False) -> QPushButton:
-        button = QPushButton(words)
+    def _build_button(self, text: str, *, primary: bool = False) -> QPushButton:
+        button = QPushButton(text)
         button.setProperty("primary" if primary else "filled", True)
         return button
 
 
-def _specs(parent: QWidget) -> list[Spec]:
+def _form_specs(parent: QWidget) -> list[Spec]:
     tr = parent.tr
     return [
         Spec("name", part_in_words(SessionPart.TITLE), placeholder=tr("Untitled conversation")),

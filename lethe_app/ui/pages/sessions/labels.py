@@ -28,16 +28,16 @@ def record_in_words(record: PartRecord | None) -> str:
     tr = QCoreApplication.translate
     if record is None:
         return tr("Session", "not generated yet")
-    by = {
+    author = {
         MadeBy.RULES: tr("Session", "by rules"),
         MadeBy.MODEL: tr("Session", "by {model}").format(model=record.maker or tr("Session", "a model")),
         MadeBy.USER: tr("Session", "by you"),
     }[record.made_by]
     if record.state is PartState.PENDING:
-        return tr("Session", "{by}; a model can improve it").format(by=by)
+        return tr("Session", "{by}; a model can improve it").format(by=author)
     if record.state is PartState.FAILED:
-        return tr("Session", "{by}; the model failed").format(by=by)
-    return by
+        return tr("Session", "{by}; the model failed").format(by=author)
+    return author
 
 
 def maker_in_words(maker: Maker) -> str:
@@ -61,15 +61,15 @@ def marks_in_words(line: SessionLine) -> str:
         (not line.archived, tr("Session", "open")),
         (bool(line.failed), tr("Session", "incomplete")),
     ]
-    return ", ".join(words for holds, words in marks if holds)
+    return ", ".join(words for is_set, words in marks if is_set)
 
 
-def title_of(line: SessionLine) -> str:
+def session_title(line: SessionLine) -> str:
     """Return the session's title, else the beginning of its first message."""
-    first = " ".join(line.first_words.replace("*", "").replace("#", "").split()).strip('“”"_> ')
-    return line.name.strip() or first or QCoreApplication.translate("Session", "New conversation")
+    first_text = " ".join(line.first_words.replace("*", "").replace("#", "").split()).strip('“”"_> ')
+    return line.name.strip() or first_text or QCoreApplication.translate("Session", "New conversation")
 
 
-def shortened(title: str, most: int = 28) -> str:
-    """Return a title of at most `most` characters, for buttons and sentences."""
-    return title if len(title) <= most else f"{title[: most - 1].rstrip()}…"
+def shorten_title(title: str, max_length: int = 28) -> str:
+    """Return a title of at most `max_length` characters, for buttons and sentences."""
+    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"

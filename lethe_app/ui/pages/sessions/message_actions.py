@@ -10,63 +10,65 @@ from PySide6.QtWidgets import QRadioButton, QWidget
 
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.text_area import ProseField
 
-LEAST_WIDTH = 440
+MIN_WIDTH = 440
 
 
 class InsertMessage(QuestionDialog):
     """Dialog for author and text of a new message."""
 
-    def __init__(self, parent: QWidget, persona: str, where: str) -> None:
+    def __init__(self, parent: QWidget, persona_name: str, position_text: str) -> None:
         """Create the dialog; `where` is a sentence about the position of the message."""
         super().__init__(parent, self.tr("Insert message"), self.tr("Insert"), spacing=SPACE_3)
-        self.by_user = QRadioButton(self.tr("Message from you"))
-        self.by_persona = QRadioButton(self.tr("Message from {name}").format(name=persona))
-        self.by_user.setChecked(True)
+        self.user_radio = QRadioButton(self.tr("Message from you"))
+        self.persona_radio = QRadioButton(self.tr("Message from {name}").format(name=persona_name))
+        self.user_radio.setChecked(True)
         self.field = ProseField(self.tr("Message text"), 4, 12)
-        self.field.setMinimumWidth(LEAST_WIDTH)
+        self.field.setMinimumWidth(MIN_WIDTH)
         self.primary.setEnabled(False)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
-        who = Flow(spacing=SPACE_4)  # a long name goes below
-        who.addWidget(self.by_user)
-        who.addWidget(self.by_persona)
-        self.column.addWidget(explanation(where))
-        self.column.addLayout(who)
+        author_row = Flow(spacing=SPACE_4)  # a long name goes below
+        author_row.addWidget(self.user_radio)
+        author_row.addWidget(self.persona_radio)
+        self.column.addWidget(build_small_label(position_text))
+        self.column.addLayout(author_row)
         self.column.addWidget(self.field)
         self.field.setFocus()
 
     @property
-    def words(self) -> str:
+    def entered_text(self) -> str:
         return self.field.text.strip()
 
 
 class RewordMessage(QuestionDialog):
     """Dialog that edits the text of a message."""
 
-    def __init__(self, parent: QWidget, name: str, words: str) -> None:
+    def __init__(self, parent: QWidget, author: str, words: str) -> None:
         """Create the dialog; `name` is the author of the message."""
-        super().__init__(parent, self.tr("Edit message by {name}").format(name=name), self.tr("Save changes"), spacing=SPACE_3)
+        super().__init__(
+            parent, self.tr("Edit message by {name}").format(name=author), self.tr("Save changes"), spacing=SPACE_3
+        )
         self.field = ProseField(self.tr("Message text"), 4, 16)
-        self.field.setMinimumWidth(LEAST_WIDTH)
+        self.field.setMinimumWidth(MIN_WIDTH)
         self.field.set_text(words)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
         self.column.addWidget(self.field)
         self.field.setFocus()
 
     @property
-    def words(self) -> str:
+    def entered_text(self) -> str:
         return self.field.text.strip()
 
 
 LANE = "session dialog"
-LONGEST = 200
+MAX_QUOTE_LENGTH = 200
 """Characters of a message that a confirmation quotes."""
 
 
@@ -74,62 +76,67 @@ class SessionMessageActions(QObject):
     """Runs the actions requested by the transcript and by the buttons below it."""
 
     def __init__(
-        self, place: PageContext, edits: SessionEdits, detail: SessionDetail, name: Callable[[], str], title: Callable[[], str]
+        self,
+        context: PageContext,
+        edits: SessionEdits,
+        detail: SessionDetail,
+        persona_name: Callable[[], str],
+        session_title: Callable[[], str],
     ) -> None:
-        """Create the actions; `name` returns the persona's name, `title` the title of the session on display."""
+        """Create the actions; `name` returns the persona's name, `session_title` the title of the session on display."""
         super().__init__(detail)
-        self._place, self._edits, self._detail = place, edits, detail
-        self._name, self._title = name, title
+        self._context, self._edits, self._detail = context, edits, detail
+        self._persona_name, self._session_title = persona_name, session_title
         transcript = detail.transcript
-        transcript.wanted.connect(self.do)
-        for wish, button in detail.wishes.items():
-            button.clicked.connect(lambda _checked=False, wish=wish: self.do(wish, transcript.message))
+        transcript.action_requested.connect(self.run_action)
+        for action, button in detail.message_buttons.items():
+            button.clicked.connect(lambda _checked=False, wish=action: self.run_action(wish, transcript.message))
 
-    def do(self, wish: str, message: UUID | None) -> None:
+    def run_action(self, action: str, message: UUID | None) -> None:
         """Run one of `WISHES` on a message; without a message only insertion is possible, at the end."""
         session = self._detail.session
         if session is None:
             return
-        if wish in {"above", "below"}:
-            is_below = wish == "below" and message is not None
-            above = self._detail.transcript.next_of(message) if is_below and message is not None else message
-            self._place.bridge.spawn(self._insert(session.guid, above), lane=LANE)
+        if action in {"above", "below"}:
+            is_below = action == "below" and message is not None
+            above = self._detail.transcript.next_message(message) if is_below and message is not None else message
+            self._context.bridge.start_task(self._ask_and_insert(session.guid, above), key=LANE)
         elif message is not None:
-            self._do_with(wish, session, message)
+            self._run_on_message(action, session, message)
 
-    def _do_with(self, wish: str, session: ChatSession, message: UUID) -> None:
-        if wish == "split":
-            self._edits.split(message, self._title())
-        elif wish == "open":
-            self._place.go_to(session.guid, message)
+    def _run_on_message(self, action: str, session: ChatSession, message: UUID) -> None:
+        if action == "split":
+            self._edits.split_session(message, self._session_title())
+        elif action == "open":
+            self._context.open_session(session.guid, message)
         else:
-            ask = self._reword if wish == "edit" else self._delete
-            self._place.bridge.spawn(self._about(message, ask), lane=LANE)
+            open_dialog = self._ask_and_edit if action == "edit" else self._ask_and_delete
+            self._context.bridge.start_task(self._load_and_ask(message, open_dialog), key=LANE)
 
-    async def _about(self, message: UUID, ask: Callable[[Message], Awaitable[None]]) -> None:
-        await ask(await self._place.services.sessions.message(message))
+    async def _load_and_ask(self, message_id: UUID, open_dialog: Callable[[Message], Awaitable[None]]) -> None:
+        await open_dialog(await self._context.services.sessions.message(message_id))
 
-    async def _insert(self, guid: UUID, above: UUID | None) -> None:
-        where = self.tr("The message is inserted above the selected one, with the date of the one before it.")
-        at_end = self.tr("The message is added at the end, with the date of the last one.")
-        dialog = InsertMessage(self._place.window, self._name(), where if above is not None else at_end)
-        if await answered(dialog):
-            self._edits.insert(guid, dialog.words, by_user=dialog.by_user.isChecked(), above=above)
+    async def _ask_and_insert(self, guid: UUID, above: UUID | None) -> None:
+        above_text = self.tr("The message is inserted above the selected one, with the date of the one before it.")
+        end_text = self.tr("The message is added at the end, with the date of the last one.")
+        dialog = InsertMessage(self._context.window, self._persona_name(), above_text if above is not None else end_text)
+        if await run_dialog(dialog):
+            self._edits.insert_message(guid, dialog.entered_text, by_user=dialog.user_radio.isChecked(), above=above)
 
-    async def _reword(self, message: Message) -> None:
-        dialog = RewordMessage(self._place.window, message.speaker_name or self.tr("unknown speaker"), message.content)
-        if await answered(dialog) and dialog.words != message.content:
-            self._edits.reword(message, dialog.words)
+    async def _ask_and_edit(self, message: Message) -> None:
+        dialog = RewordMessage(self._context.window, message.speaker_name or self.tr("unknown speaker"), message.content)
+        if await run_dialog(dialog) and dialog.entered_text != message.content:
+            self._edits.edit_message(message, dialog.entered_text)
 
-    async def _delete(self, message: Message) -> None:
-        words = " ".join(message.content.split())
+    async def _ask_and_delete(self, message: Message) -> None:
+        text = " ".join(message.content.split())
         question = ConfirmDialog(
-            self._place.window,
+            self._context.window,
             self.tr("Delete this message?"),
-            words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…",
+            text if len(text) <= MAX_QUOTE_LENGTH else f"{text[: MAX_QUOTE_LENGTH - 1]}…",
             self.tr("Delete message by {name}").format(name=message.speaker_name or self.tr("unknown speaker")),
         )
-        if await answered(question):
+        if await run_dialog(question):
             transcript = self._detail.transcript
-            transcript.choose(transcript.next_of(message.id))  # where the reader is when it is gone
-            self._edits.take_away(message)
+            transcript.select_message(transcript.next_message(message.id))  # where the reader is when it is gone
+            self._edits.delete_message(message)

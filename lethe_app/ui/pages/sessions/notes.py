@@ -11,109 +11,109 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.errors import StorageError
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.sessions.commands import PASSING
+from lethe_app.ui.pages.sessions.commands import RETRYABLE_ERRORS
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import made_card
+from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
-REST_MS = 500
-NOTES = "notes"
-PARTING = ": "
+SAVE_DELAY_MS = 500
+NOTES_FIELD = "notes"
+SEPARATOR = ": "
 
 
 class SessionNotes(QWidget):
     """Card with an editable text of notes; it is stored after a pause in typing and shares the page's undo stack."""
 
-    def __init__(self, place: PageContext, undo: QUndoStack, parent: QWidget | None = None) -> None:
+    def __init__(self, context: PageContext, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place, self._lookup, self._undo = place, place.services.lookup, undo
+        self._context, self._lookup, self._undo_stack = context, context.services.lookup, undo_stack
         self._guid: UUID | None = None
         self._text = ""
         self._unsaved: dict[UUID, str] = {}
         self._title = self.tr("Conversation notes")
         words = self.tr("Notes are included in the prompt while this conversation is open and are extended as you chat.")
-        card, column = made_card(self._title, words)
+        card, column = create_card(self._title, words)
         spec = Spec(
-            NOTES,
+            NOTES_FIELD,
             self.tr("Notes"),
             FieldKind.PROSE,
             self.tr("One note per line, in the form “name: value”."),
             self.tr("home: Porto"),
             lines=2,
         )
-        self.form = Form([spec], place.theme)
-        self.form.changed.connect(lambda _name, text: self._change(str(text)))
+        self.form = Form([spec], context.theme)
+        self.form.changed.connect(lambda _name, text: self._change_text(str(text)))
         column.addWidget(self.form)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(card)
-        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
+        outer_column = QVBoxLayout(self)
+        outer_column.setContentsMargins(0, 0, 0, 0)
+        outer_column.addWidget(card)
+        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
+        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save_notes()))
 
     def show_session(self, guid: UUID) -> None:
         """Load and show the notes of a session."""
         self._guid = guid
-        self._place.bridge.spawn(self._read(guid), lane="session notes")
+        self._context.bridge.start_task(self._load_notes(guid), key="session notes")
 
-    async def _read(self, guid: UUID) -> None:
-        await self.save()
-        text = as_text(await self._lookup.notes(guid))
+    async def _load_notes(self, guid: UUID) -> None:
+        await self.save_notes()
+        text = format_notes(await self._lookup.notes(guid))
         if guid == self._guid and guid not in self._unsaved:
-            self._show(text)
+            self._show_text(text)
 
-    async def save(self) -> None:
+    async def save_notes(self) -> None:
         """Store all typed notes now; an error is reported, and kept for another attempt only if that may succeed."""
-        self._rest.stop()
+        self._save_timer.stop()
         for guid, text in list(self._unsaved.items()):
             try:
-                await self._lookup.write_notes(guid, as_notes(text))
+                await self._lookup.write_notes(guid, parse_notes(text))
             except StorageError as error:
-                self._place.window.notifier.report(error)
-                if isinstance(error, PASSING):
+                self._context.window.notifier.report_error(error)
+                if isinstance(error, RETRYABLE_ERRORS):
                     continue
             # Newer text may have been typed while this one was being stored.
             if self._unsaved.get(guid) == text:
                 del self._unsaved[guid]
 
-    def _change(self, text: str) -> None:
+    def _change_text(self, text: str) -> None:
         guid = self._guid
         if guid is None or text == self._text:
             return
 
-        def put(_name: str, value: object) -> None:
+        def apply_text(_name: str, value: object) -> None:
             self._unsaved[guid] = str(value)
-            self._rest.start()
+            self._save_timer.start()
             if guid == self._guid:
-                self._show(str(value))
+                self._show_text(str(value))
 
-        self._undo.push(FieldChange(self._title, f"{guid} {NOTES}", self._text, text, put))
+        self._undo_stack.push(FieldChange(self._title, f"{guid} {NOTES_FIELD}", self._text, text, apply_text))
 
-    def _show(self, text: str) -> None:
+    def _show_text(self, text: str) -> None:
         self._text = text
-        self.form.set_field(NOTES, text)
+        self.form.set_field(NOTES_FIELD, text)
 
 
-def as_text(notes: Mapping[str, str]) -> str:
+def format_notes(notes: Mapping[str, str]) -> str:
     """Return the notes as text, one “name: value” per line."""
-    return "\n".join(f"{name}{PARTING}{value}" for name, value in notes.items())
+    return "\n".join(f"{name}{SEPARATOR}{value}" for name, value in notes.items())
 
 
-def as_notes(text: str) -> dict[str, str]:
+def parse_notes(text: str) -> dict[str, str]:
     """Return the notes of a text by name; lines without a name become “note”, “note 2” and so on."""
     notes: dict[str, str] = {}
     for line in text.splitlines():
-        name, colon, value = (part.strip() for part in line.partition(PARTING.strip()))
+        name, colon, value = (part.strip() for part in line.partition(SEPARATOR.strip()))
         if not colon:
             name, value = "note", name
         if value:
-            notes[_free(name or "note", notes)] = value
+            notes[_unused_name(name or "note", notes)] = value
     return notes
 
 
-def _free(name: str, notes: Mapping[str, str]) -> str:
-    number, free = 1, name
-    while free in notes:
+def _unused_name(name: str, notes: Mapping[str, str]) -> str:
+    number, candidate = 1, name
+    while candidate in notes:
         number += 1
-        free = f"{name} {number}"
-    return free
+        candidate = f"{name} {number}"
+    return candidate

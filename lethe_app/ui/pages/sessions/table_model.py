@@ -11,19 +11,19 @@ from PySide6.QtCore import QCoreApplication, QLocale, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.list_items import Maker, SessionLine
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.memories.labels import day_of
-from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, title_of
+from lethe_app.ui.pages.memories.labels import format_date
+from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, session_title
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-TITLE, LAST, MESSAGES, RELEVANCE, MARKS, BY = range(6)
-WIDTHS = {LAST: 112, MESSAGES: 98, RELEVANCE: 96, MARKS: 150, BY: 112}
-DISPENSABLE = (LAST, MESSAGES, MARKS, BY, RELEVANCE)
+TITLE, LAST_ACTIVE, MESSAGES, RELEVANCE, MARKS, AUTHOR = range(6)
+WIDTHS = {LAST_ACTIVE: 112, MESSAGES: 98, RELEVANCE: 96, MARKS: 150, AUTHOR: 112}
+HIDEABLE_COLUMNS = (LAST_ACTIVE, MESSAGES, MARKS, AUTHOR, RELEVANCE)
 """Columns that a narrow table hides, the last one first."""
-TITLE_WIDTH = 200
+MIN_TITLE_WIDTH = 200
 
 
 class Mark(StrEnum):
@@ -37,7 +37,7 @@ class Mark(StrEnum):
     FAILED = "failed"
 
 
-TESTS: dict[Mark, Callable[[SessionLine], bool]] = {
+MARK_TESTS: dict[Mark, Callable[[SessionLine], bool]] = {
     Mark.ROLEPLAY: lambda line: line.is_roleplay,
     Mark.STICKY: lambda line: line.sticky,
     Mark.PROTECTED: lambda line: line.protected,
@@ -60,45 +60,53 @@ def mark_in_words(mark: Mark) -> str:
     }[mark]
 
 
-def keeper(marks: Set[Mark]) -> Callable[[SessionLine], bool] | None:
+def mark_predicate(marks: Set[Mark]) -> Callable[[SessionLine], bool] | None:
     """Return the predicate for sessions with all of the marks; None if there are none."""
-    wanted = [TESTS[mark] for mark in marks]
-    return (lambda line: all(test(line) for test in wanted)) if wanted else None
+    required_tests = [MARK_TESTS[mark] for mark in marks]
+    return (lambda line: all(test(line) for test in required_tests)) if required_tests else None
 
 
-def rows_of(theme: Theme) -> FilteredTableModel[SessionLine]:
+def build_session_rows(theme: Theme) -> FilteredTableModel[SessionLine]:
     """Return the empty table model of sessions."""
     tr = QCoreApplication.translate
 
-    def sign(line: SessionLine) -> Any:  # noqa: ANN401 - Qt's own type
-        return icon("pin" if line.sticky else "thought", theme.palette.amber if line.sticky else theme.palette.muted)
+    def row_icon(line: SessionLine) -> Any:  # noqa: ANN401 - Qt's own type
+        return load_icon("pin" if line.sticky else "thought", theme.palette.amber if line.sticky else theme.palette.muted)
 
-    def shade(line: SessionLine) -> str:
+    def title_colour(line: SessionLine) -> str:
         return "" if line.name else theme.palette.muted
 
-    def alarm(line: SessionLine) -> str:
+    def status_colour(line: SessionLine) -> str:
         return theme.palette.danger if line.failed else theme.palette.muted
 
     columns = [
-        Column[SessionLine](tr("Session", "Conversation"), title_of, width=0, colour=shade, icon=sign),
-        Column[SessionLine](tr("Session", "Last active"), _last, sort_key=attrgetter("last"), width=WIDTHS[LAST]),
+        Column[SessionLine](tr("Session", "Conversation"), session_title, width=0, colour=title_colour, icon=row_icon),
+        Column[SessionLine](tr("Session", "Last active"), _last_active, sort_key=attrgetter("last"), width=WIDTHS[LAST_ACTIVE]),
         Column[SessionLine](
-            tr("Session", "Messages"), _messages, sort_key=attrgetter("messages"), width=WIDTHS[MESSAGES], right=True
+            tr("Session", "Messages"),
+            _message_count,
+            sort_key=attrgetter("messages"),
+            width=WIDTHS[MESSAGES],
+            is_right_aligned=True,
         ),
         Column[SessionLine](
-            tr("Session", "Importance"), _relevance, sort_key=attrgetter("relevance"), width=WIDTHS[RELEVANCE], right=True
+            tr("Session", "Importance"),
+            _relevance,
+            sort_key=attrgetter("relevance"),
+            width=WIDTHS[RELEVANCE],
+            is_right_aligned=True,
         ),
-        Column[SessionLine](tr("Session", "Status"), marks_in_words, width=WIDTHS[MARKS], colour=alarm),
-        Column[SessionLine](tr("Session", "Source"), _by, sort_key=attrgetter("maker"), width=WIDTHS[BY]),
+        Column[SessionLine](tr("Session", "Status"), marks_in_words, width=WIDTHS[MARKS], colour=status_colour),
+        Column[SessionLine](tr("Session", "Source"), _author, sort_key=attrgetter("maker"), width=WIDTHS[AUTHOR]),
     ]
-    return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("searched"), is_folded=True)
+    return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("searched"), is_casefolded=True)
 
 
-def _last(line: SessionLine) -> str:
-    return day_of(line.last)
+def _last_active(line: SessionLine) -> str:
+    return format_date(line.last)
 
 
-def _messages(line: SessionLine) -> str:
+def _message_count(line: SessionLine) -> str:
     return QLocale().toString(line.messages)
 
 
@@ -106,7 +114,7 @@ def _relevance(line: SessionLine) -> str:
     return str(line.relevance)
 
 
-def _by(line: SessionLine) -> str:
+def _author(line: SessionLine) -> str:
     return maker_in_words(line.maker)
 
 
@@ -127,9 +135,9 @@ class MarkChips(QWidget):
             flow.addWidget(chip)
 
     @property
-    def marks(self) -> set[Mark]:
+    def selected_marks(self) -> set[Mark]:
         return {mark for mark, chip in self.chips.items() if chip.isChecked()}
 
-    def turn_off(self) -> None:
+    def uncheck_all(self) -> None:
         for chip in self.chips.values():
             chip.setChecked(False)

@@ -15,19 +15,19 @@ from PySide6.QtWidgets import QFileDialog, QToolButton
 
 from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings, section_of
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
-from lethe_app.ui.dialogs.dialogs import answered
+from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.personas.pictures import ENDINGS
+from lethe_app.ui.pages.personas.pictures import EXTENSIONS
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
 
-HIDDEN = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
+HIDDEN_SETTINGS = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
 """Settings for internal use, or shown on another page."""
-WORDS = {
+VALUE_LABELS = {
     "system": str(QT_TRANSLATE_NOOP("Setting", "System default")),
     "light": str(QT_TRANSLATE_NOOP("Setting", "Light")),
     "dark": str(QT_TRANSLATE_NOOP("Setting", "Dark")),
@@ -59,9 +59,9 @@ UNITS = {
     "web_page_tokens": "tokens",
 }
 
-SECRET = frozenset({"web_brave_key"})
+SECRET_SETTINGS = frozenset({"web_brave_key"})
 """Settings whose value is masked on screen."""
-LOWEST = {
+LOWEST_VALUE_LABELS = {
     "context": str(QT_TRANSLATE_NOOP("Setting", "model's limit")),
     "threads": str(QT_TRANSLATE_NOOP("Setting", "all physical cores")),
     "gpu_layers": str(QT_TRANSLATE_NOOP("Setting", "all layers")),
@@ -77,9 +77,9 @@ LOWEST = {
 """Label of the lowest value where it has a special meaning."""
 
 
-def shown_settings(section: SettingSection) -> list[str]:
+def visible_settings(section: SettingSection) -> list[str]:
     """Return the visible settings of a section, in the order of their declaration."""
-    return [name for name in Settings.model_fields if name not in HIDDEN and section_of(name) is section]
+    return [name for name in Settings.model_fields if name not in HIDDEN_SETTINGS and section_of(name) is section]
 
 
 def is_expert(name: str) -> bool:
@@ -88,66 +88,66 @@ def is_expert(name: str) -> bool:
     return isinstance(extra, dict) and bool(extra.get("is_expert"))
 
 
-def spec_of(name: str, choices: Choices) -> Spec:
+def build_spec(name: str, choices: Choices) -> Spec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
-    declared = Settings.model_fields[name]
-    title, told = translated(declared.title or name), translated(declared.description or "")
-    offered = choices.get(name) or fixed_choices(name, declared)
-    lowest, highest = bounds(declared)
-    whole = declared.annotation is int
+    field_info = Settings.model_fields[name]
+    title, help_text = translate_text(field_info.title or name), translate_text(field_info.description or "")
+    options = choices.get(name) or fixed_choices(name, field_info)
+    lowest, highest = value_bounds(field_info)
+    is_integer = field_info.annotation is int
     return Spec(
         name=name,
         title=title,
-        kind=kind_of(declared, has_choices=bool(offered)),
-        help=told,
-        choices=offered,
+        kind=field_kind(field_info, has_choices=bool(options)),
+        help=help_text,
+        choices=options,
         lowest=lowest,
         highest=highest,
-        step=1 if whole else 0.005 if is_expert(name) else 0.05 if highest <= 1 else 0.5,
+        step=1 if is_integer else 0.005 if is_expert(name) else 0.05 if highest <= 1 else 0.5,
         decimals=3 if is_expert(name) else 2,
         unit=UNITS.get(name, ""),
-        special=translated(LOWEST.get(name, "")),
-        secret=name in SECRET,
+        special=translate_text(LOWEST_VALUE_LABELS.get(name, "")),
+        secret=name in SECRET_SETTINGS,
     )
 
 
-def kind_of(declared: FieldInfo, *, has_choices: bool) -> FieldKind:
+def field_kind(field_info: FieldInfo, *, has_choices: bool) -> FieldKind:
     """Return the kind of form field for the type of a setting."""
-    if declared.annotation == list[str]:
+    if field_info.annotation == list[str]:
         return FieldKind.TICKS if has_choices else FieldKind.WORDS
     if has_choices:
         return FieldKind.CHOICE
     kinds: dict[Any, FieldKind] = {bool: FieldKind.SWITCH, int: FieldKind.WHOLE, float: FieldKind.NUMBER}
-    return kinds.get(declared.annotation, FieldKind.LINE)
+    return kinds.get(field_info.annotation, FieldKind.LINE)
 
 
-def fixed_choices(name: str, declared: FieldInfo) -> list[tuple[Any, str]]:
+def fixed_choices(name: str, field_info: FieldInfo) -> list[tuple[Any, str]]:
     """Return values and labels of an enumeration, or of a pattern that lists its values."""
-    if isinstance(declared.annotation, type) and issubclass(declared.annotation, Enum):
-        return [(each, words_for(name, str(each.value))) for each in declared.annotation]
-    pattern = next((found for part in declared.metadata if (found := getattr(part, "pattern", None))), None)
+    if isinstance(field_info.annotation, type) and issubclass(field_info.annotation, Enum):
+        return [(each, value_label(name, str(each.value))) for each in field_info.annotation]
+    pattern = next((found for part in field_info.metadata if (found := getattr(part, "pattern", None))), None)
     # Settings with a fixed set of values declare it as the pattern ^(one|two|three)$.
     is_list = bool(pattern) and re.fullmatch(r"\^\([\w|]+\)\$", str(pattern))
     values = str(pattern).strip("^$()").split("|") if is_list else []
-    return [(value, words_for(name, value)) for value in values]
+    return [(value, value_label(name, value)) for value in values]
 
 
-def bounds(declared: FieldInfo) -> tuple[float, float]:
+def value_bounds(field_info: FieldInfo) -> tuple[float, float]:
     """Return the lowest and the highest value; 0 and a million if not declared."""
-    lowest = next((found for part in declared.metadata if (found := getattr(part, "ge", None)) is not None), 0)
-    highest = next((found for part in declared.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
+    lowest = next((found for part in field_info.metadata if (found := getattr(part, "ge", None)) is not None), 0)
+    highest = next((found for part in field_info.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
     return lowest, highest
 
 
-def words_for(name: str, value: str) -> str:
+def value_label(name: str, value: str) -> str:
     """Return the label of a value; labels of `name.value` have priority, where a value has several meanings."""
-    words = WORDS.get(f"{name}.{value}") or WORDS.get(value, value)
-    return QCoreApplication.translate("Setting", words)
+    text = VALUE_LABELS.get(f"{name}.{value}") or VALUE_LABELS.get(value, value)
+    return QCoreApplication.translate("Setting", text)
 
 
-def translated(words: str) -> str:
+def translate_text(text: str) -> str:
     """Translate a title or help text from the declaration of the settings, which is not tied to the user interface."""
-    return QCoreApplication.translate("Setting", words) if words else ""
+    return QCoreApplication.translate("Setting", text) if text else ""
 
 
 def is_changed(settings: Settings, name: str) -> bool:
@@ -162,52 +162,52 @@ class PathKind:
 
     kind: str = ""
     """Name of the file type; empty for a folder."""
-    endings: tuple[str, ...] = ()
-    is_several: bool = False
+    extensions: tuple[str, ...] = ()
+    is_list: bool = False
     """True if the setting is a list, to which the chosen path is appended."""
 
 
-MODEL = PathKind(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
-WANTED = {
-    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Images")), tuple(ENDINGS)),
-    "model_path": MODEL,
-    "embedder_path": MODEL,
-    "model_folders": PathKind(is_several=True),
+MODEL_FILE = PathKind(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
+PATH_KINDS = {
+    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Images")), tuple(EXTENSIONS)),
+    "model_path": MODEL_FILE,
+    "embedder_path": MODEL_FILE,
+    "model_folders": PathKind(is_list=True),
 }
 """Kind of file or folder that can be chosen for a setting."""
 
 
 class PathButton(QToolButton):
-    """Button that opens a file dialog; `take` is called with the setting's new value."""
+    """Button that opens a file dialog; `set_value` is called with the setting's new value."""
 
     def __init__(
-        self, place: PageContext, name: str, title: str, present: Callable[[], object], take: Callable[[object], None]
+        self, context: PageContext, name: str, title: str, get_value: Callable[[], object], set_value: Callable[[object], None]
     ) -> None:
         super().__init__()
-        self._place, self._wanted, self._title = place, WANTED[name], title
-        self._present, self._take = present, take
-        words = self.tr("{title}: choose a file…") if self._wanted.endings else self.tr("{title}: choose a folder…")
-        self.setToolTip(words.format(title=title))
-        self.setAccessibleName(words.format(title=title))
+        self._context, self._path_kind, self._title = context, PATH_KINDS[name], title
+        self._get_value, self._set_value = get_value, set_value
+        text = self.tr("{title}: choose a file…") if self._path_kind.extensions else self.tr("{title}: choose a folder…")
+        self.setToolTip(text.format(title=title))
+        self.setAccessibleName(text.format(title=title))
         self.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        self.dress()
-        self.clicked.connect(lambda: place.bridge.spawn(self.pick(), lane="settings path"))
+        self.apply_theme()
+        self.clicked.connect(lambda: context.bridge.start_task(self.pick_path(), key="settings path"))
 
-    def dress(self) -> None:
-        self.setIcon(icon("folder", self._place.theme.palette.muted))
+    def apply_theme(self) -> None:
+        self.setIcon(load_icon("folder", self._context.theme.palette.muted))
 
-    async def pick(self) -> None:
+    async def pick_path(self) -> None:
         """Let the user choose a path; nothing changes if the dialog is cancelled."""
-        kinds = ""
-        if self._wanted.endings:
-            kind = QCoreApplication.translate("Setting", self._wanted.kind)
-            kinds = f"{kind} ({' '.join(f'*.{ending}' for ending in self._wanted.endings)})"
-        dialog = QFileDialog(self._place.window, self._title, str(Path.home()), kinds)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile if kinds else QFileDialog.FileMode.Directory)
-        if not await answered(dialog):
+        name_filter = ""
+        if self._path_kind.extensions:
+            kind = QCoreApplication.translate("Setting", self._path_kind.kind)
+            name_filter = f"{kind} ({' '.join(f'*.{ending}' for ending in self._path_kind.extensions)})"
+        dialog = QFileDialog(self._context.window, self._title, str(Path.home()), name_filter)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile if name_filter else QFileDialog.FileMode.Directory)
+        if not await run_dialog(dialog):
             return
-        chosen, present = dialog.selectedFiles()[0], self._present()
-        if not self._wanted.is_several:
-            self._take(chosen)
-        elif isinstance(present, list) and chosen not in present:
-            self._take([*present, chosen])
+        chosen, current = dialog.selectedFiles()[0], self._get_value()
+        if not self._path_kind.is_list:
+            self._set_value(chosen)
+        elif isinstance(current, list) and chosen not in current:
+            self._set_value([*current, chosen])

@@ -11,51 +11,51 @@ from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import kind_in_words
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
-    WANTED,
+    PATH_KINDS,
     Choices,
     PathButton,
+    build_spec,
     is_changed,
     is_expert,
-    shown_settings,
-    spec_of,
-    translated,
+    translate_text,
+    visible_settings,
 )
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import Sheet, made_card
+from lethe_app.ui.widgets.card_column import Sheet, create_card
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import SearchField
 
-LEAST_WIDTH = 180
+MIN_SECTIONS_WIDTH = 180
 """Minimum width of the list of sections in pixels."""
 
 
 class SettingsPage(Page):
     """Page that saves every change at once, with undo; changed settings are marked and can be reset."""
 
-    def __init__(self, place: PageContext, wanted: str = "") -> None:
-        """Create the page; `wanted` is the name of the setting to show first."""
-        super().__init__(place.theme, self.tr("Settings"))
-        self._place, self._wanted = place, wanted
+    def __init__(self, context: PageContext, setting_to_show: str = "") -> None:
+        """Create the page; `setting_to_show` is the name of the setting to show first."""
+        super().__init__(context.theme, self.tr("Settings"))
+        self._context, self._setting_to_show = context, setting_to_show
         self._cards: dict[SettingSection, QFrame] = {}
         self._forms: dict[SettingSection, Form] = {}
         self._resets: dict[str, QToolButton] = {}
         self._paths: dict[str, PathButton] = {}
-        self._form_of: dict[str, Form] = {}
-        self._told: dict[str, str] = {}
+        self._form_by_setting: dict[str, Form] = {}
+        self._search_texts: dict[str, str] = {}
         self.search = SearchField(self.theme, self.tr("Search settings"))
-        self.search.textChanged.connect(self._find)
-        self.experts = QPushButton(self.tr("Expert settings"))
-        self.experts.setProperty("chip", True)
-        self.experts.setCheckable(True)
-        self.experts.setToolTip(self.tr("Show settings that rarely need to be changed"))
-        self.experts.toggled.connect(lambda _on: self._find(self.search.text()))
+        self.search.textChanged.connect(self._filter_settings)
+        self.expert_chip = QPushButton(self.tr("Expert settings"))
+        self.expert_chip.setProperty("chip", True)
+        self.expert_chip.setCheckable(True)
+        self.expert_chip.setToolTip(self.tr("Show settings that rarely need to be changed"))
+        self.expert_chip.toggled.connect(lambda _on: self._filter_settings(self.search.text()))
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
         self.sections.setAccessibleName(self.tr("Sections"))
@@ -68,73 +68,77 @@ class SettingsPage(Page):
         row.addWidget(self.sheet, 1)
         self.body.addLayout(row, 1)
         self._buttons.insertWidget(0, self.search)
-        self._buttons.insertWidget(0, self.experts)
-        self._forget = place.services.preferences.changed.add(self._show)
-        place.bridge.spawn(self._build(), lane="settings")
+        self._buttons.insertWidget(0, self.expert_chip)
+        self._unsubscribe = context.services.preferences.changed.add(self._show_settings)
+        context.bridge.start_task(self._build(), key="settings")
 
-    def first_focus(self) -> QWidget:
+    def first_focus_widget(self) -> QWidget:
         return self.search
 
     def close_page(self) -> None:
-        self._forget()
+        self._unsubscribe()
 
     # building
 
     async def _build(self) -> None:
-        choices = await choices_of(self._place)
+        choices = await load_choices(self._context)
         for section in SettingSection:
-            names = shown_settings(section)
+            names = visible_settings(section)
             if names:
                 self._add_section(section, names, choices)
         self._fit_sections()
-        self._show(self._place.services.preferences.current)
+        self._show_settings(self._context.services.preferences.current)
         self.sections.setCurrentRow(0)
-        if self._wanted:
-            self.show_setting(self._wanted)
+        if self._setting_to_show:
+            self.show_setting(self._setting_to_show)
 
     def _add_section(self, section: SettingSection, names: list[str], choices: Choices) -> None:
-        specs = [spec_of(name, choices) for name in names]
+        specs = [build_spec(name, choices) for name in names]
         form = Form(specs, self.theme)
-        form.changed.connect(self._change)
-        card, column = made_card(translated(section.value))
+        form.changed.connect(self._change_setting)
+        card, column = create_card(translate_text(section.value))
         column.addWidget(form)
-        self.sheet.add(card)
-        self.sections.addItem(translated(section.value))
+        self.sheet.add_widget(card)
+        self.sections.addItem(translate_text(section.value))
         self._cards[section], self._forms[section] = card, form
         for spec in specs:
-            self._form_of[spec.name] = form
-            self._told[spec.name] = f"{section.value} {spec.title} {spec.help}".casefold()
-            if spec.name in WANTED:
-                form.add_beside(spec.name, self._path_button(spec.name, spec.title))
-            form.add_beside(spec.name, self._reset_button(spec.name, spec.title))
+            self._form_by_setting[spec.name] = form
+            self._search_texts[spec.name] = f"{section.value} {spec.title} {spec.help}".casefold()
+            if spec.name in PATH_KINDS:
+                form.add_title_widget(spec.name, self._build_path_button(spec.name, spec.title))
+            form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
 
-    def _path_button(self, name: str, title: str) -> PathButton:
-        preferences = self._place.services.preferences
+    def _build_path_button(self, name: str, title: str) -> PathButton:
+        preferences = self._context.services.preferences
         button = self._paths[name] = PathButton(
-            self._place, name, title, lambda: getattr(preferences.current, name), lambda value: self._change(name, value)
+            self._context,
+            name,
+            title,
+            lambda: getattr(preferences.current, name),
+            lambda value: self._change_setting(name, value),
         )
         return button
 
-    def _reset_button(self, name: str, title: str) -> QToolButton:
+    def _build_reset_button(self, name: str, title: str) -> QToolButton:
         button = QToolButton()
         button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        button.setIcon(icon("refresh", self.theme.palette.water))
-        words = self.tr("Reset “{title}” to default").format(title=title)
-        button.setToolTip(words)
-        button.setAccessibleName(words)
-        button.clicked.connect(lambda: self._change(name, default_of(name)))
-        keeps_its_place = button.sizePolicy()  # or what lies below would jump away under the pointer
-        keeps_its_place.setRetainSizeWhenHidden(True)
-        button.setSizePolicy(keeps_its_place)
+        button.setIcon(load_icon("refresh", self.theme.palette.water))
+        text = self.tr("Reset “{title}” to default").format(title=title)
+        button.setToolTip(text)
+        button.setAccessibleName(text)
+        button.clicked.connect(lambda: self._change_setting(name, default_value(name)))
+        size_policy = button.sizePolicy()  # or what lies below would jump away under the pointer
+        size_policy.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(size_policy)
         self._resets[name] = button
         return button
 
-    def dress(self) -> None:
-        super().dress()
+    def apply_theme(self) -> None:
+        super().apply_theme()
         self._fit_sections()
         # The constructor of Page calls this method before these attributes exist.
         for button in getattr(self, "_resets", {}).values():
-            button.setIcon(icon("refresh", self.theme.palette.water))
+            button.setIcon(load_icon("refresh", self.theme.palette.water))
         for path in getattr(self, "_paths", {}).values():
             path.dress()
 
@@ -142,107 +146,109 @@ class SettingsPage(Page):
         """Set the width of the list of sections to its longest title."""
         sections = getattr(self, "sections", None)
         if sections is not None:
-            sections.setFixedWidth(max(LEAST_WIDTH, sections.sizeHintForColumn(0) + 2 * SPACE_4))
+            sections.setFixedWidth(max(MIN_SECTIONS_WIDTH, sections.sizeHintForColumn(0) + 2 * SPACE_4))
 
     # changing and showing
 
-    def _change(self, name: str, value: object) -> None:
-        present = getattr(self._place.services.preferences.current, name)
-        if value != present:
-            title = translated(Settings.model_fields[name].title or name)
-            self.undo.push(FieldChange(title, name, present, value, self._put))
+    def _change_setting(self, name: str, value: object) -> None:
+        current = getattr(self._context.services.preferences.current, name)
+        if value != current:
+            title = translate_text(Settings.model_fields[name].title or name)
+            self.undo_stack.push(FieldChange(title, name, current, value, self._apply_setting))
 
-    def _put(self, name: str, value: object) -> None:
-        self._form_of[name].set_field(name, value)
-        self._place.bridge.spawn(self._keep(name, value))
+    def _apply_setting(self, name: str, value: object) -> None:
+        self._form_by_setting[name].set_field(name, value)
+        self._context.bridge.start_task(self._save_setting(name, value))
 
-    async def _keep(self, name: str, value: object) -> None:
+    async def _save_setting(self, name: str, value: object) -> None:
         """Save a value. An invalid one is marked below its field but stays there, because it may be incomplete input."""
-        form = self._form_of[name]
+        form = self._form_by_setting[name]
         try:
-            await self._place.services.preferences.set(**{name: value})
+            await self._context.services.preferences.set(**{name: value})
         except LetheError as error:
-            form.complain(name, error.message)
+            form.show_error(name, error.message)
         else:
-            form.complain(name, "")
+            form.show_error(name, "")
 
-    def _show(self, settings: Settings) -> None:
+    def _show_settings(self, settings: Settings) -> None:
         """Show the current settings, whatever changed them."""
-        changed = 0
-        for name, form in self._form_of.items():
-            if not is_being_written(form.field(name)):
+        changed_count = 0
+        for name, form in self._form_by_setting.items():
+            if not is_being_edited(form.field_widget(name)):
                 form.set_field(name, getattr(settings, name))
-            differs = is_changed(settings, name)
-            changed += differs
-            self._resets[name].setVisible(differs)
-            form.note(name, self.tr("changed") if differs else "")
-        words = counted(changed, self.tr("{n} changed"), self.tr("{n} changed"))
-        self.subtitle.set_full(words if changed else self.tr("all defaults"))
+            is_modified = is_changed(settings, name)
+            changed_count += is_modified
+            self._resets[name].setVisible(is_modified)
+            form.show_note(name, self.tr("changed") if is_modified else "")
+        text = format_count(changed_count, self.tr("{n} changed"), self.tr("{n} changed"))
+        self.subtitle.set_full_text(text if changed_count else self.tr("all defaults"))
 
     # finding
 
-    def _find(self, text: str) -> None:
+    def _filter_settings(self, text: str) -> None:
         """Show only the settings that contain all words, from all sections; without words those of the chosen section."""
-        words = text.casefold().split()
+        query_words = text.casefold().split()
         for section, form in self._forms.items():
-            hits = [name for name in form.names if all(word in self._told[name] for word in words)]
-            hits = [name for name in hits if words or self._is_offered(name)]
-            for name in form.names:
+            hits = [name for name in form.field_names if all(word in self._search_texts[name] for word in query_words)]
+            hits = [name for name in hits if query_words or self._is_listed(name)]
+            for name in form.field_names:
                 form.set_row_visible(name, name in hits)
-            self._cards[section].setVisible(bool(hits) and (bool(words) or self._is_chosen(section)))
-        self.sections.setEnabled(not words)
+            self._cards[section].setVisible(bool(hits) and (bool(query_words) or self._is_chosen(section)))
+        self.sections.setEnabled(not query_words)
 
-    def _is_offered(self, name: str) -> bool:
-        return not is_expert(name) or self.experts.isChecked() or is_changed(self._place.services.preferences.current, name)
+    def _is_listed(self, name: str) -> bool:
+        return (
+            not is_expert(name) or self.expert_chip.isChecked() or is_changed(self._context.services.preferences.current, name)
+        )
 
     def _show_section(self, _row: int) -> None:
         if not self.search.text():
-            self._find("")
+            self._filter_settings("")
             self.sheet.verticalScrollBar().setValue(0)
 
     def _is_chosen(self, section: SettingSection) -> bool:
         item = self.sections.currentItem()
-        return item is not None and item.text() == translated(section.value)
+        return item is not None and item.text() == translate_text(section.value)
 
     def show_setting(self, name: str) -> None:
         """Scroll to a setting and focus it."""
         if is_expert(name):
-            self.experts.setChecked(True)
-        section = next(section for section, form in self._forms.items() if name in form.names)
-        found = self.sections.findItems(translated(section.value), Qt.MatchFlag.MatchExactly)
+            self.expert_chip.setChecked(True)
+        section = next(section for section, form in self._forms.items() if name in form.field_names)
+        items = self.sections.findItems(translate_text(section.value), Qt.MatchFlag.MatchExactly)
         self.search.clear()
-        self.sections.setCurrentItem(found[0])
-        field = self._form_of[name].field(name)
+        self.sections.setCurrentItem(items[0])
+        field = self._form_by_setting[name].field_widget(name)
         field.setFocus()
-        QTimer.singleShot(0, self, lambda: self.sheet.show_widget(field))  # when the rows have their places
+        QTimer.singleShot(0, self, lambda: self.sheet.scroll_to_widget(field))  # when the rows have their places
 
 
-def is_being_written(widget: QWidget) -> bool:
+def is_being_edited(widget: QWidget) -> bool:
     """Return whether the user is typing in a field: a notification about an earlier character must not overwrite later ones."""
     return isinstance(widget, QLineEdit) and widget.hasFocus()
 
 
-def default_of(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
+def default_value(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
     """Return the default value of a setting."""
     return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
-async def choices_of(place: PageContext) -> Choices:
+async def load_choices(context: PageContext) -> Choices:
     """Return the values that depend on the user's data, with their labels."""
-    library, fits = place.services.library, place.window.tr("Automatic (suits the model)")
-    own = place.window.tr("Model's own template")
+    library, automatic_label = context.services.library, context.window.tr("Automatic (suits the model)")
+    own_template_label = context.window.tr("Model's own template")
     samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
-    selves = await library.user_personas()
+    user_personas = await library.user_personas()
     worlds = await library.worlds()
     kinds = [(kind.value, kind_in_words(kind)) for kind in MemoryType]
     return {
-        "sampler": [("", fits), *((key, preset.name) for key, preset in samplers.items())],
-        "system_preset": [("", fits), *((key, preset.name) for key, preset in systems.items())],
-        "instruct": [("", own), *((preset.name, preset.name) for preset in formats.values())],
-        "user_persona": [("", place.window.tr("None")), *((one.unique_name, one.name) for one in selves)],
+        "sampler": [("", automatic_label), *((key, preset.name) for key, preset in samplers.items())],
+        "system_preset": [("", automatic_label), *((key, preset.name) for key, preset in systems.items())],
+        "instruct": [("", own_template_label), *((preset.name, preset.name) for preset in formats.values())],
+        "user_persona": [("", context.window.tr("None")), *((one.unique_name, one.name) for one in user_personas)],
         "global_worlds": [(key, world.name) for key, world in worlds.items()],
-        "tasks_off": [(known.name, known.task.title) for known in place.services.away.registry.all()],
-        "default_tools": [(one.name, one.title) for one in place.services.tooling.sets],
+        "tasks_off": [(entry.name, entry.task.title) for entry in context.services.task_runner.registry.list_tasks()],
+        "default_tools": [(one.name, one.title) for one in context.services.tool_registry.sets],
         "decaying_types": kinds,
         "silent_types": kinds,
     }

@@ -13,13 +13,13 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPai
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lethe_app.services.search.timeline import TimelineItem
-from lethe_app.ui.core.icons import picture
+from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
-from lethe_app.ui.core.theme import Theme, mixed
+from lethe_app.ui.core.theme import Theme, mix_colours
 
 Index = QModelIndex | QPersistentModelIndex
-ROW = Qt.ItemDataRole.UserRole
-MARK = 14
+ROW_ROLE = Qt.ItemDataRole.UserRole
+MARK_SIZE = 14
 
 
 class TimelineRowKind(Enum):
@@ -39,7 +39,7 @@ class TimelineRow:
     text: str
     day: str = ""
     """Date at the right end of the row."""
-    known: TimelineItem | None = None
+    item: TimelineItem | None = None
     session: UUID | None = None
 
 
@@ -48,26 +48,26 @@ class TimelineModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.shown: list[TimelineRow] = []
+        self.timeline_rows: list[TimelineRow] = []
 
     def fill(self, rows: Sequence[TimelineRow]) -> None:
         self.beginResetModel()
-        self.shown = list(rows)
+        self.timeline_rows = list(rows)
         self.endResetModel()
 
     def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self.shown)
+        return 0 if parent is not None and parent.isValid() else len(self.timeline_rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
-        if not index.isValid() or index.row() >= len(self.shown):
+        if not index.isValid() or index.row() >= len(self.timeline_rows):
             return None
-        row = self.shown[index.row()]
+        row = self.timeline_rows[index.row()]
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{row.text} {row.day}".strip()
-        return row if role == ROW else row.text if role == Qt.ItemDataRole.DisplayRole else None
+        return row if role == ROW_ROLE else row.text if role == Qt.ItemDataRole.DisplayRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        is_heading = index.isValid() and self.shown[index.row()].kind is TimelineRowKind.MONTH
+        is_heading = index.isValid() and self.timeline_rows[index.row()].kind is TimelineRowKind.MONTH
         return Qt.ItemFlag.ItemIsEnabled if is_heading else Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
@@ -80,8 +80,8 @@ class TimelineList(QListView):
 
     def __init__(self, model: TimelineModel, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.lines, self._theme = model, theme
-        self.empty = ""
+        self.row_model, self._theme = model, theme
+        self.empty_text = ""
         """Text shown while there are no rows."""
         self.setModel(model)
         self.setItemDelegate(_Painter(theme, self))
@@ -93,17 +93,17 @@ class TimelineList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrap(True)
         self.setMouseTracking(True)
-        self.clicked.connect(self._open)
+        self.clicked.connect(self._open_index)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
-    def _open(self, index: QModelIndex) -> None:
-        row = self.lines.data(index, ROW)
+    def _open_index(self, index: QModelIndex) -> None:
+        row = self.row_model.data(index, ROW_ROLE)
         if isinstance(row, TimelineRow) and row.kind is not TimelineRowKind.MONTH:
             self.opened.emit(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
-            self._open(self.currentIndex())
+            self._open_index(self.currentIndex())
         elif event.key() == Qt.Key.Key_Escape:
             event.ignore()  # the page's own
         else:
@@ -111,12 +111,12 @@ class TimelineList(QListView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self.lines.shown:
+        if self.row_model.timeline_rows:
             return
         painter = QPainter(self.viewport())
         painter.setPen(QColor(self._theme.palette.muted))
-        place = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), self.empty)
+        text_area = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
+        painter.drawText(text_area, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), self.empty_text)
         painter.end()
 
 
@@ -128,37 +128,37 @@ class _Painter(QStyledItemDelegate):
         self._theme, self._view = theme, view
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        row, width = index.data(ROW), self._view.viewport().width()
+        row, width = index.data(ROW_ROLE), self._view.viewport().width()
         if not isinstance(row, TimelineRow):
             return QSize(width, 0)
-        metrics = QFontMetrics(self._font(option.font, row.kind))
+        metrics = QFontMetrics(self._row_font(option.font, row.kind))
         if row.kind is TimelineRowKind.MONTH:
             return QSize(width, metrics.height() + SPACE_6 + SPACE_2)
         if row.kind is TimelineRowKind.TALK:
             return QSize(width, metrics.height() + SPACE_4 + SPACE_1)
-        column = self._words(QRect(0, 0, width, 0), self._day_width(option.font, row))
+        column = self._text_rect(QRect(0, 0, width, 0), self._day_width(option.font, row))
         wrapped = metrics.boundingRect(QRect(0, 0, column.width(), 10_000), int(Qt.TextFlag.TextWordWrap), row.text)
         return QSize(width, wrapped.height() + 2 * SPACE_2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row = index.data(ROW)
+        row = index.data(ROW_ROLE)
         if not isinstance(row, TimelineRow):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if row.kind is not TimelineRowKind.MONTH:
-            self._paint_ground(painter, option)
+            self._paint_background(painter, option)
         if row.kind is TimelineRowKind.LINE:
-            self._paint_line(painter, option, row)
+            self._paint_fact(painter, option, row)
         else:
             self._paint_heading(painter, option, row)
         painter.restore()
 
-    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
-        palette, area = self._theme.palette, self._column(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        palette, area = self._theme.palette, self._column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
         if option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mixed(palette.background, palette.text, 0.05)))
+            painter.setBrush(QColor(mix_colours(palette.background, palette.text, 0.05)))
             painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(QColor(palette.water), 1.5))
@@ -166,68 +166,68 @@ class _Painter(QStyledItemDelegate):
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
-        area = self._column(option.rect).adjusted(0, 0, 0, -SPACE_1)
-        font = self._font(option.font, row.kind)
+        area = self._column_rect(option.rect).adjusted(0, 0, 0, -SPACE_1)
+        font = self._row_font(option.font, row.kind)
         painter.setFont(font)
         painter.setPen(QColor(self._theme.palette.text if row.kind is TimelineRowKind.MONTH else self._theme.palette.muted))
-        words = QFontMetrics(font).elidedText(row.text, Qt.TextElideMode.ElideRight, area.width())
-        painter.drawText(area, Qt.AlignmentFlag.AlignBottom, words)
+        text = QFontMetrics(font).elidedText(row.text, Qt.TextElideMode.ElideRight, area.width())
+        painter.drawText(area, Qt.AlignmentFlag.AlignBottom, text)
 
-    def _paint_line(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
-        palette, column = self._theme.palette, self._column(option.rect)
-        font = self._font(option.font, row.kind)
-        metrics, small = QFontMetrics(font), self._small(option.font)
+    def _paint_fact(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
+        palette, column = self._theme.palette, self._column_rect(option.rect)
+        font = self._row_font(option.font, row.kind)
+        metrics, small_font = QFontMetrics(font), self._small_font(option.font)
         day_width = self._day_width(option.font, row)
-        words = self._words(option.rect, day_width)
-        density = option.widget.devicePixelRatioF() if option.widget else 1.0
-        top = words.top() + (metrics.height() - MARK) // 2
-        is_pinned = row.known is not None and row.known.fact.pinned
-        mark = picture("pin" if is_pinned else "memory", palette.amber, MARK, density)
+        text_rect = self._text_rect(option.rect, day_width)
+        pixel_ratio = option.widget.devicePixelRatioF() if option.widget else 1.0
+        top = text_rect.top() + (metrics.height() - MARK_SIZE) // 2
+        is_pinned = row.item is not None and row.item.fact.pinned
+        mark = render_icon("pin" if is_pinned else "memory", palette.amber, MARK_SIZE, pixel_ratio)
         painter.drawPixmap(column.left(), top, mark)
         painter.setFont(font)
         painter.setPen(QColor(palette.text))
-        painter.drawText(words, int(Qt.TextFlag.TextWordWrap), row.text)
-        painter.setFont(small)
+        painter.drawText(text_rect, int(Qt.TextFlag.TextWordWrap), row.text)
+        painter.setFont(small_font)
         painter.setPen(QColor(palette.muted))
-        day = QRect(column.right() - day_width, words.top(), day_width, metrics.height())
-        painter.drawText(day, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.day)
+        day_rect = QRect(column.right() - day_width, text_rect.top(), day_width, metrics.height())
+        painter.drawText(day_rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.day)
 
-    def _column(self, rect: QRect) -> QRect:
+    def _column_rect(self, rect: QRect) -> QRect:
         width = min(PROSE_WIDTH, rect.width() - 2 * SPACE_4)
         return QRect(rect.left() + (rect.width() - width) // 2, rect.top(), width, rect.height())
 
-    def _words(self, rect: QRect, day_width: int) -> QRect:
-        return self._column(rect).adjusted(MARK + SPACE_3, SPACE_2, -day_width - SPACE_3, -SPACE_2)
+    def _text_rect(self, rect: QRect, day_width: int) -> QRect:
+        return self._column_rect(rect).adjusted(MARK_SIZE + SPACE_3, SPACE_2, -day_width - SPACE_3, -SPACE_2)
 
     def _day_width(self, font: QFont, row: TimelineRow) -> int:
-        return QFontMetrics(self._small(font)).horizontalAdvance(row.day)
+        return QFontMetrics(self._small_font(font)).horizontalAdvance(row.day)
 
-    def _font(self, font: QFont, kind: TimelineRowKind) -> QFont:
-        made = QFont(font)
+    def _row_font(self, font: QFont, kind: TimelineRowKind) -> QFont:
+        row_font = QFont(font)
         if kind is TimelineRowKind.LINE:
-            made.setPixelSize(self._theme.prose_size)
+            row_font.setPixelSize(self._theme.prose_size)
         if kind is TimelineRowKind.MONTH:
-            made.setPixelSize(font.pixelSize() + 4)
-            made.setWeight(QFont.Weight.DemiBold)
-        return made
+            row_font.setPixelSize(font.pixelSize() + 4)
+            row_font.setWeight(QFont.Weight.DemiBold)
+        return row_font
 
-    def _small(self, font: QFont) -> QFont:
-        made = QFont(font)
-        made.setPixelSize(max(11, font.pixelSize() - 1))
-        return made
+    def _small_font(self, font: QFont) -> QFont:
+        small_font = QFont(font)
+        small_font.setPixelSize(max(11, font.pixelSize() - 1))
+        return small_font
 
 
-def passing(rows: Sequence[TimelineRow], words: str) -> Iterator[TimelineRow]:
+def filter_rows(rows: Sequence[TimelineRow], query: str) -> Iterator[TimelineRow]:
     """Yield the facts that contain all words, with the headings above them."""
-    wanted, waiting = words.casefold().split(), list[TimelineRow]()
+    query_words, pending_headings = query.casefold().split(), list[TimelineRow]()
     for row in rows:
         if row.kind is not TimelineRowKind.LINE:
-            waiting = (
+            pending_headings = (
                 [row]
                 if row.kind is TimelineRowKind.MONTH
-                else [*(each for each in waiting if each.kind is TimelineRowKind.MONTH), row]
+                else [*(each for each in pending_headings if each.kind is TimelineRowKind.MONTH), row]
             )
-        elif all(word in row.text.casefold() for word in wanted):
-            yield from waiting
-            waiting = []
+        elif all(word in row.text.casefold() for word in query_words):
+            yield from pending_headings
+            pending_headings = []
             yield row

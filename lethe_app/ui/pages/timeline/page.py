@@ -8,184 +8,192 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.services.search.timeline import Headings, Month, Timeline, TimelineConversation, TimelineItem, as_markdown
+from lethe_app.services.search.timeline import Headings, Month, Timeline, TimelineConversation, TimelineItem, format_markdown
 from lethe_app.services.sessions.fact_extraction import FactAbsence
-from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import answered
+from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, passing
+from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows
 from lethe_app.ui.widgets.table import SearchField
 
-CHANGED_MS = 300
-NOTHING = Timeline("", "", ())
+RELOAD_DELAY_MS = 300
+EMPTY_TIMELINE = Timeline("", "", ())
 
 
 class TimelinePage(Page):
     """Page with the pinned facts first and then the others by month; each row opens its source."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
-        self._place, self._services = place, place.services
-        self._known = NOTHING
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
+        self._context, self._services = context, context.services
+        self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
-        self.lines = TimelineModel(self)
+        self.row_model = TimelineModel(self)
         self._build()
-        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
-        self._soon.timeout.connect(self._read_soon)
-        self._stop = [
-            self._services.knowing.changed.add(self._changed_behind),
-            self._services.sessions.changed.add(self._changed_behind),
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self._schedule_reload)
+        self._unsubscribers = [
+            self._services.fact_service.changed.add(self._on_facts_changed),
+            self._services.sessions.changed.add(self._on_facts_changed),
         ]
-        self.whose.chosen.connect(lambda _persona: self._read_soon())
-        self.whose.announce_first()
+        self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
+        self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
-        self.copy_button = self.add_button(self.tr("Copy"), self.copy, "copy")
-        self.save_button = self.add_button(self.tr("Save as text…"), self.save, "export")
-        self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Persona"))
-        self.whose.setToolTip(self.tr("Persona"))
+        self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
+        self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
+        self.persona_selector = Whose(self._context)
+        self.persona_selector.setAccessibleName(self.tr("Persona"))
+        self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
-        self.oldest_first = self._chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
-        self.everybody = self._chip(self.tr("Include others"), self.tr("Show facts about everyone, not only about you"))
-        self.list = TimelineList(self.lines, self.theme, self.tr("Facts about you"))
-        self.list.opened.connect(self._open)
-        self.search.below = self.list
-        self.search.textChanged.connect(lambda _text: self._show())
+        self.oldest_first_chip = self._build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
+        self.include_others_chip = self._build_chip(
+            self.tr("Include others"), self.tr("Show facts about everyone, not only about you")
+        )
+        self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
+        self.fact_list.opened.connect(self._open_row)
+        self.search.focus_on_down = self.fact_list
+        self.search.textChanged.connect(lambda _text: self._update_rows())
         line = QHBoxLayout()
         line.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         line.setSpacing(SPACE_2)
-        line.addWidget(self.whose)
+        line.addWidget(self.persona_selector)
         line.addWidget(self.search, 1)
-        line.addWidget(self.oldest_first)
-        line.addWidget(self.everybody)
+        line.addWidget(self.oldest_first_chip)
+        line.addWidget(self.include_others_chip)
         above = QWidget()
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
         column.addLayout(line)
         self.body.addWidget(above)
-        self.body.addWidget(self.list, 1)
+        self.body.addWidget(self.fact_list, 1)
 
-    def _chip(self, words: str, more: str) -> QPushButton:
-        chip = QPushButton(words)
+    def _build_chip(self, text: str, tooltip: str) -> QPushButton:
+        chip = QPushButton(text)
         chip.setProperty("chip", True)
         chip.setCheckable(True)
-        chip.setToolTip(more)
-        chip.toggled.connect(lambda _on: self._show())
+        chip.setToolTip(tooltip)
+        chip.toggled.connect(lambda _on: self._update_rows())
         return chip
 
-    def first_focus(self) -> QWidget:
-        return self.list
+    def first_focus_widget(self) -> QWidget:
+        return self.fact_list
 
     def close_page(self) -> None:
-        self.whose.close_field()
-        self._soon.stop()
-        for stop in self._stop:
-            stop()
+        self.persona_selector.close_field()
+        self._reload_timer.stop()
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     # reading
 
-    def _changed_behind(self, persona: str) -> None:
-        if persona == self.whose.persona:
-            self._soon.start()
+    def _on_facts_changed(self, persona_id: str) -> None:
+        if persona_id == self.persona_selector.persona_id:
+            self._reload_timer.start()
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(self.whose.persona), lane="timeline")
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="timeline")
 
-    async def _read(self, persona: str) -> None:
-        known = await self._services.browsing.timeline(persona)
-        absence = None if known.known else await self._services.fact_extraction.explain_absence(persona)
-        self._known, self._absence = known, absence
-        self._show()
+    async def _reload(self, persona_id: str) -> None:
+        timeline = await self._services.memory_lists.load_timeline(persona_id)
+        absence = None if timeline.items else await self._services.fact_extraction.explain_absence(persona_id)
+        self._timeline, self._absence = timeline, absence
+        self._update_rows()
 
     @property
-    def _is_of_all(self) -> bool:
+    def _includes_others(self) -> bool:
         """True if facts about others are shown: on request, or if no fact mentions the user, who may have used another name."""
-        return self.everybody.isChecked() or not any(one.about_user for one in self._known.known)
+        return self.include_others_chip.isChecked() or not any(item.about_user for item in self._timeline.items)
 
-    def _show(self) -> None:
-        name = self._known.persona
-        self.lines.fill(list(passing(list(self._rows()), self.search.text())))
-        count = sum(row.kind is TimelineRowKind.LINE for row in self.lines.shown)
-        things = counted(count, self.tr("{n} fact"), self.tr("{n} facts"))
-        self.subtitle.set_full(self.tr("{name} remembers {things}").format(name=name, things=things) if count else "")
-        self.everybody.setEnabled(any(one.about_user for one in self._known.known))
+    def _update_rows(self) -> None:
+        name = self._timeline.persona
+        self.row_model.fill(list(filter_rows(list(self._build_rows()), self.search.text())))
+        count = sum(row.kind is TimelineRowKind.LINE for row in self.row_model.timeline_rows)
+        fact_count = format_count(count, self.tr("{n} fact"), self.tr("{n} facts"))
+        self.subtitle.set_full_text(self.tr("{name} remembers {things}").format(name=name, things=fact_count) if count else "")
+        self.include_others_chip.setEnabled(any(one.about_user for one in self._timeline.items))
         for button in (self.copy_button, self.save_button):
-            button.setEnabled(bool(self._known.known))
-        if self._known.known:
-            self.list.empty = self.tr("No matches. Try fewer words.")
+            button.setEnabled(bool(self._timeline.items))
+        if self._timeline.items:
+            self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
         elif self._absence is not None:
-            self.list.empty = absence_in_words(self._absence)
+            self.fact_list.empty_text = absence_in_words(self._absence)
 
-    def _rows(self) -> Iterator[TimelineRow]:
-        everybody = self._is_of_all
-        if pinned := self._known.pinned(everybody=everybody):
+    def _build_rows(self) -> Iterator[TimelineRow]:
+        includes_others = self._includes_others
+        if pinned := self._timeline.pinned_items(everybody=includes_others):
             yield TimelineRow(TimelineRowKind.MONTH, self.tr("Pinned"))
-            yield from (_line(one, "d MMM yyyy") for one in pinned)
-        for month in self._known.months(everybody=everybody, newest_first=not self.oldest_first.isChecked()):
-            yield TimelineRow(TimelineRowKind.MONTH, _month(month))
-            for talk in month.talks:
-                yield TimelineRow(TimelineRowKind.TALK, self._title_of(talk), session=talk.session)
-                yield from map(_line, talk.known)
+            yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
+        for month in self._timeline.group_by_month(
+            everybody=includes_others, newest_first=not self.oldest_first_chip.isChecked()
+        ):
+            yield TimelineRow(TimelineRowKind.MONTH, _month_in_words(month))
+            for conversation in month.conversations:
+                yield TimelineRow(TimelineRowKind.TALK, self._conversation_title(conversation), session=conversation.session)
+                yield from map(_build_fact_row, conversation.items)
 
-    def _title_of(self, talk: TimelineConversation) -> str:
-        if talk.session is None:
-            return self.tr("Added by you") if talk.by_user else self.tr("From a deleted conversation")
-        return self.tr("From “{title}”").format(title=talk.title) if talk.title else self.tr("From an untitled conversation")
+    def _conversation_title(self, conversation: TimelineConversation) -> str:
+        if conversation.session is None:
+            return self.tr("Added by you") if conversation.by_user else self.tr("From a deleted conversation")
+        return (
+            self.tr("From “{title}”").format(title=conversation.title)
+            if conversation.title
+            else self.tr("From an untitled conversation")
+        )
 
     # Opening sources and saving.
 
-    def _open(self, row: TimelineRow) -> None:
-        self._place.bridge.spawn(self._go(row), lane="timeline source")
+    def _open_row(self, row: TimelineRow) -> None:
+        self._context.bridge.start_task(self._open_source(row), key="timeline source")
 
-    async def _go(self, row: TimelineRow) -> None:
+    async def _open_source(self, row: TimelineRow) -> None:
         """Open the message a fact was extracted from, or else its conversation."""
-        if row.known is None:
+        if row.item is None:
             if row.session is not None:
-                self._place.go_to(row.session, None)
+                self._context.open_session(row.session, None)
             return
-        sources = await self._services.browsing.sources(row.known.fact)
+        sources = await self._services.memory_lists.list_sources(row.item.fact)
         if sources:
-            self._place.go_to(sources[0].session, sources[0].message)
+            self._context.open_session(sources[0].session, sources[0].message)
         else:
-            self._place.window.notifier.tell(self.tr("Added by you, or the conversation was deleted."))
+            self._context.window.notifier.notify(self.tr("Added by you, or the conversation was deleted."))
 
     @property
-    def text(self) -> str:
+    def markdown(self) -> str:
         """All facts as Markdown."""
-        title = self.tr("What {name} remembers about me").format(name=self._known.persona)
-        headings = Headings(title, self.tr("Pinned"), _month, self._title_of)
-        return as_markdown(self._known, headings, everybody=self._is_of_all)
+        title = self.tr("What {name} remembers about me").format(name=self._timeline.persona)
+        headings = Headings(title, self.tr("Pinned"), _month_in_words, self._conversation_title)
+        return format_markdown(self._timeline, headings, everybody=self._includes_others)
 
-    def copy(self) -> None:
+    def copy_facts(self) -> None:
         """Copy all facts to the clipboard as Markdown."""
-        QApplication.clipboard().setText(self.text)
-        self._place.window.notifier.tell(self.tr("Copied to the clipboard."))
+        QApplication.clipboard().setText(self.markdown)
+        self._context.window.notifier.notify(self.tr("Copied to the clipboard."))
 
-    def save(self) -> None:
+    def save_facts(self) -> None:
         """Save all facts as a Markdown file."""
-        self._place.bridge.spawn(self._save(), lane="timeline save")
+        self._context.bridge.start_task(self._ask_and_save(), key="timeline save")
 
-    async def _save(self) -> None:
-        dialog = QFileDialog(self._place.window, self.tr("Save facts"))
+    async def _ask_and_save(self) -> None:
+        dialog = QFileDialog(self._context.window, self.tr("Save facts"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(self.tr("Markdown (*.md)"))
         dialog.setDefaultSuffix("md")
-        dialog.selectFile(f"{self._known.persona}.md")
-        if await answered(dialog):
+        dialog.selectFile(f"{self._timeline.persona}.md")
+        if await run_dialog(dialog):
             path = Path(dialog.selectedFiles()[0])
-            await self._services.browsing.save_text(path, self.text)
-            self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
+            await self._services.memory_lists.save_text(path, self.markdown)
+            self._context.window.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
 
-def _month(month: Month) -> str:
+def _month_in_words(month: Month) -> str:
     return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
 
 
-def _line(known: TimelineItem, form: str = "d MMM") -> TimelineRow:
-    day = QLocale().toString(QDate(known.when.year, known.when.month, known.when.day), form)
-    return TimelineRow(TimelineRowKind.LINE, " ".join(known.fact.fact.split()), day, known, known.session)
+def _build_fact_row(item: TimelineItem, date_format: str = "d MMM") -> TimelineRow:
+    day = QLocale().toString(QDate(item.when.year, item.when.month, item.when.day), date_format)
+    return TimelineRow(TimelineRowKind.LINE, " ".join(item.fact.fact.split()), day, item, item.session)

@@ -9,9 +9,9 @@ from math import ceil
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.changes import Trashed, TrashKind
-from lethe_app.ui.core.formatting import counted, messages_in_words, size_in_words
+from lethe_app.ui.core.formatting import format_count, format_message_count, format_size
 
-DRAWINGS = {
+ICON_NAMES = {
     TrashKind.CONVERSATION: "thought",
     TrashKind.MESSAGE: "edit",
     TrashKind.MEMORY: "memory",
@@ -42,23 +42,23 @@ def kind_in_words(kind: TrashKind) -> str:
     }[kind]
 
 
-def title_of(item: Trashed) -> str:
+def item_title(item: Trashed) -> str:
     """Return the name or first words of an item without markup."""
-    bare = " ".join(item.title.replace("*", "").replace("#", "").split()).strip('“”"_> ')
-    return bare or QCoreApplication.translate("Trash", "Untitled")
+    plain_title = " ".join(item.title.replace("*", "").replace("#", "").split()).strip('“”"_> ')
+    return plain_title or QCoreApplication.translate("Trash", "Untitled")
 
 
-def whence(item: Trashed, names: Mapping[str, str]) -> str:
+def origin_in_words(item: Trashed, names: Mapping[str, str]) -> str:
     """Return the persona or conversation that the item belonged to."""
     tr = QCoreApplication.translate
     name = names.get(item.persona_id, item.persona_id.capitalize())
     match item.kind:
         case TrashKind.CONVERSATION:
-            return f"{name}, {messages_in_words(item.count)}" if item.count else name
+            return f"{name}, {format_message_count(item.count)}" if item.count else name
         case TrashKind.MESSAGE:
             return f"{name}, “{item.place}”" if item.place else name
         case TrashKind.PERSONA if item.count:
-            return counted(item.count, tr("Trash", "with {n} conversation"), tr("Trash", "with {n} conversations"))
+            return format_count(item.count, tr("Trash", "with {n} conversation"), tr("Trash", "with {n} conversations"))
         case _:
             return name
 
@@ -66,18 +66,18 @@ def whence(item: Trashed, names: Mapping[str, str]) -> str:
 def bytes_in_words(size: int) -> str:
     """Return a size, also below a megabyte: “312 bytes”, “4 kB”."""
     if size >= 1_000_000:
-        return size_in_words(size)
+        return format_size(size)
     if size >= 1_000:
         return f"{QLocale().toString(round(size / 1000))} kB"
-    return counted(size, QCoreApplication.translate("Trash", "{n} byte"), QCoreApplication.translate("Trash", "{n} bytes"))
+    return format_count(size, QCoreApplication.translate("Trash", "{n} byte"), QCoreApplication.translate("Trash", "{n} bytes"))
 
 
-def left_in_words(item: Trashed, days: int, present: datetime) -> str:
+def time_left_in_words(item: Trashed, days: int, current_time: datetime) -> str:
     """Return the time until the item is deleted permanently; empty if `days` is 0, which means never."""
     if not days:
         return ""
-    left = ceil((item.when + timedelta(days=days) - present) / timedelta(days=1))
+    days_left = ceil((item.when + timedelta(days=days) - current_time) / timedelta(days=1))
     tr = QCoreApplication.translate
-    if left < 1:
+    if days_left < 1:
         return tr("Trash", "today")
-    return counted(left, tr("Trash", "in {n} day"), tr("Trash", "in {n} days"))
+    return format_count(days_left, tr("Trash", "in {n} day"), tr("Trash", "in {n} days"))

@@ -12,71 +12,83 @@ from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.memories.table_model import fit
-from lethe_app.ui.pages.page import Page, explanation
-from lethe_app.ui.pages.sessions.labels import shortened
-from lethe_app.ui.pages.trash.labels import DRAWINGS, bytes_in_words, kind_in_words, left_in_words, title_of, whence
+from lethe_app.ui.pages.memories.table_model import fit_columns
+from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.sessions.labels import shorten_title
+from lethe_app.ui.pages.trash.labels import (
+    ICON_NAMES,
+    bytes_in_words,
+    item_title,
+    kind_in_words,
+    origin_in_words,
+    time_left_in_words,
+)
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-WHAT, KIND, OF, WHEN, LEFT, SIZE = range(6)
-WIDTHS = {KIND: 124, OF: 190, WHEN: 176, LEFT: 122, SIZE: 100}
-DISPENSABLE = (WHEN, KIND, LEFT, OF, SIZE)
-LEAST = 220
-CHANGED_MS = 200
+ITEM, KIND, ORIGIN, DELETED_AT, EXPIRES, SIZE = range(6)
+WIDTHS = {KIND: 124, ORIGIN: 190, DELETED_AT: 176, EXPIRES: 122, SIZE: 100}
+HIDEABLE_COLUMNS = (DELETED_AT, KIND, EXPIRES, ORIGIN, SIZE)
+MIN_ITEM_WIDTH = 220
+RELOAD_DELAY_MS = 200
 
 
 class TrashPage(Page):
     """Page with a single list of deleted items of all kinds."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("TrashPage", "Trash"))
-        self._place, self._trash = place, place.services.trash
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, QCoreApplication.translate("TrashPage", "Trash"))
+        self._context, self._trash = context, context.services.trash
         self._names: dict[str, str] = {}
         self._chips: dict[TrashKind, QPushButton] = {}
-        self.rows = self._made_rows()
+        self.rows = self._build_rows()
         self._build()
         self._connect()
-        self._read_soon()
+        self._schedule_reload()
 
-    def _made_rows(self) -> FilteredTableModel[Trashed]:
-        def sign(item: Trashed) -> Any:  # noqa: ANN401 - Qt's own type
+    def _build_rows(self) -> FilteredTableModel[Trashed]:
+        def row_icon(item: Trashed) -> Any:  # noqa: ANN401 - Qt's own type
             is_memory = item.kind in {TrashKind.MEMORY, TrashKind.FACT}
-            return icon(DRAWINGS[item.kind], self.theme.palette.amber if is_memory else self.theme.palette.muted)
+            return load_icon(ICON_NAMES[item.kind], self.theme.palette.amber if is_memory else self.theme.palette.muted)
 
         columns = [
-            Column[Trashed](self.tr("Item"), title_of, width=0, icon=sign),
+            Column[Trashed](self.tr("Item"), item_title, width=0, icon=row_icon),
             Column[Trashed](self.tr("Type"), lambda item: kind_in_words(item.kind), width=WIDTHS[KIND]),
-            Column[Trashed](self.tr("From"), lambda item: whence(item, self._names), width=WIDTHS[OF]),
+            Column[Trashed](self.tr("From"), lambda item: origin_in_words(item, self._names), width=WIDTHS[ORIGIN]),
             Column[Trashed](
-                self.tr("Deleted"), lambda item: moment_in_words(item.when), sort_key=attrgetter("when"), width=WIDTHS[WHEN]
+                self.tr("Deleted"),
+                lambda item: moment_in_words(item.when),
+                sort_key=attrgetter("when"),
+                width=WIDTHS[DELETED_AT],
             ),
-            Column[Trashed](self.tr("Expires"), self._left, sort_key=attrgetter("when"), width=WIDTHS[LEFT]),
-            Column[Trashed](self.tr("Size"), _size, sort_key=attrgetter("size"), width=WIDTHS[SIZE], right=True),
+            Column[Trashed](self.tr("Expires"), self._time_left, sort_key=attrgetter("when"), width=WIDTHS[EXPIRES]),
+            Column[Trashed](
+                self.tr("Size"), _size_in_words, sort_key=attrgetter("size"), width=WIDTHS[SIZE], is_right_aligned=True
+            ),
         ]
         return FilteredTableModel(
-            columns, key=attrgetter("key"), searched=lambda item: f"{title_of(item)} {whence(item, self._names)}"
+            columns, key=attrgetter("key"), search_text=lambda item: f"{item_title(item)} {origin_in_words(item, self._names)}"
         )
 
-    def _left(self, item: Trashed) -> str:
-        return left_in_words(item, self._trash.days, now())
+    def _time_left(self, item: Trashed) -> str:
+        return time_left_in_words(item, self._trash.retention_days, now())
 
     def _build(self) -> None:
-        self.restore_button = self.add_button(self.tr("Restore"), self.restore, "undo", primary=True)
-        self.erase_button = self.add_button(self.tr("Delete permanently…"), self.erase)
-        self.empty_button = self.add_button(self.tr("Empty Trash…"), self.empty)
+        self.restore_button = self.add_button(self.tr("Restore"), self.restore_selected, "undo", primary=True)
+        self.erase_button = self.add_button(self.tr("Delete permanently…"), self.erase_selected)
+        self.empty_button = self.add_button(self.tr("Empty Trash…"), self.empty_trash)
         self.search = SearchField(self.theme, self.tr("Search Trash"))
-        nothing = self.tr("The Trash is empty. You can restore deleted items from here.")
-        self.table: Table[Trashed] = Table(self.rows, self.theme, self.tr("Trash"), nothing)
-        self.search.below = self.table
-        self.hint = explanation("")
+        empty_text = self.tr("The Trash is empty. You can restore deleted items from here.")
+        self.table: Table[Trashed] = Table(self.rows, self.theme, self.tr("Trash"), empty_text)
+        self.search.focus_on_down = self.table
+        self.hint = build_small_label("")
         above, chips = QWidget(), QWidget()
         self._flow = Flow(chips, spacing=SPACE_1)
         for kind in TrashKind:
@@ -94,85 +106,87 @@ class TrashPage(Page):
         self.body.addWidget(self.table, 1)
 
     def _connect(self) -> None:
-        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
-        self._soon.timeout.connect(self._read_soon)
-        services = self._place.services
-        sources: tuple[Any, ...] = (services.trash, services.sessions, services.brain, services.knowing, services.library)
-        self._stop: list[Callable[[], None]] = [each.changed.add(lambda _who: self._soon.start()) for each in sources]
-        self._stop.append(services.preferences.changed.add(lambda _settings: self._filter()))
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self._schedule_reload)
+        services = self._context.services
+        sources: tuple[Any, ...] = (services.trash, services.sessions, services.brain, services.fact_service, services.library)
+        self._unsubscribers: list[Callable[[], None]] = [
+            source.changed.add(lambda _who: self._reload_timer.start()) for source in sources
+        ]
+        self._unsubscribers.append(services.preferences.changed.add(lambda _settings: self._filter()))
         self.search.textChanged.connect(lambda _text: self._filter())
-        self.table.opened.connect(lambda _item: self.restore())
-        self.table.delete_wanted.connect(lambda _items: self.erase())
+        self.table.opened.connect(lambda _item: self.restore_selected())
+        self.table.delete_wanted.connect(lambda _items: self.erase_selected())
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
-        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._follow())
+        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
 
-    def first_focus(self) -> QWidget:
-        return self.table if self.rows.total else self.search
+    def first_focus_widget(self) -> QWidget:
+        return self.table if self.rows.row_total else self.search
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_ITEM_WIDTH)
         return False
 
     def close_page(self) -> None:
-        self._place.bridge.cancel("trash list")
-        for stop in self._stop:
-            stop()
+        self._context.bridge.cancel("trash list")
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     # the list
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(), lane="trash list")
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(), key="trash list")
 
-    async def _read(self) -> None:
-        library = self._place.services.library
-        items = await self._trash.all()
-        alive = [*await library.personas(), *await library.user_personas()]
-        gone = {item.stem: item.title for item in items if item.kind in {TrashKind.PERSONA, TrashKind.USER_PERSONA}}
-        self._names = {**gone, **{persona.unique_name: persona.name for persona in alive}}
-        was_empty = not self.rows.total
-        self.rows.fill(items)
-        there = {item.kind for item in items}
+    async def _reload(self) -> None:
+        library = self._context.services.library
+        items = await self._trash.list_items()
+        existing = [*await library.personas(), *await library.user_personas()]
+        deleted_names = {item.stem: item.title for item in items if item.kind in {TrashKind.PERSONA, TrashKind.USER_PERSONA}}
+        self._names = {**deleted_names, **{persona.unique_name: persona.name for persona in existing}}
+        was_empty = not self.rows.row_total
+        self.rows.set_rows(items)
+        present_kinds = {item.kind for item in items}
         for kind, chip in self._chips.items():
-            chip.setVisible(kind in there and len(there) > 1)
-            if kind not in there:
+            chip.setVisible(kind in present_kinds and len(present_kinds) > 1)
+            if kind not in present_kinds:
                 chip.setChecked(False)
         self._filter()
-        if was_empty and items and self.table.current is None:
-            self.table.go_to(items[0].key)
+        if was_empty and items and self.table.current_row is None:
+            self.table.select_row(items[0].key)
             if self.search.hasFocus() and not self.search.text():
                 self.table.setFocus()
 
     def _filter(self) -> None:
         kinds = {kind for kind, chip in self._chips.items() if chip.isChecked()}
-        self.rows.filter(self.search.text(), (lambda item: item.kind in kinds) if kinds else None)
-        total, shown = self.rows.total, len(self.rows.shown)
-        words = counted(total, self.tr("{n} item"), self.tr("{n} items"))
-        few = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=words)
-        self.subtitle.set_full("" if not total else words if shown == total else few)
-        days = self._trash.days
-        by_itself = counted(days, self.tr("{n} day"), self.tr("{n} days"))
-        gone = self.tr("Items are deleted permanently after {after} in the Trash. You can change this in the settings.").format(
-            after=by_itself
-        )
-        self.hint.setText(gone if days else self.tr("Items stay in the Trash until you empty it."))
-        self._follow()
+        self.rows.set_filter(self.search.text(), (lambda item: item.kind in kinds) if kinds else None)
+        total, shown = self.rows.row_total, len(self.rows.visible_rows)
+        text = format_count(total, self.tr("{n} item"), self.tr("{n} items"))
+        count_text = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=text)
+        self.subtitle.set_full_text("" if not total else text if shown == total else count_text)
+        days = self._trash.retention_days
+        retention = format_count(days, self.tr("{n} day"), self.tr("{n} days"))
+        expiry_text = self.tr(
+            "Items are deleted permanently after {after} in the Trash. You can change this in the settings."
+        ).format(after=retention)
+        self.hint.setText(expiry_text if days else self.tr("Items stay in the Trash until you empty it."))
+        self._update_buttons()
 
-    def _follow(self) -> None:
-        some = bool(self.table.selected)
-        self.restore_button.setEnabled(some)
-        self.erase_button.setEnabled(some)
-        self.empty_button.setEnabled(bool(self.rows.total))
+    def _update_buttons(self) -> None:
+        has_selection = bool(self.table.selected_rows)
+        self.restore_button.setEnabled(has_selection)
+        self.erase_button.setEnabled(has_selection)
+        self.empty_button.setEnabled(bool(self.rows.row_total))
 
     # what the buttons do
 
-    def restore(self) -> None:
+    def restore_selected(self) -> None:
         """Restore the selected items."""
-        if items := self.table.selected:
-            self._place.bridge.spawn(self._restore(items))
+        if items := self.table.selected_rows:
+            self._context.bridge.start_task(self._restore_items(items))
 
-    async def _restore(self, items: list[Trashed]) -> None:
+    async def _restore_items(self, items: list[Trashed]) -> None:
         errors: list[LetheError] = []
         # Sessions come first, because facts refer to them.
         for item in sorted(items, key=lambda item: (item.kind is not TrashKind.CONVERSATION, item.when)):  # facts rest on them
@@ -180,48 +194,50 @@ class TrashPage(Page):
                 await self._trash.restore(item)
             except LetheError as error:
                 errors.append(error)
-        for trouble in errors[:2]:
-            self._place.window.notifier.report(trouble)
-        done = len(items) - len(errors)
-        if done:
-            one = self.tr("“{title}” was restored.").format(title=shortened(title_of(items[0]), 60))
-            self._place.window.notifier.tell(one if len(items) == 1 else self.tr("{n} items were restored.").format(n=done))
+        for reported in errors[:2]:
+            self._context.window.notifier.report_error(reported)
+        restored_count = len(items) - len(errors)
+        if restored_count:
+            notice = self.tr("“{title}” was restored.").format(title=shorten_title(item_title(items[0]), 60))
+            self._context.window.notifier.notify(
+                notice if len(items) == 1 else self.tr("{n} items were restored.").format(n=restored_count)
+            )
 
-    def erase(self) -> None:
+    def erase_selected(self) -> None:
         """Delete the selected items permanently after confirmation."""
-        if items := self.table.selected:
-            self._place.bridge.spawn(self._erase(items, self._named(items)), lane="trash dialog")
+        if items := self.table.selected_rows:
+            self._context.bridge.start_task(self._confirm_and_erase(items, self._items_in_words(items)), key="trash dialog")
 
-    def empty(self) -> None:
+    def empty_trash(self) -> None:
         """Delete all items permanently after confirmation."""
-        if items := list(self.rows.everything):
-            self._place.bridge.spawn(self._erase(items, "", is_all=True), lane="trash dialog")
+        if items := list(self.rows.all_rows):
+            self._context.bridge.start_task(self._confirm_and_erase(items, "", is_all=True), key="trash dialog")
 
-    def _named(self, items: list[Trashed]) -> str:
+    def _items_in_words(self, items: list[Trashed]) -> str:
         if len(items) > 1:
-            return counted(len(items), self.tr("{n} item"), self.tr("{n} items"))
-        return f"‘{shortened(title_of(items[0]))}’"
+            return format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))
+        return f"‘{shorten_title(item_title(items[0]))}’"
 
-    async def _erase(self, items: list[Trashed], named: str, *, is_all: bool = False) -> None:
-        count = counted(len(items), self.tr("{n} item"), self.tr("{n} items"))
-        title = self.tr("Empty Trash?") if is_all else self.tr("Delete {what} permanently?").format(what=named)
+    async def _confirm_and_erase(self, items: list[Trashed], description: str, *, is_all: bool = False) -> None:
+        count = format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))
+        title = self.tr("Empty Trash?") if is_all else self.tr("Delete {what} permanently?").format(what=description)
         button = self.tr("Empty Trash ({count})").format(count=count) if is_all else self.tr("Delete {what} permanently")
-        words = self.tr("This cannot be undone.")
-        talks = sum(item.count for item in items if item.kind is TrashKind.PERSONA)
-        if talks:
-            lost = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
-            words += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=lost)
-        if await answered(ConfirmDialog(self._place.window, title, words, button.format(what=named))):
+        text = self.tr("This cannot be undone.")
+        session_count = sum(item.count for item in items if item.kind is TrashKind.PERSONA)
+        if session_count:
+            sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
+            text += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=sessions_text)
+        if await run_dialog(ConfirmDialog(self._context.window, title, text, button.format(what=description))):
             await self._trash.erase(items)
 
-    def _show_menu(self, place: QPoint) -> None:
-        if self.table.selected:
+    def _show_menu(self, position: QPoint) -> None:
+        if self.table.selected_rows:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(self.tr("Restore"), self.restore)
-            menu.addAction(self.tr("Delete permanently…"), self.erase)
-            menu.popup(place)
+            menu.addAction(self.tr("Restore"), self.restore_selected)
+            menu.addAction(self.tr("Delete permanently…"), self.erase_selected)
+            menu.popup(position)
 
 
-def _size(item: Trashed) -> str:
+def _size_in_words(item: Trashed) -> str:
     return bytes_in_words(item.size)

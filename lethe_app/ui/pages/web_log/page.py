@@ -11,66 +11,70 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import Outgoing, day_of
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.memories.table_model import fit
-from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.memories.table_model import fit_columns
+from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.pages.web_log.labels import DRAWINGS, day_in_words, purpose_in_words, result_in_words, told_in_full
+from lethe_app.ui.pages.web_log.labels import ICON_NAMES, day_in_words, purpose_in_words, request_details, result_in_words
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-WHAT, KIND, HOST, WHY, WHEN, BACK = range(6)
-WIDTHS = {KIND: 130, HOST: 170, WHY: 230, WHEN: 176, BACK: 112}
-DISPENSABLE = (WHY, WHEN, HOST, BACK, KIND)
-LEAST = 240
-CHANGED_MS = 150
+REQUEST, KIND, HOST, REASON, TIME, RECEIVED = range(6)
+WIDTHS = {KIND: 130, HOST: 170, REASON: 230, TIME: 176, RECEIVED: 112}
+HIDEABLE_COLUMNS = (REASON, TIME, HOST, RECEIVED, KIND)
+MIN_REQUEST_WIDTH = 240
+RELOAD_DELAY_MS = 150
 
 
 class OutgoingPage(Page):
     """Page that lists requests and follows new ones while it is open."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("OutgoingPage", "Network log"))
-        self._place, self._surfing = place, place.services.surfing
-        self.rows = self._made_rows()
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, QCoreApplication.translate("OutgoingPage", "Network log"))
+        self._context, self._web_gate = context, context.services.web_gate
+        self.rows = self._build_rows()
         self._build()
         self._connect()
-        self._follow_settings(place.services.preferences.current)
-        self._read_soon()
+        self._show_settings(context.services.preferences.current)
+        self._schedule_reload()
 
-    def _made_rows(self) -> FilteredTableModel[Outgoing]:
-        def sign(one: Outgoing) -> Any:  # noqa: ANN401 - Qt's own type
-            return icon("warning" if one.trouble else DRAWINGS[one.purpose], self.theme.palette.muted)
+    def _build_rows(self) -> FilteredTableModel[Outgoing]:
+        def row_icon(request: Outgoing) -> Any:  # noqa: ANN401 - Qt's own type
+            return load_icon("warning" if request.trouble else ICON_NAMES[request.purpose], self.theme.palette.muted)
 
         columns = [
-            Column[Outgoing](self.tr("Request"), attrgetter("what"), width=0, icon=sign),
+            Column[Outgoing](self.tr("Request"), attrgetter("what"), width=0, icon=row_icon),
             Column[Outgoing](self.tr("Type"), purpose_in_words, width=WIDTHS[KIND]),
             Column[Outgoing](self.tr("Sent to"), lambda one: one.to, width=WIDTHS[HOST]),
-            Column[Outgoing](self.tr("Reason"), attrgetter("why"), width=WIDTHS[WHY]),
+            Column[Outgoing](self.tr("Reason"), attrgetter("why"), width=WIDTHS[REASON]),
             Column[Outgoing](
-                self.tr("Time"), lambda one: moment_in_words(one.when), sort_key=attrgetter("when"), width=WIDTHS[WHEN]
+                self.tr("Time"), lambda one: moment_in_words(one.when), sort_key=attrgetter("when"), width=WIDTHS[TIME]
             ),
             Column[Outgoing](
-                self.tr("Received"), result_in_words, sort_key=attrgetter("received"), width=WIDTHS[BACK], right=True
+                self.tr("Received"),
+                result_in_words,
+                sort_key=attrgetter("received"),
+                width=WIDTHS[RECEIVED],
+                is_right_aligned=True,
             ),
         ]
         return FilteredTableModel(
-            columns, key=attrgetter("id"), searched=lambda one: f"{one.what} {one.host} {one.to} {one.why}"
+            columns, key=attrgetter("id"), search_text=lambda one: f"{one.what} {one.host} {one.to} {one.why}"
         )
 
     def _build(self) -> None:
-        self.forget_button = self.add_button(self.tr("Clear log…"), self.clear_log)
-        self.allowed = QCheckBox(self.tr("Allow internet search"))
-        self.told = explanation("")
+        self.clear_button = self.add_button(self.tr("Clear log…"), self.clear_log)
+        self.allow_check = QCheckBox(self.tr("Allow internet search"))
+        self.day_label = build_small_label("")
         self.search = SearchField(self.theme, self.tr("Search network log"))
-        nothing = self.tr("No requests yet. Every request sent to the internet is listed here with its reason.")
-        self.table: Table[Outgoing] = Table(self.rows, self.theme, self.tr("Network log"), nothing)
-        self.search.below = self.table
+        empty_text = self.tr("No requests yet. Every request sent to the internet is listed here with its reason.")
+        self.table: Table[Outgoing] = Table(self.rows, self.theme, self.tr("Network log"), empty_text)
+        self.search.focus_on_down = self.table
         self.detail = QLabel()
         self.detail.setObjectName("outgoing_detail")
         self.detail.setTextFormat(Qt.TextFormat.PlainText)
@@ -81,77 +85,81 @@ class OutgoingPage(Page):
         head = QVBoxLayout(above)
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_2)
-        for widget in (self.allowed, self.told, self.search):
+        for widget in (self.allow_check, self.day_label, self.search):
             head.addWidget(widget)
         self.body.addWidget(above)
         self.body.addWidget(self.table, 1)
         self.body.addWidget(self.detail)
 
     def _connect(self) -> None:
-        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
-        self._soon.timeout.connect(self._read_soon)
-        preferences = self._place.services.preferences
-        self._stop = [
-            self._surfing.changed.add(lambda _one: self._soon.start()),
-            preferences.changed.add(self._follow_settings),
+        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
+        self._reload_timer.timeout.connect(self._schedule_reload)
+        preferences = self._context.services.preferences
+        self._unsubscribers = [
+            self._web_gate.changed.add(lambda _one: self._reload_timer.start()),
+            preferences.changed.add(self._show_settings),
         ]
-        self.allowed.toggled.connect(self._allow)
-        self.search.textChanged.connect(self.rows.filter)
+        self.allow_check.toggled.connect(self._set_allowed)
+        self.search.textChanged.connect(self.rows.set_filter)
         self.table.current_changed.connect(self._show_detail)
         self.table.viewport().installEventFilter(self)
 
-    def first_focus(self) -> QWidget:
-        return self.table if self.rows.total else self.allowed
+    def first_focus_widget(self) -> QWidget:
+        return self.table if self.rows.row_total else self.allow_check
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
         return False
 
     def close_page(self) -> None:
-        self._place.bridge.cancel("outgoing")
-        for stop in self._stop:
-            stop()
+        self._context.bridge.cancel("outgoing")
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
 
     # the list
 
-    def _read_soon(self) -> None:
-        self._place.bridge.spawn(self._read(), lane="outgoing")
+    def _schedule_reload(self) -> None:
+        self._context.bridge.start_task(self._reload(), key="outgoing")
 
-    async def _read(self) -> None:
-        left, days = await self._surfing.outgoing(), await self._surfing.days()
-        self.rows.fill(left)
-        self.forget_button.setEnabled(bool(left))
-        self.told.setText(day_in_words(days.get(day_of(now()))))
-        self.subtitle.set_full(counted(len(left), self.tr("{n} request"), self.tr("{n} requests")) if left else "")
+    async def _reload(self) -> None:
+        requests, days = await self._web_gate.list_requests(), await self._web_gate.daily_totals()
+        self.rows.set_rows(requests)
+        self.clear_button.setEnabled(bool(requests))
+        self.day_label.setText(day_in_words(days.get(day_of(now()))))
+        self.subtitle.set_full_text(
+            format_count(len(requests), self.tr("{n} request"), self.tr("{n} requests")) if requests else ""
+        )
 
-    def _show_detail(self, one: object) -> None:
-        self.detail.setVisible(isinstance(one, Outgoing))
-        if isinstance(one, Outgoing):
-            self.detail.setText(told_in_full(one))
+    def _show_detail(self, request: object) -> None:
+        self.detail.setVisible(isinstance(request, Outgoing))
+        if isinstance(request, Outgoing):
+            self.detail.setText(request_details(request))
             self.detail.setAccessibleName(self.detail.text())
 
     def clear_log(self) -> None:
         """Delete the log and the cached web pages after confirmation."""
-        self._place.bridge.spawn(self._forget(), lane="outgoing dialog")
+        self._context.bridge.start_task(self._confirm_and_clear(), key="outgoing dialog")
 
-    async def _forget(self) -> None:
+    async def _confirm_and_clear(self) -> None:
         title = self.tr("Clear network log?")
-        words = self.tr("The log and the cached web pages will be deleted. This cannot be undone.")
-        count = counted(self.rows.total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
-        if await answered(ConfirmDialog(self._place.window, title, words, count)):
-            await self._surfing.clear_log()
-            self._read_soon()
+        text = self.tr("The log and the cached web pages will be deleted. This cannot be undone.")
+        count = format_count(self.rows.row_total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
+        if await run_dialog(ConfirmDialog(self._context.window, title, text, count)):
+            await self._web_gate.clear_log()
+            self._schedule_reload()
 
     # the switch
 
-    def _allow(self, on: bool) -> None:
-        present = self._place.services.preferences.current.web_allowed
-        if on != present:
-            self.undo.push(FieldChange(self.tr("changing internet access"), "web_allowed", present, on, self._put))
+    def _set_allowed(self, is_allowed: bool) -> None:
+        was_allowed = self._context.services.preferences.current.web_allowed
+        if is_allowed != was_allowed:
+            self.undo_stack.push(
+                FieldChange(self.tr("changing internet access"), "web_allowed", was_allowed, is_allowed, self._apply_setting)
+            )
 
-    def _put(self, name: str, value: object) -> None:
-        self._place.bridge.spawn(self._place.services.preferences.set(**{name: value}))
+    def _apply_setting(self, name: str, value: object) -> None:
+        self._context.bridge.start_task(self._context.services.preferences.set(**{name: value}))
 
-    def _follow_settings(self, settings: Settings) -> None:
-        self.allowed.setChecked(settings.web_allowed)
+    def _show_settings(self, settings: Settings) -> None:
+        self.allow_check.setChecked(settings.web_allowed)

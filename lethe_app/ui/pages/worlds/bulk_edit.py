@@ -9,27 +9,27 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.worldinfo import WorldEntry
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
-from lethe_app.ui.pages.worlds.fields import AS_THE_WORLD
+from lethe_app.ui.pages.worlds.fields import WORLD_DEFAULT
 from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, make
+from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, create_field
 
-Fields = Callable[[WorldEntry, Any], Mapping[str, object]]
+ChangedFields = Callable[[WorldEntry, Any], Mapping[str, object]]
 """Function that returns the changed fields of an entry for a value."""
 
 
-def settable() -> list[tuple[Spec, Fields]]:
+def bulk_fields() -> list[tuple[Spec, ChangedFields]]:
     """Return the form fields that apply to several entries, with the change each makes to an entry."""
-    stands = Spec("position", tr("Depth"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
+    depth = Spec("position", tr("Depth"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
     scan = Spec("scan_depth", tr("Scan depth"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("world default"))
     return [
-        (stands, lambda _entry, value: {"position_index": value}),
+        (depth, lambda _entry, value: {"position_index": value}),
         (Spec("priority", tr("Priority"), FieldKind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
         (
             Spec("chance", tr("Probability"), FieldKind.WHOLE, highest=100, unit="%"),
@@ -43,22 +43,22 @@ def settable() -> list[tuple[Spec, Fields]]:
             Spec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
             lambda _entry, value: {"cooldown": value},
         ),
-        (scan, lambda _entry, value: {"scan_depth": None if value == AS_THE_WORLD else value}),
-        (Spec("group", tr("Add to group"), placeholder=tr("group name")), _into_group),
-        (Spec("out", tr("Remove from group"), placeholder=tr("group name")), _out_of_group),
+        (scan, lambda _entry, value: {"scan_depth": None if value == WORLD_DEFAULT else value}),
+        (Spec("group", tr("Add to group"), placeholder=tr("group name")), _add_to_group),
+        (Spec("out", tr("Remove from group"), placeholder=tr("group name")), _remove_from_group),
     ]
 
 
-def _into_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
+def _add_to_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
     group = name.strip()
     return {"groups": [*entry.groups, group] if group and group not in entry.groups else entry.groups}
 
 
-def _out_of_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
+def _remove_from_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
     return {"groups": [group for group in entry.groups if group != name.strip()]}
 
 
-def _shown(entry: WorldEntry) -> Mapping[str, object]:
+def _panel_values(entry: WorldEntry) -> Mapping[str, object]:
     """Return the values of an entry as the panel's fields show them."""
     return {
         "position": entry.position_index,
@@ -66,7 +66,7 @@ def _shown(entry: WorldEntry) -> Mapping[str, object]:
         "chance": round(entry.trigger_chance * 100),
         "duration": entry.duration,
         "cooldown": entry.cooldown,
-        "scan_depth": AS_THE_WORLD if entry.scan_depth is None else entry.scan_depth,
+        "scan_depth": WORLD_DEFAULT if entry.scan_depth is None else entry.scan_depth,
     }
 
 
@@ -80,28 +80,30 @@ class BulkPanel(QWidget):
         super().__init__(parent)
         self._theme, self._book = theme, book
         self._entries: Sequence[WorldEntry] = ()
-        self._fields: dict[str, tuple[Field, Spec, Fields]] = {}
-        self._differ: dict[str, QLabel] = {}
+        self._fields: dict[str, tuple[Field, Spec, ChangedFields]] = {}
+        self._mixed_labels: dict[str, QLabel] = {}
         self.buttons: dict[str, QPushButton] = {}
-        self.title = headline("")
+        self.title_label = build_heading("")
         self.sheet = Sheet()
         self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-        self.sheet.add(explanation(self.tr("Changes apply to all selected entries and can be undone in one step.")))
-        self.sheet.add(self._made_switches())
-        self.sheet.add(self._made_fields())
-        self.delete = QPushButton()
-        self.delete.setProperty("filled", True)
-        self.delete.clicked.connect(self.delete_wanted)
-        self.sheet.column.insertWidget(self.sheet.column.count() - 1, self.delete, 0, Qt.AlignmentFlag.AlignLeft)
+        self.sheet.add_widget(
+            build_small_label(self.tr("Changes apply to all selected entries and can be undone in one step."))
+        )
+        self.sheet.add_widget(self._build_switches())
+        self.sheet.add_widget(self._build_fields())
+        self.delete_button = QPushButton()
+        self.delete_button.setProperty("filled", True)
+        self.delete_button.clicked.connect(self.delete_wanted)
+        self.sheet.column.insertWidget(self.sheet.column.count() - 1, self.delete_button, 0, Qt.AlignmentFlag.AlignLeft)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._made_head())
+        column.addLayout(self._build_head())
         column.addWidget(self.sheet, 1)
-        theme.changed.connect(self._dress)
-        self._dress()
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
 
-    def _made_head(self) -> QHBoxLayout:
+    def _build_head(self) -> QHBoxLayout:
         self.back = QToolButton()
         self.back.setIconSize(QSize(ICON, ICON))
         self.back.setAccessibleName(self.tr("Back to all entries"))
@@ -110,11 +112,11 @@ class BulkPanel(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.addWidget(self.back)
-        row.addWidget(self.title)
+        row.addWidget(self.title_label)
         row.addStretch(1)
         return row
 
-    def _made_switches(self) -> QWidget:
+    def _build_switches(self) -> QWidget:
         part = QWidget()
         row = QHBoxLayout(part)
         row.setContentsMargins(0, 0, 0, 0)
@@ -122,37 +124,39 @@ class BulkPanel(QWidget):
         for title, on in ((self.tr("Enable"), True), (self.tr("Disable"), False)):
             button = QPushButton(title)
             button.setProperty("filled", True)
-            button.clicked.connect(lambda _checked=False, title=title, on=on: self._set(title, lambda _one: {"enabled": on}))
+            button.clicked.connect(
+                lambda _checked=False, title=title, on=on: self._set_on_entries(title, lambda _one: {"enabled": on})
+            )
             row.addWidget(button)
         row.addStretch(1)
         return part
 
-    def _made_fields(self) -> QWidget:
+    def _build_fields(self) -> QWidget:
         part = QWidget()
         grid = QGridLayout(part)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(SPACE_2)
         grid.setVerticalSpacing(SPACE_2)
-        for place, (spec, fields) in enumerate(settable()):
+        for row, (spec, fields) in enumerate(bulk_fields()):
             title = QLabel(spec.title)
             title.setWordWrap(True)
-            differ = explanation(self.tr("Mixed values."))
-            differ.hide()
-            told = QVBoxLayout()
-            told.setSpacing(0)
-            told.addWidget(title)
-            told.addWidget(differ)
-            self._differ[spec.name] = differ
-            field = make(spec, self._theme, lambda _value: None)
+            mixed_label = build_small_label(self.tr("Mixed values."))
+            mixed_label.hide()
+            title_column = QVBoxLayout()
+            title_column.setSpacing(0)
+            title_column.addWidget(title)
+            title_column.addWidget(mixed_label)
+            self._mixed_labels[spec.name] = mixed_label
+            field = create_field(spec, self._theme, lambda _value: None)
             button = QPushButton(self.tr("Set"))
             button.setProperty("filled", True)
             button.setAccessibleName(self.tr("Set for all: {field}").format(field=spec.title))
             button.clicked.connect(lambda _checked=False, name=spec.name: self.set_field(name))
             if isinstance(field.widget, QSpinBox):
                 field.widget.setKeyboardTracking(True)  # the button must find what was typed
-            grid.addLayout(told, place, 0)
-            grid.addWidget(field.widget, place, 1)
-            grid.addWidget(button, place, 2)
+            grid.addLayout(title_column, row, 0)
+            grid.addWidget(field.widget, row, 1)
+            grid.addWidget(button, row, 2)
             self._fields[spec.name] = (field, spec, fields)
             self.buttons[spec.name] = button
         grid.setColumnStretch(0, 1)
@@ -161,17 +165,17 @@ class BulkPanel(QWidget):
     def show_entries(self, entries: Sequence[WorldEntry]) -> None:
         """Show the values that all entries share; fields with different values are marked."""
         self._entries = entries
-        words = counted(len(entries), self.tr("{n} entry"), self.tr("{n} entries"))
-        self.title.setText(words)
-        self.delete.setText(self.tr("Delete {count}").format(count=words))
-        self._show_shared()
+        text = format_count(len(entries), self.tr("{n} entry"), self.tr("{n} entries"))
+        self.title_label.setText(text)
+        self.delete_button.setText(self.tr("Delete {count}").format(count=text))
+        self._show_shared_values()
 
-    def _show_shared(self) -> None:
-        first, *others = [_shown(entry) for entry in self._entries]
+    def _show_shared_values(self) -> None:
+        first, *others = [_panel_values(entry) for entry in self._entries]
         for name, value in first.items():
-            differ = any(other[name] != value for other in others)
-            self._differ[name].setVisible(differ)
-            if not differ:
+            is_mixed = any(other[name] != value for other in others)
+            self._mixed_labels[name].setVisible(is_mixed)
+            if not is_mixed:
                 self._fields[name][0].put(value)
 
     def field(self, name: str) -> QWidget:
@@ -181,11 +185,11 @@ class BulkPanel(QWidget):
         """Set a field of all entries to the value entered. Can be undone in one step."""
         field, spec, fields = self._fields[name]
         value = field.get()
-        self._set(spec.title.lower(), lambda entry: fields(entry, value))
+        self._set_on_entries(spec.title.lower(), lambda entry: fields(entry, value))
 
-    def _set(self, title: str, fields: Callable[[WorldEntry], Mapping[str, object]]) -> None:
-        words = self.tr("{field} of {count}").format(field=title, count=self.title.text())
-        self._book.edit_entries(words, [entry.model_copy(update=dict(fields(entry))) for entry in self._entries])
+    def _set_on_entries(self, title: str, fields: Callable[[WorldEntry], Mapping[str, object]]) -> None:
+        text = self.tr("{field} of {count}").format(field=title, count=self.title_label.text())
+        self._book.edit_entries(text, [entry.model_copy(update=dict(fields(entry))) for entry in self._entries])
 
-    def _dress(self) -> None:
-        self.back.setIcon(icon("chevron-left", self._theme.palette.text))
+    def _apply_theme(self) -> None:
+        self.back.setIcon(load_icon("chevron-left", self._theme.palette.text))

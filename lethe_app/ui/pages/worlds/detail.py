@@ -10,10 +10,10 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.key_checks import Index, check
+from lethe_app.services.worlds.key_checks import Index, check_entry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.bulk_edit import BulkPanel
-from lethe_app.ui.pages.worlds.commands import entry_of
+from lethe_app.ui.pages.worlds.commands import find_entry
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.entry_form import EntryForm
 from lethe_app.ui.pages.worlds.settings import WorldForm
@@ -26,25 +26,25 @@ class WorldEntryDetail(QStackedWidget):
     remember_wanted = Signal(object)
     delete_wanted = Signal()
 
-    def __init__(self, place: PageContext, book: WorldBook) -> None:
+    def __init__(self, context: PageContext, book: WorldBook) -> None:
         super().__init__()
-        self._place, self._book, self._worlds = place, book, place.services.worlds
-        self._said: list[str] = []
-        self._index: tuple[World | None, Index] = (None, Index())
-        self.about = WorldForm(place.theme, book)
+        self._context, self._book, self._worlds = context, book, context.services.worlds
+        self._user_messages: list[str] = []
+        self._key_index: tuple[World | None, Index] = (None, Index())
+        self.world_form = WorldForm(context.theme, book)
         self._is_wide = True
-        self.addWidget(self.about)
-        self.about.back_wanted.connect(self.back_wanted)
-        self._checks = QTimer(self, singleShot=True, interval=120)
-        self._checks.timeout.connect(lambda: place.bridge.spawn(self._check(), lane="world-checks"))
+        self.addWidget(self.world_form)
+        self.world_form.back_wanted.connect(self.back_wanted)
+        self._check_timer = QTimer(self, singleShot=True, interval=120)
+        self._check_timer.timeout.connect(lambda: context.bridge.start_task(self._check_keys(), key="world-checks"))
 
     @cached_property
     def entry(self) -> EntryForm:
         """Form of an entry, created when one is first shown: it is the largest part of the page."""
-        form = EntryForm(self._place.theme, self._book)
+        form = EntryForm(self._context.theme, self._book)
         form.back.setVisible(not self._is_wide)
         form.back_wanted.connect(self.back_wanted)
-        form.count_wanted.connect(lambda text: self._place.bridge.spawn(self._count(text), lane="world-tokens"))
+        form.count_wanted.connect(lambda text: self._context.bridge.start_task(self._count_tokens(text), key="world-tokens"))
         form.remember_wanted.connect(self.remember_wanted)
         self.addWidget(form)
         return form
@@ -57,7 +57,7 @@ class WorldEntryDetail(QStackedWidget):
     @cached_property
     def bulk(self) -> BulkPanel:
         """Panel for several entries, created when several are first selected."""
-        panel = BulkPanel(self._place.theme, self._book)
+        panel = BulkPanel(self._context.theme, self._book)
         panel.back.setVisible(not self._is_wide)
         panel.back_wanted.connect(self.back_wanted)
         panel.delete_wanted.connect(self.delete_wanted)
@@ -69,36 +69,36 @@ class WorldEntryDetail(QStackedWidget):
         self.setEnabled(world is not None)
         if world is None:
             return
-        self.about.show_world(world)
-        self.about.show_bound(self._book.bound, self._book.stem)
-        before = self._shown_entry
-        shown = entry_of(world, before.guid) if before is not None else None
-        if shown is not None and shown is not before:
-            self.entry.show_entry(shown)
+        self.world_form.show_world(world)
+        self.world_form.show_bindings(self._book.bindings, self._book.stem)
+        old_entry = self._shown_entry
+        new_entry = find_entry(world, old_entry.guid) if old_entry is not None else None
+        if new_entry is not None and new_entry is not old_entry:
+            self.entry.show_entry(new_entry)
 
-    def show_chosen(self, chosen: Sequence[WorldEntry]) -> None:
+    def show_selection(self, entries: Sequence[WorldEntry]) -> None:
         """Show the selected entries, or the settings of the world if there are none."""
-        if len(chosen) == 1:
-            if self.entry.entry is not chosen[0]:
-                self.entry.show_entry(chosen[0])
-            self._checks.start()
+        if len(entries) == 1:
+            if self.entry.entry is not entries[0]:
+                self.entry.show_entry(entries[0])
+            self._check_timer.start()
             self.setCurrentWidget(self.entry)
-        elif chosen:
-            self.bulk.show_entries(chosen)
+        elif entries:
+            self.bulk.show_entries(entries)
             self.setCurrentWidget(self.bulk)
         else:
-            self.setCurrentWidget(self.about)
+            self.setCurrentWidget(self.world_form)
 
-    def measure_by(self, said: list[str]) -> None:
+    def set_user_messages(self, messages: list[str]) -> None:
         """Set the user's messages on which the frequency of keys is measured."""
-        self._said = said
-        self._checks.start()
+        self._user_messages = messages
+        self._check_timer.start()
 
-    def fit(self, *, is_wide: bool) -> None:
+    def show_back_buttons(self, *, is_wide: bool) -> None:
         """Show or hide the back buttons; they are not needed while the table is beside the pane."""
         self._is_wide = is_wide
-        made = [self.about, *(vars(self)[name] for name in ("entry", "bulk") if name in vars(self))]
-        for form in made:
+        forms = [self.world_form, *(vars(self)[name] for name in ("entry", "bulk") if name in vars(self))]
+        for form in forms:
             form.back.setVisible(not is_wide)
 
     def focus_first_field(self) -> None:
@@ -109,20 +109,20 @@ class WorldEntryDetail(QStackedWidget):
 
     async def show_owners(self) -> None:
         """Load and show the owners to which the world can be assigned."""
-        self.about.show_owners(await self._worlds.owners(self._place.session()))
+        self.world_form.show_owners(await self._worlds.list_owners(self._context.current_session()))
 
-    async def _count(self, text: str) -> None:
-        (tokens,) = await self._worlds.tokens([text])
+    async def _count_tokens(self, text: str) -> None:
+        (tokens,) = await self._worlds.count_tokens([text])
         self.entry.show_tokens(text, tokens)
 
-    async def _check(self) -> None:
+    async def _check_keys(self) -> None:
         """Check the keys of the entry on display in a thread, because a world may be large."""
-        world, entry, said = self._book.world, self._shown_entry, self._said
+        world, entry, messages = self._book.world, self._shown_entry, self._user_messages
         if world is None or entry is None:
             return
-        if self._index[0] is not world:
-            self._index = (world, await asyncio.to_thread(Index.build, world))
-        findings = await asyncio.to_thread(check, entry, self._index[1], said)
+        if self._key_index[0] is not world:
+            self._key_index = (world, await asyncio.to_thread(Index.build, world))
+        findings = await asyncio.to_thread(check_entry, entry, self._key_index[1], messages)
         # Another entry may have been selected while the keys were being checked.
         if self._shown_entry is entry:
             self.entry.show_findings(findings)

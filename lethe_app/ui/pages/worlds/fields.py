@@ -8,17 +8,17 @@ from typing import Any
 
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import WorldEntry
-from lethe_app.ui.pages.worlds.labels import links, tr
+from lethe_app.ui.pages.worlds.labels import link_choices, tr
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
-SYSTEM, AMONG = "system", "among"
-AS_THE_WORLD = -1
+SYSTEM, IN_CHAT = "system", "among"
+WORLD_DEFAULT = -1
 """Field value for an entry that uses the scan depth of its world."""
-AS_SAID: list[tuple[str, bool | None]] = [("world", None), ("yes", True), ("no", False)]
+OVERRIDE_CHOICES: list[tuple[str, bool | None]] = [("world", None), ("yes", True), ("no", False)]
 """Choices of fields that an entry can override or leave to its world."""
 
 
-def words_specs() -> list[Spec]:
+def text_specs() -> list[Spec]:
     """Return the fields for name, content and keys."""
     text = tr("Text added to the prompt when the entry is activated")
     keys_help = tr("Words that activate the entry, separated by Enter or a comma; /…/i is a regular expression.")
@@ -29,13 +29,13 @@ def words_specs() -> list[Spec]:
     ]
 
 
-def usual_specs() -> list[Spec]:
+def common_specs() -> list[Spec]:
     """Return the common fields: constant, position, role and priority."""
-    places = [(AMONG, tr("In chat, at depth")), (SYSTEM, tr("In the system prompt"))]
+    positions = [(IN_CHAT, tr("In chat, at depth")), (SYSTEM, tr("In the system prompt"))]
     roles = [(Role.SYSTEM, tr("System")), (Role.USER, tr("User")), (Role.ASSISTANT, tr("Assistant"))]
     return [
         Spec("sticky", tr("Constant"), FieldKind.SWITCH),
-        Spec("place", tr("Position"), FieldKind.CHOICE, choices=places),
+        Spec("place", tr("Position"), FieldKind.CHOICE, choices=positions),
         Spec("depth", tr("Depth"), FieldKind.WHOLE, highest=1000, special=tr("at the newest message")),
         Spec("role", tr("Role"), FieldKind.CHOICE, choices=roles),
         Spec(
@@ -56,22 +56,22 @@ class FieldSection:
     specs: Sequence[Spec]
 
 
-def more_parts() -> list[FieldSection]:
+def rare_field_sections() -> list[FieldSection]:
     """Return the sections of rarely used fields."""
     return [
         FieldSection(tr("Key matching"), _key_specs()),
         FieldSection(tr("Timing"), _time_specs()),
-        FieldSection(tr("Order and budget"), _room_specs()),
+        FieldSection(tr("Order and budget"), _budget_specs()),
         FieldSection(tr("Inclusion groups"), _group_specs()),
         FieldSection(tr("Recursion"), _recursion_specs()),
     ]
 
 
 def _key_specs() -> list[Spec]:
-    others = tr("Keys that the selective logic above combines with the main keys.")
+    secondary_help = tr("Keys that the selective logic above combines with the main keys.")
     return [
-        Spec("word_link", tr("Selective logic"), FieldKind.CHOICE, choices=links()),
-        Spec("keywords_secondary", tr("Secondary keys"), FieldKind.WORDS, others, placeholder=tr("word or name")),
+        Spec("word_link", tr("Selective logic"), FieldKind.CHOICE, choices=link_choices()),
+        Spec("keywords_secondary", tr("Secondary keys"), FieldKind.WORDS, secondary_help, placeholder=tr("word or name")),
         Spec("whole_word", tr("Match whole words"), FieldKind.SWITCH, tr("Prevent “king” from matching “kingdom”.")),
         Spec("case_sensitive", tr("Case-sensitive"), FieldKind.SWITCH, tr("Prevent “Rose” from matching “rose”.")),
         Spec(
@@ -79,7 +79,7 @@ def _key_specs() -> list[Spec]:
             tr("Scan depth"),
             FieldKind.WHOLE,
             tr("Number of messages to scan for keys, besides the one being sent."),
-            lowest=AS_THE_WORLD,
+            lowest=WORLD_DEFAULT,
             highest=200,
             special=tr("world default"),
         ),
@@ -102,8 +102,8 @@ def _time_specs() -> list[Spec]:
     ]
 
 
-def _room_specs() -> list[Spec]:
-    means = [("world", tr("world default")), ("yes", tr("yes")), ("no", tr("no, keys only"))]
+def _budget_specs() -> list[Spec]:
+    embed_choices = [("world", tr("world default")), ("yes", tr("yes")), ("no", tr("no, keys only"))]
     return [
         Spec(
             "order",
@@ -113,7 +113,7 @@ def _room_specs() -> list[Spec]:
             lowest=-100_000,
         ),
         Spec("ignore_budget", tr("Ignore budget"), FieldKind.SWITCH),
-        Spec("embeds", tr("Recall by meaning"), FieldKind.CHOICE, choices=means),
+        Spec("embeds", tr("Recall by meaning"), FieldKind.CHOICE, choices=embed_choices),
     ]
 
 
@@ -148,20 +148,20 @@ def _recursion_specs() -> list[Spec]:
     ]
 
 
-def values_of(entry: WorldEntry) -> dict[str, Any]:
+def form_values(entry: WorldEntry) -> dict[str, Any]:
     """Return the form values of an entry."""
     return {
         **{name: getattr(entry, name) for name in WorldEntry.model_fields},
-        "place": SYSTEM if entry.position_index < 0 else AMONG,
+        "place": SYSTEM if entry.position_index < 0 else IN_CHAT,
         "depth": max(entry.position_index, 0),
         "chance": round(entry.trigger_chance * 100),
-        "scan_depth": AS_THE_WORLD if entry.scan_depth is None else entry.scan_depth,
-        "embeds": next(name for name, own in AS_SAID if own is entry.do_embeds),
-        "scoring": next(name for name, own in AS_SAID if own is entry.group_scoring),
+        "scan_depth": WORLD_DEFAULT if entry.scan_depth is None else entry.scan_depth,
+        "embeds": next(name for name, own in OVERRIDE_CHOICES if own is entry.do_embeds),
+        "scoring": next(name for name, own in OVERRIDE_CHOICES if own is entry.group_scoring),
     }
 
 
-def fields_for(name: str, value: Any, depth: int = 0) -> Mapping[str, object]:  # noqa: ANN401 - as the field's kind says
+def entry_fields(name: str, value: Any, depth: int = 0) -> Mapping[str, object]:  # noqa: ANN401 - as the field's kind says
     """Return the entry's fields for a changed form value; `depth` is the value of the depth field."""
     match name:
         case "place":
@@ -171,15 +171,15 @@ def fields_for(name: str, value: Any, depth: int = 0) -> Mapping[str, object]:  
         case "chance":
             return {"trigger_chance": value / 100}
         case "scan_depth":
-            return {"scan_depth": None if value == AS_THE_WORLD else value}
+            return {"scan_depth": None if value == WORLD_DEFAULT else value}
         case "embeds" | "scoring":
-            return {"do_embeds" if name == "embeds" else "group_scoring": dict(AS_SAID)[value]}
+            return {"do_embeds" if name == "embeds" else "group_scoring": dict(OVERRIDE_CHOICES)[value]}
     return {name: value}
 
 
-def unusual(entry: WorldEntry) -> set[str]:
+def changed_rare_fields(entry: WorldEntry) -> set[str]:
     """Return the rarely used fields that differ from those of a new entry."""
-    new, own = values_of(WorldEntry()), values_of(entry)
-    names = {spec.name for part in more_parts() for spec in part.specs} - {"order"}
-    found = {name for name in names if own[name] != new[name]}
-    return found | ({"end_time"} if entry.end_time is not None else set())
+    defaults, values = form_values(WorldEntry()), form_values(entry)
+    names = {spec.name for part in rare_field_sections() for spec in part.specs} - {"order"}
+    changed = {name for name in names if values[name] != defaults[name]}
+    return changed | ({"end_time"} if entry.end_time is not None else set())

@@ -8,22 +8,22 @@ from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem
 from lethe_app.services.worlds.test_bench import Tried
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.reason_labels import block_words
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.reason_labels import format_block_reason
 
 
-def tr(words: str) -> str:
+def tr(text: str) -> str:
     """Translate a text that belongs to no widget."""
-    return QCoreApplication.translate("World", words)
+    return QCoreApplication.translate("World", text)
 
 
-def place_in_words(entry: WorldEntry) -> str:
+def position_in_words(entry: WorldEntry) -> str:
     """Return the position of an entry in the prompt."""
     if entry.position_index < 0:
         return tr("system prompt")
     if entry.position_index == 0:
         return tr("depth 0")
-    return counted(entry.position_index, tr("depth {n}"), tr("depth {n}"))
+    return format_count(entry.position_index, tr("depth {n}"), tr("depth {n}"))
 
 
 def keys_in_words(entry: WorldEntry) -> str:
@@ -35,7 +35,7 @@ def keys_in_words(entry: WorldEntry) -> str:
     return ", ".join(entry.keywords_secondary) or tr("no keys")
 
 
-def links() -> list[tuple[WordLink, str]]:
+def link_choices() -> list[tuple[WordLink, str]]:
     """Return the choices of selective logic for primary and secondary keys."""
     return [
         (WordLink.AND, tr("AND ANY: a main key and any secondary key")),
@@ -46,52 +46,52 @@ def links() -> list[tuple[WordLink, str]]:
     ]
 
 
-def why(tried: Tried) -> str:
+def reason_in_words(tried: Tried) -> str:
     """Return why an entry was activated, or why it was not."""
-    return _cause(tried) if tried.cause is not None else _obstacle(tried)
+    return _cause_in_words(tried) if tried.cause is not None else _obstacle_in_words(tried)
 
 
-def _cause(tried: Tried) -> str:
+def _cause_in_words(tried: Tried) -> str:
     match tried.cause.value if tried.cause is not None else "":
         case "key":
-            words = tr("“{key}” matched {where}").format(key=tried.key, where=said_where(tried.before))
+            text = tr("“{key}” matched {where}").format(key=tried.key, where=match_position_in_words(tried.message_distance))
         case "constant":
-            words = tr("constant entry")
+            text = tr("constant entry")
         case "active":
-            words = tr("still active from earlier (sticky)")
+            text = tr("still active from earlier (sticky)")
         case "recursion":
-            words = tr("“{key}” matched in “{entry}”").format(key=tried.key, entry=tried.woken_by)
+            text = tr("“{key}” matched in “{entry}”").format(key=tried.key, entry=tried.activated_by)
         case _:
-            words = tr("no blocking key matched")
-    return f"{words}, {tr('until turn {turn}').format(turn=tried.until)}" if tried.until else words
+            text = tr("no blocking key matched")
+    return f"{text}, {tr('until turn {turn}').format(turn=tried.until)}" if tried.until else text
 
 
-def said_where(before: int | None) -> str:
+def match_position_in_words(before: int | None) -> str:
     """Return where a key matched: in this text or how many messages earlier."""
     if not before:
         return tr("in this text")
-    return counted(before, tr("in the previous message"), tr("{n} messages earlier"))
+    return format_count(before, tr("in the previous message"), tr("{n} messages earlier"))
 
 
-def _obstacle(tried: Tried) -> str:
-    entry, reason = tried.entry, tried.why.value if tried.why is not None else ""
+def _obstacle_in_words(tried: Tried) -> str:
+    entry, reason = tried.entry, tried.block_reason.value if tried.block_reason is not None else ""
     percent = round(entry.trigger_chance * 100)
-    told = {
-        "secondary": _secondary(entry.word_link),
+    texts = {
+        "secondary": _secondary_in_words(entry.word_link),
         "chance": tr("probability roll failed ({percent} %)").format(percent=percent),
         "cooldown": tr("on cooldown: {detail}"),
-        "delay": counted(entry.delay, tr("delayed: needs {n} message"), tr("delayed: needs {n} messages")),
+        "delay": format_count(entry.delay, tr("delayed: needs {n} message"), tr("delayed: needs {n} messages")),
         "group": tr("another entry of its group was chosen: {detail}"),
         "budget": tr("token budget used up: {detail}"),
         "disabled": tr("disabled"),
         "not due": tr("not due: {detail}"),
         "recursion limit": tr("recursion limit reached: {detail}"),
     }
-    detail = block_words(tried.why, tried.values) if tried.why is not None else ""
-    return told.get(reason, "{detail}").format(detail=detail)
+    detail = format_block_reason(tried.block_reason, tried.values) if tried.block_reason is not None else ""
+    return texts.get(reason, "{detail}").format(detail=detail)
 
 
-def _secondary(link: WordLink) -> str:
+def _secondary_in_words(link: WordLink) -> str:
     match link:
         case WordLink.AND_ALL:
             return tr("not all secondary keys matched")
@@ -104,7 +104,7 @@ def _secondary(link: WordLink) -> str:
 
 def finding_in_words(finding: KeyIssue) -> str:
     """Return the description of a key problem and its effect."""
-    told = {
+    texts = {
         KeyProblem.BROKEN: tr("“{key}” never matches: this expression {detail}."),
         KeyProblem.NEVER: tr("“{key}” never matches: it contains no visible characters."),
         KeyProblem.SIGNS: tr("“{key}” is not a word: it matches wherever these characters occur."),
@@ -123,4 +123,4 @@ def finding_in_words(finding: KeyIssue) -> str:
     }
     macro = f"{{{{{finding.detail}}}}}"
     percent = round(finding.share * 100)
-    return told[finding.trouble].format(key=finding.key, detail=finding.detail, macro=macro, percent=percent)
+    return texts[finding.problem].format(key=finding.key, detail=finding.detail, macro=macro, percent=percent)

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.services.worlds.service import OpenWorld
-from lethe_app.ui.core.icons import BEFORE_WORDS, icon, icon_before_words
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2
-from lethe_app.ui.core.theme import Theme, chrome_size
+from lethe_app.ui.core.theme import Theme, interface_font_size
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -23,17 +23,19 @@ class WorldList(QWidget):
     rename_wanted = Signal()
     duplicate_wanted = Signal()
     delete_wanted = Signal()
-    entered = Signal()
+    entries_requested = Signal()
     """The focus is to move to the entries."""
 
-    def __init__(self, theme: Theme, takes_part: Callable[[str], bool], parent: QWidget | None = None) -> None:
-        """Create the list; `takes_part` returns whether a world is used in the conversation that is open."""
+    def __init__(self, theme: Theme, is_in_use: Callable[[str], bool], parent: QWidget | None = None) -> None:
+        """Create the list; `is_in_use` returns whether a world is used in the conversation that is open."""
         super().__init__(parent)
-        self._theme, self._takes_part = theme, takes_part
-        scale = chrome_size(theme.prose_size) / 13
+        self._theme, self._is_in_use = theme, is_in_use
+        scale = interface_font_size(theme.prose_size) / 13
         columns = [
-            Column[OpenWorld](self.tr("World"), lambda held: held.world.name, width=0, icon=self._mark),
-            Column[OpenWorld](self.tr("Entries"), lambda held: str(_size(held)), _size, round(46 * scale), right=True),
+            Column[OpenWorld](self.tr("World"), lambda held: held.world.name, width=0, icon=self._use_icon),
+            Column[OpenWorld](
+                self.tr("Entries"), lambda held: str(_entry_count(held)), _entry_count, round(46 * scale), is_right_aligned=True
+            ),
         ]
         self.rows: FilteredTableModel[OpenWorld] = FilteredTableModel(
             columns, lambda held: held.world.unique_name, lambda held: held.world.name
@@ -41,71 +43,73 @@ class WorldList(QWidget):
         self.table = Table(self.rows, theme, self.tr("Worlds"), self.tr("No worlds yet. Create one below."))
         self.table.horizontalHeader().hide()  # a name and a number say what they are
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
-        self.table.current_changed.connect(self._tell)
-        self.table.opened.connect(lambda _held: self.entered.emit())
+        self.table.current_changed.connect(self._emit_chosen)
+        self.table.opened.connect(lambda _held: self.entries_requested.emit())
         self.table.delete_wanted.connect(lambda _rows: self.delete_wanted.emit())
         self.table.menu_wanted.connect(self._show_menu)
-        self.new = QPushButton(self.tr("New world"))
-        self.new.setProperty("row", True)
-        self.new.setIconSize(BEFORE_WORDS)
-        self.new.clicked.connect(self.create_wanted)
-        self.more = QToolButton()
-        self.more.setIconSize(QSize(ICON, ICON))
-        self.more.setAccessibleName(self.tr("World actions"))
-        self.more.setToolTip(self.tr("Rename, duplicate, delete"))
-        self.more.clicked.connect(lambda: self._show_menu(self.more.mapToGlobal(QPoint(0, self.more.height()))))
+        self.new_button = QPushButton(self.tr("New world"))
+        self.new_button.setProperty("row", True)
+        self.new_button.setIconSize(BUTTON_ICON_SIZE)
+        self.new_button.clicked.connect(self.create_wanted)
+        self.menu_button = QToolButton()
+        self.menu_button.setIconSize(QSize(ICON, ICON))
+        self.menu_button.setAccessibleName(self.tr("World actions"))
+        self.menu_button.setToolTip(self.tr("Rename, duplicate, delete"))
+        self.menu_button.clicked.connect(
+            lambda: self._show_menu(self.menu_button.mapToGlobal(QPoint(0, self.menu_button.height())))
+        )
         foot = QHBoxLayout()
         foot.setContentsMargins(SPACE_2, SPACE_2, SPACE_2, SPACE_2)
-        foot.addWidget(self.new, 1)
-        foot.addWidget(self.more)
+        foot.addWidget(self.new_button, 1)
+        foot.addWidget(self.menu_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.table, 1)
         column.addLayout(foot)
-        theme.changed.connect(self._dress)
-        self._dress()
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
 
-    def fill(self, held: list[OpenWorld], chosen: str) -> None:
+    def fill_list(self, open_worlds: list[OpenWorld], selected_stem: str) -> None:
         """Show worlds and select `chosen` without emitting signals."""
         self.table.blockSignals(True)
-        self.rows.fill(held)
-        self.table.go_to(chosen)
+        self.rows.set_rows(open_worlds)
+        self.table.select_row(selected_stem)
         self.table.blockSignals(False)
 
-    def go_to(self, stem: str) -> None:
+    def select_world(self, stem: str) -> None:
         """Select a world without emitting signals."""
         self.table.blockSignals(True)
-        self.table.go_to(stem)
+        self.table.select_row(stem)
         self.table.blockSignals(False)
 
-    def _tell(self, held: OpenWorld | None) -> None:
-        if held is not None:
-            self.chosen.emit(held.world.unique_name)
+    def _emit_chosen(self, open_world: OpenWorld | None) -> None:
+        if open_world is not None:
+            self.chosen.emit(open_world.world.unique_name)
 
-    def _mark(self, held: OpenWorld) -> object:
+    def _use_icon(self, open_world: OpenWorld) -> object:
         """Return a globe, coloured if the world is used in the conversation that is open."""
         palette = self._theme.palette
-        return icon("globe", palette.water if self._takes_part(held.world.unique_name) else palette.muted, 16)
+        return load_icon("globe", palette.water if self._is_in_use(open_world.world.unique_name) else palette.muted, 16)
 
-    def _show_menu(self, place: QPoint) -> None:
-        held = self.table.current
-        if held is None:
+    def _show_menu(self, position: QPoint) -> None:
+        open_world = self.table.current_row
+        if open_world is None:
             return
         menu = QMenu(self)
         muted = self._theme.palette.muted
-        menu.addAction(icon("edit", muted), self.tr("Rename\tF2"), self.rename_wanted.emit)
-        menu.addAction(icon("copy", muted), self.tr("Duplicate"), self.duplicate_wanted.emit)
-        words = self.tr("Reset to default…\tDel") if held.is_shipped else self.tr("Delete…\tDel")
-        delete = menu.addAction(icon("trash", muted), words, self.delete_wanted.emit)
-        delete.setEnabled(held.is_own)
+        menu.addAction(load_icon("edit", muted), self.tr("Rename\tF2"), self.rename_wanted.emit)
+        menu.addAction(load_icon("copy", muted), self.tr("Duplicate"), self.duplicate_wanted.emit)
+        text = self.tr("Reset to default…\tDel") if open_world.is_shipped else self.tr("Delete…\tDel")
+        delete = menu.addAction(load_icon("trash", muted), text, self.delete_wanted.emit)
+        delete.setEnabled(open_world.is_own)
         menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(place)
+        menu.popup(position)
 
-    def _dress(self) -> None:
-        self.new.setIcon(icon_before_words("plus", self._theme.palette.muted))
-        self.more.setIcon(icon("dots", self._theme.palette.muted))
+    def _apply_theme(self) -> None:
+        self.new_button.setIcon(load_button_icon("plus", self._theme.palette.muted))
+        self.menu_button.setIcon(load_icon("dots", self._theme.palette.muted))
 
 
-def _size(held: OpenWorld) -> int:
-    return len(held.world.entries)
+def _entry_count(open_world: OpenWorld) -> int:
+    return len(open_world.world.entries)

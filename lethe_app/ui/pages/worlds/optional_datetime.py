@@ -18,40 +18,40 @@ class OptionalDateTimeField(QWidget):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.box = QCheckBox(title)
-        self.edit = QDateTimeEdit()
-        self.edit.setCalendarPopup(True)
-        self.edit.setDisplayFormat("d MMM yyyy  HH:mm")
-        self.edit.setAccessibleName(title)
+        self.check_box = QCheckBox(title)
+        self.date_edit = QDateTimeEdit()
+        self.date_edit.setCalendarPopup(True)
+        self.date_edit.setDisplayFormat("d MMM yyyy  HH:mm")
+        self.date_edit.setAccessibleName(title)
         # Emit a change when the input is complete, not for every digit.
-        self.edit.setKeyboardTracking(False)
+        self.date_edit.setKeyboardTracking(False)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_3)
-        row.addWidget(self.box)
-        row.addWidget(self.edit)
+        row.addWidget(self.check_box)
+        row.addWidget(self.date_edit)
         row.addStretch(1)
-        self.box.toggled.connect(lambda _on: self._tell())
-        self.edit.dateTimeChanged.connect(lambda _moment: self._tell())
+        self.check_box.toggled.connect(lambda _on: self._emit_changed())
+        self.date_edit.dateTimeChanged.connect(lambda _moment: self._emit_changed())
 
     def set_value(self, moment: datetime | None) -> None:
         """Show a value without emitting `changed`."""
-        with QSignalBlocker(self.box), QSignalBlocker(self.edit):
-            self.box.setChecked(moment is not None)
-            self.edit.setDateTime(_shown(moment or now()))
-            self.edit.setVisible(moment is not None)
+        with QSignalBlocker(self.check_box), QSignalBlocker(self.date_edit):
+            self.check_box.setChecked(moment is not None)
+            self.date_edit.setDateTime(_to_qt_datetime(moment or now()))
+            self.date_edit.setVisible(moment is not None)
 
-    def _tell(self) -> None:
-        on = self.box.isChecked()
-        self.edit.setVisible(on)
-        self.changed.emit(_meant(self.edit.dateTime()) if on else None)
+    def _emit_changed(self) -> None:
+        is_set = self.check_box.isChecked()
+        self.date_edit.setVisible(is_set)
+        self.changed.emit(_to_datetime(self.date_edit.dateTime()) if is_set else None)
 
 
-def _shown(moment: datetime) -> QDateTime:
+def _to_qt_datetime(moment: datetime) -> QDateTime:
     """Return the local time, truncated to the minute."""
     seconds = int(moment.timestamp()) // 60 * 60
     return QDateTime.fromSecsSinceEpoch(seconds, QTimeZone(QTimeZone.Initialization.LocalTime))
 
 
-def _meant(moment: QDateTime) -> datetime:
+def _to_datetime(moment: QDateTime) -> datetime:
     return datetime.fromtimestamp(moment.toSecsSinceEpoch(), UTC)

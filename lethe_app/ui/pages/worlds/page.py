@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import WorldSaved
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.theme import Theme, chrome_size
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.theme import Theme, interface_font_size
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.worlds.deletion import WorldDeletion
@@ -25,9 +25,9 @@ from lethe_app.ui.pages.worlds.table import EntryTable
 from lethe_app.ui.pages.worlds.table_model import EntryRows
 from lethe_app.ui.pages.worlds.test_bench import Bench, WorldTrial
 
-WIDE, MEDIUM = 1060, 760
+WIDE_MIN_WIDTH, MEDIUM_MIN_WIDTH = 1060, 760
 """Minimum widths in pixels of the layouts with three and with two panes, at the default text size."""
-LIST, DETAIL = 236, 372
+LIST_WIDTH, DETAIL_WIDTH = 236, 372
 
 
 class WorldPanes(QSplitter):
@@ -35,7 +35,7 @@ class WorldPanes(QSplitter):
     pane.
     """
 
-    fitted = Signal()
+    layout_changed = Signal()
 
     def __init__(self, theme: Theme, list_: QWidget, table: QWidget, detail: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -45,160 +45,160 @@ class WorldPanes(QSplitter):
         for widget in (list_, table, detail):
             self.addWidget(widget)
         self.setStretchFactor(1, 1)
-        self._front = "table"
-        self._mode = self._shown = ""
-        self._arrange()
+        self._front_pane = "table"
+        self._mode = self._shown_pane = ""
+        self._update_layout()
 
     @property
     def is_wide(self) -> bool:
         return self._mode == "wide"
 
     @property
-    def hides_list(self) -> bool:
+    def is_list_hidden(self) -> bool:
         return self._mode == "narrow"
 
     @property
-    def is_detail_over(self) -> bool:
+    def is_detail_in_front(self) -> bool:
         """True if the detail is shown in place of the table."""
-        return not self.is_wide and self._front == "detail"
+        return not self.is_wide and self._front_pane == "detail"
 
     def show_detail(self) -> None:
-        self._bring("detail")
+        self._show_pane("detail")
 
     def show_table(self) -> None:
-        self._bring("table")
+        self._show_pane("table")
 
-    def show_list(self) -> None:
+    def toggle_list(self) -> None:
         """Toggle between the list and the table."""
-        self._bring("table" if self._front == "list" else "list")
+        self._show_pane("table" if self._front_pane == "list" else "list")
 
-    def _bring(self, front: str) -> None:
-        self._front = front
-        self._arrange()
+    def _show_pane(self, front: str) -> None:
+        self._front_pane = front
+        self._update_layout()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange()
+        self._update_layout()
 
-    def _arrange(self) -> None:
-        scale = chrome_size(self._theme.prose_size) / 13
+    def _update_layout(self) -> None:
+        scale = interface_font_size(self._theme.prose_size) / 13
         width = self.width() / scale
-        mode = "wide" if width >= WIDE else "medium" if width >= MEDIUM else "narrow"
-        front = self._front if mode != "medium" or self._front != "list" else "table"
+        mode = "wide" if width >= WIDE_MIN_WIDTH else "medium" if width >= MEDIUM_MIN_WIDTH else "narrow"
+        front = self._front_pane if mode != "medium" or self._front_pane != "list" else "table"
         self._list.setVisible(mode != "narrow" or front == "list")
         self._table.setVisible(mode == "wide" or front == "table")
         self._detail.setVisible(mode == "wide" or front == "detail")
-        if (mode, front) == (self._mode, self._shown):
+        if (mode, front) == (self._mode, self._shown_pane):
             return
-        self._mode, self._shown = mode, front
+        self._mode, self._shown_pane = mode, front
         self._list.setMinimumWidth(round(150 * scale))
         self._detail.setMinimumWidth(round(330 * scale))
-        left, right = round(LIST * scale), round(DETAIL * scale)
+        left, right = round(LIST_WIDTH * scale), round(DETAIL_WIDTH * scale)
         rest = max(self.width() - left, 100)
         self.setSizes([left, max(rest - right, 100), right] if mode == "wide" else [left, rest, rest])
-        self.fitted.emit()
+        self.layout_changed.emit()
 
 
 class WorldPage(Page):
     """Page that saves changes automatically; every edit can be undone while the page is open."""
 
-    def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, self.tr("Worlds (lorebooks)"))
-        self._place, self._worlds = place, place.services.worlds
-        self.book = WorldBook(place, self.undo)
-        self.rows = EntryRows(self.theme, lambda texts: place.bridge.spawn(self._count(list(texts))))
-        self.list = WorldList(self.theme, self._takes_part)
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
+        self._context, self._worlds = context, context.services.worlds
+        self.book = WorldBook(context, self.undo_stack)
+        self.rows = EntryRows(self.theme, lambda texts: context.bridge.start_task(self._count_tokens(list(texts))))
+        self.world_list = WorldList(self.theme, self._is_in_use)
         self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail = WorldEntryDetail(place, self.book)
-        self._wants_name = False
-        self._remembering = RememberAction(place, self.undo)
-        self._farewell = WorldDeletion(place, self.book)
+        self.detail = WorldEntryDetail(context, self.book)
+        self._is_naming_world = False
+        self._remember_action = RememberAction(context, self.undo_stack)
+        self._world_deletion = WorldDeletion(context, self.book)
         self._build()
-        self.trying = WorldTrial(place, self.book, self.desk)
-        self._add_keys()
+        self.world_trial = WorldTrial(context, self.book, self.bench_splitter)
+        self._add_shortcuts()
         self._connect()
-        self._forget = place.services.models.changed.add(lambda _state: self.rows.forget_tokens())
-        self._opening = place.bridge.spawn(self._open(), lane="worlds")
+        self._unsubscribe = context.services.models.changed.add(lambda _state: self.rows.clear_tokens())
+        self._load_task = context.bridge.start_task(self._load_page(), key="worlds")
 
     def _build(self) -> None:
-        self.panes = WorldPanes(self.theme, self.list, self.table, self.detail)
-        self.desk = QSplitter(Qt.Orientation.Vertical)
-        self.desk.setChildrenCollapsible(False)
-        self.desk.setHandleWidth(1)
-        self.desk.addWidget(self.panes)
-        self.desk.setStretchFactor(0, 1)
-        self.body.addWidget(self.desk, 1)
-        self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.show_list, "globe")
-        self.try_button = self.add_button(self.tr("Test bench"), self._toggle_bench, "play")
-        self.try_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
-        self.panes.fitted.connect(self._fit)
-        self._fit()
+        self.panes = WorldPanes(self.theme, self.world_list, self.table, self.detail)
+        self.bench_splitter = QSplitter(Qt.Orientation.Vertical)
+        self.bench_splitter.setChildrenCollapsible(False)
+        self.bench_splitter.setHandleWidth(1)
+        self.bench_splitter.addWidget(self.panes)
+        self.bench_splitter.setStretchFactor(0, 1)
+        self.body.addWidget(self.bench_splitter, 1)
+        self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.toggle_list, "globe")
+        self.bench_button = self.add_button(self.tr("Test bench"), self._toggle_bench, "play")
+        self.bench_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
+        self.panes.layout_changed.connect(self._update_buttons)
+        self._update_buttons()
 
     @property
     def bench(self) -> Bench:
         """The test bench, created when it is first opened."""
-        return self.trying.bench
+        return self.world_trial.bench
 
-    def _add_keys(self) -> None:
+    def _add_shortcuts(self) -> None:
         keys: list[tuple[str, QWidget, Callable[[], object]]] = [
             ("Ctrl+T", self, self._toggle_bench),
-            ("Ctrl+S", self, lambda: self._place.bridge.spawn(self._save())),
+            ("Ctrl+S", self, lambda: self._context.bridge.start_task(self._save())),
             ("Ctrl+Return", self, self._new_entry),
-            ("F2", self.list, self._rename),
+            ("F2", self.world_list, self._focus_world_name),
         ]
-        for key, where, slot in keys:
-            shortcut = QShortcut(QKeySequence(key), where)
+        for key, widget, slot in keys:
+            shortcut = QShortcut(QKeySequence(key), widget)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
 
     def _connect(self) -> None:
         book = self.book
-        book.listed.connect(self._show_list)
-        book.turned.connect(self._turn)
-        book.changed.connect(self._follow)
-        book.written.connect(self._written)
-        book.deleted.connect(self._tell_deleted)
-        self.list.chosen.connect(self._choose_world)
-        self.list.create_wanted.connect(self._create)
-        self.list.duplicate_wanted.connect(self._duplicate)
-        self.list.rename_wanted.connect(self._rename)
-        self.list.delete_wanted.connect(self._farewell.ask)
-        self.list.entered.connect(self._enter)
-        self.table.chosen.connect(self._show_detail)
-        self.table.opened.connect(lambda _entry: self._edit())
-        self.table.about_wanted.connect(self._show_about)
+        book.list_changed.connect(self._update_list)
+        book.world_switched.connect(self._show_world)
+        book.world_changed.connect(self._show_new_version)
+        book.save_finished.connect(self._on_save_finished)
+        book.entries_deleted.connect(self._notify_deleted)
+        self.world_list.chosen.connect(self._choose_world)
+        self.world_list.create_wanted.connect(self._create_world)
+        self.world_list.duplicate_wanted.connect(self._duplicate_world)
+        self.world_list.rename_wanted.connect(self._focus_world_name)
+        self.world_list.delete_wanted.connect(self._world_deletion.delete_current)
+        self.world_list.entries_requested.connect(self._focus_entries)
+        self.table.entries_selected.connect(self._show_detail)
+        self.table.opened.connect(lambda _entry: self._edit_selected())
+        self.table.settings_requested.connect(self._show_world_settings)
         self.table.new_wanted.connect(self._new_entry)
-        self.table.remember_wanted.connect(self._remembering.ask)
-        self.detail.remember_wanted.connect(self._remembering.ask)
-        self.detail.delete_wanted.connect(lambda: book.delete_entries(self.table.table.selected))
+        self.table.remember_wanted.connect(self._remember_action.copy_entry)
+        self.detail.remember_wanted.connect(self._remember_action.copy_entry)
+        self.detail.delete_wanted.connect(lambda: book.delete_entries(self.table.table.selected_rows))
         self.detail.back_wanted.connect(self._back_to_table)
-        self.trying.opened.connect(self._open_tried)
+        self.world_trial.opened.connect(self._show_entry)
 
-    async def _open(self) -> None:
+    async def _load_page(self) -> None:
         await self.detail.show_owners()
-        await self.book.load()
-        for problem in await self._worlds.problems():
-            self._place.window.notifier.report(problem)
-        self.detail.measure_by(await self._worlds.trials.said(self._place.session()))
-        await self.trying.load()
-        self.rows.set_fired(await self._worlds.counts())
+        await self.book.load_worlds()
+        for problem in await self._worlds.list_problems():
+            self._context.window.notifier.report_error(problem)
+        self.detail.set_user_messages(await self._worlds.trials.list_user_messages(self._context.current_session()))
+        await self.world_trial.load_messages()
+        self.rows.set_use_counts(await self._worlds.count_activations())
 
     async def open_entry(self, stem: str, guid: UUID) -> None:
         """Show an entry once the page is loaded."""
-        if self._opening is not None:
-            await self._opening
-        self._open_tried(stem, guid)
+        if self._load_task is not None:
+            await self._load_task
+        self._show_entry(stem, guid)
 
     # the page itself
 
-    def first_focus(self) -> QWidget:
-        return self.list.table
+    def first_focus_widget(self) -> QWidget:
+        return self.world_list.table
 
-    async def may_leave(self) -> bool:
+    async def confirm_leave(self) -> bool:
         if await self._worlds.flush():
             return True
         question = ConfirmDialog(
-            self._place.window,
+            self._context.window,
             self.tr("Leave with unsaved changes?"),
             self.tr(
                 "Your changes are kept until you close Lethe. Lethe tries to save them again with the next change "
@@ -206,109 +206,109 @@ class WorldPage(Page):
             ),
             self.tr("Leave"),
         )
-        return await answered(question)
+        return await run_dialog(question)
 
     def close_page(self) -> None:
-        self._forget()
+        self._unsubscribe()
         self.book.close()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close the test bench or the detail on Esc before the page itself."""
         focus = self.focusWidget()
-        if event.key() == Qt.Key.Key_Escape and self.trying.holds(focus):
+        if event.key() == Qt.Key.Key_Escape and self.world_trial.contains_widget(focus):
             self._toggle_bench()
-        elif event.key() == Qt.Key.Key_Escape and self.panes.is_detail_over:
+        elif event.key() == Qt.Key.Key_Escape and self.panes.is_detail_in_front:
             self._back_to_table()
         else:
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._make_room()
+        self._update_panes()
 
-    def _fit(self) -> None:
-        self.worlds_button.setVisible(self.panes.hides_list)
-        self.table.edit.setVisible(not self.panes.is_wide)
-        self.detail.fit(is_wide=self.panes.is_wide)
+    def _update_buttons(self) -> None:
+        self.worlds_button.setVisible(self.panes.is_list_hidden)
+        self.table.edit_button.setVisible(not self.panes.is_wide)
+        self.detail.show_back_buttons(is_wide=self.panes.is_wide)
 
-    def _make_room(self) -> None:
+    def _update_panes(self) -> None:
         """Hide everything else while the test bench is open in a window too narrow for both."""
-        self.panes.setVisible(not self.trying.is_open or self.bench.fits_beside(self.width()))
+        self.panes.setVisible(not self.world_trial.is_open or self.bench.fits_beside(self.width()))
 
     async def _save(self) -> None:
         await self._worlds.flush()
 
-    def _written(self, kept: WorldSaved) -> None:
-        notifier = self._place.window.notifier
-        if kept.error is not None:
-            self.subtitle.set_full(self.tr("not saved"))
-            notifier.report(kept.error)
+    def _on_save_finished(self, result: WorldSaved) -> None:
+        notifier = self._context.window.notifier
+        if result.error is not None:
+            self.subtitle.set_full_text(self.tr("not saved"))
+            notifier.report_error(result.error)
             return
-        self.subtitle.set_full(self.tr("saved"))
-        if kept.replaced is not None:
-            notifier.tell(
-                self.tr("“{file}” was changed by another program.").format(file=f"{kept.stem}.json"),
-                self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=kept.replaced.name),
+        self.subtitle.set_full_text(self.tr("saved"))
+        if result.replaced is not None:
+            notifier.notify(
+                self.tr("“{file}” was changed by another program.").format(file=f"{result.stem}.json"),
+                self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=result.replaced.name),
             )
 
-    async def _count(self, texts: list[str]) -> None:
-        self.rows.set_tokens(dict(zip(texts, await self._worlds.tokens(texts), strict=True)))
+    async def _count_tokens(self, texts: list[str]) -> None:
+        self.rows.set_tokens(dict(zip(texts, await self._worlds.count_tokens(texts), strict=True)))
 
     # worlds
 
-    def _takes_part(self, stem: str) -> bool:
-        return any(stem in names for names in self.book.bound.values())
+    def _is_in_use(self, stem: str) -> bool:
+        return any(stem in names for names in self.book.bindings.values())
 
-    def _show_list(self) -> None:
-        self.list.fill(list(self.book.held.values()), self.book.stem)
-        self.detail.about.show_bound(self.book.bound, self.book.stem)
+    def _update_list(self) -> None:
+        self.world_list.fill_list(list(self.book.open_worlds.values()), self.book.stem)
+        self.detail.world_form.show_bindings(self.book.bindings, self.book.stem)
 
     def _choose_world(self, stem: str) -> None:
         if stem != self.book.stem:
-            self.book.show(stem)
+            self.book.switch_world(stem)
 
-    def _turn(self, world: World | None) -> None:
+    def _show_world(self, world: World | None) -> None:
         """Show another world."""
-        self.list.go_to(self.book.stem)
+        self.world_list.select_world(self.book.stem)
         self.table.search.clear()
         self.table.table.clearSelection()
-        self.table.show_world(world, anew=True)
+        self.table.show_world(world, is_new_world=True)
         self.table.setEnabled(world is not None)
         self.detail.show_world(world)
-        self.subtitle.set_full(world.description if world is not None else "")
+        self.subtitle.set_full_text(world.description if world is not None else "")
         self._show_detail()
-        self.trying.soon()
-        if self._wants_name and world is not None:
-            self._wants_name = False
-            self._rename()
+        self.world_trial.schedule_run()
+        if self._is_naming_world and world is not None:
+            self._is_naming_world = False
+            self._focus_world_name()
 
-    def _follow(self, world: World) -> None:
+    def _show_new_version(self, world: World) -> None:
         """Show a new version of the world on display."""
-        self.subtitle.set_full(self.tr("saving…"))
-        self.table.show_world(world, anew=False)
+        self.subtitle.set_full_text(self.tr("saving…"))
+        self.table.show_world(world, is_new_world=False)
         self.detail.show_world(world)
         self._show_detail()
-        self.trying.soon()
+        self.world_trial.schedule_run()
 
-    def _create(self) -> None:
-        self._wants_name = True
-        self.book.create(self._free_name(self.tr("New world")))
+    def _create_world(self) -> None:
+        self._is_naming_world = True
+        self.book.create_world(self._free_name(self.tr("New world")))
 
-    def _duplicate(self) -> None:
+    def _duplicate_world(self) -> None:
         if self.book.world is not None:
-            self._wants_name = True
-            self.book.duplicate(self._free_name(self.tr("{name} (copy)").format(name=self.book.world.name)))
+            self._is_naming_world = True
+            self.book.duplicate_world(self._free_name(self.tr("{name} (copy)").format(name=self.book.world.name)))
 
-    def _rename(self) -> None:
-        self._show_about()
+    def _focus_world_name(self) -> None:
+        self._show_world_settings()
         self.detail.focus_first_field()
 
-    def _free_name(self, wanted: str) -> str:
-        taken = {held.world.name for held in self.book.held.values()}
-        names = (wanted if number == 1 else f"{wanted} {number}" for number in range(1, len(taken) + 2))
+    def _free_name(self, base_name: str) -> str:
+        taken = {open_world.world.name for open_world in self.book.open_worlds.values()}
+        names = (base_name if number == 1 else f"{base_name} {number}" for number in range(1, len(taken) + 2))
         return next(name for name in names if name not in taken)
 
-    def _enter(self) -> None:
+    def _focus_entries(self) -> None:
         """Move the focus from the list to the entries."""
         self.panes.show_table()
         self.table.table.setFocus()
@@ -322,16 +322,16 @@ class WorldPage(Page):
         entry = self.book.add_entry("")
         if entry is not None:
             self.table.table.clearSelection()
-            self.table.go_to(entry.guid)
-            self._edit()
+            self.table.select_entry(entry.guid)
+            self._edit_selected()
 
-    def _edit(self) -> None:
+    def _edit_selected(self) -> None:
         """Show the selected entries and focus the first field."""
         self._show_detail()
         self.panes.show_detail()
         self.detail.focus_first_field()
 
-    def _show_about(self) -> None:
+    def _show_world_settings(self) -> None:
         self.table.table.clearSelection()
         self._show_detail()
         self.panes.show_detail()
@@ -342,32 +342,32 @@ class WorldPage(Page):
 
     def _show_detail(self) -> None:
         """Show the selected entries, or the settings of the world if there are none."""
-        chosen = self.table.table.selected
-        self.detail.show_chosen(chosen)
-        self.table.edit.setEnabled(bool(chosen))
+        entries = self.table.table.selected_rows
+        self.detail.show_selection(entries)
+        self.table.edit_button.setEnabled(bool(entries))
 
-    def _tell_deleted(self, stem: str, entries: list[WorldEntry]) -> None:
-        one = self.tr("“{name}” was deleted.").format(name=entries[0].name or self.tr("An entry"))
-        words = one if len(entries) == 1 else counted(len(entries), "", self.tr("{n} entries were deleted."))
+    def _notify_deleted(self, stem: str, entries: list[WorldEntry]) -> None:
+        notice = self.tr("“{name}” was deleted.").format(name=entries[0].name or self.tr("An entry"))
+        text = notice if len(entries) == 1 else format_count(len(entries), "", self.tr("{n} entries were deleted."))
 
-        def take_back() -> None:
-            self.book.put_back(stem, entries)
+        def undo_deletion() -> None:
+            self.book.restore_entries(stem, entries)
 
-        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)
+        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_deletion)
 
     # the test bench
 
     def _toggle_bench(self) -> None:
         """Open the test bench and focus its text, or close it."""
-        self.trying.toggle()
-        self._make_room()
-        if not self.trying.is_open:
+        self.world_trial.toggle_bench()
+        self._update_panes()
+        if not self.world_trial.is_open:
             self.table.table.setFocus()
 
-    def _open_tried(self, stem: str, guid: UUID) -> None:
+    def _show_entry(self, stem: str, guid: UUID) -> None:
         """Show the entry of a test result, in whichever world it is."""
         self._choose_world(stem)
         if self.panes.isHidden():
             self._toggle_bench()
-        self.table.go_to(guid)
-        self._edit()
+        self.table.select_entry(guid)
+        self._edit_selected()

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import WorldEntry
-from lethe_app.services.worlds.service import as_memory
+from lethe_app.services.worlds.service import convert_to_memory
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.fields import FieldKind, Spec
@@ -24,19 +24,24 @@ from lethe_app.ui.widgets.form import Form
 class Remember(QuestionDialog):
     """Dialog for persona and recall mode; the persona of the open conversation is preselected."""
 
-    def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], chosen: str) -> None:
+    def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], preselected_id: str) -> None:
         super().__init__(parent, self.tr("Copy to memories"), self.tr("Copy entry"))
-        self.say(self.tr("“{name}” is copied to the memories (Brain) of a persona. The world entry is kept.").format(name=name))
-        self._form = Form(self._specs(personas), theme)
-        known = [persona.unique_name for persona in personas]
+        self.add_paragraph(
+            self.tr("“{name}” is copied to the memories (Brain) of a persona. The world entry is kept.").format(name=name)
+        )
+        self._form = Form(self._form_specs(personas), theme)
+        persona_ids = [persona.unique_name for persona in personas]
         self._form.show_values(
-            {"persona": chosen if chosen in known else next(iter(known), ""), "insertion": MemoryInsertion.TRIGGER}
+            {
+                "persona": preselected_id if preselected_id in persona_ids else next(iter(persona_ids), ""),
+                "insertion": MemoryInsertion.TRIGGER,
+            }
         )
         self.column.addWidget(self._form)
-        self._form.field("persona").setFocus()
+        self._form.field_widget("persona").setFocus()
 
-    def _specs(self, personas: Sequence[Persona]) -> list[Spec]:
-        ways = [
+    def _form_specs(self, personas: Sequence[Persona]) -> list[Spec]:
+        modes = [
             (MemoryInsertion.TRIGGER, self.tr("when relevant, by meaning or key")),
             (MemoryInsertion.NATURAL, self.tr("once, when relevant")),
             (MemoryInsertion.NATURAL_FORCED, self.tr("once, when relevant or after a while")),
@@ -44,50 +49,55 @@ class Remember(QuestionDialog):
             (MemoryInsertion.NONE, self.tr("never")),
         ]
         return [
-            Spec("persona", self.tr("Persona"), FieldKind.CHOICE, choices=[(one.unique_name, one.name) for one in personas]),
-            Spec("insertion", self.tr("Recall mode"), FieldKind.CHOICE, choices=ways),
+            Spec(
+                "persona",
+                self.tr("Persona"),
+                FieldKind.CHOICE,
+                choices=[(persona.unique_name, persona.name) for persona in personas],
+            ),
+            Spec("insertion", self.tr("Recall mode"), FieldKind.CHOICE, choices=modes),
         ]
 
     @property
-    def persona(self) -> str:
-        return str(self._form.get("persona"))
+    def persona_id(self) -> str:
+        return str(self._form.value_of("persona"))
 
     @property
     def insertion(self) -> MemoryInsertion:
-        return MemoryInsertion(self._form.get("insertion"))
+        return MemoryInsertion(self._form.value_of("insertion"))
 
 
 class RememberAction(QObject):
     """Copies an entry to the memories of the persona chosen in a dialog."""
 
-    def __init__(self, place: PageContext, stack: QUndoStack) -> None:
+    def __init__(self, context: PageContext, stack: QUndoStack) -> None:
         super().__init__()
-        self._place = place
-        self._deeds = CommandRunner(stack, place.bridge)
+        self._context = context
+        self._commands = CommandRunner(stack, context.bridge)
 
-    def ask(self, entry: WorldEntry | None) -> None:
+    def copy_entry(self, entry: WorldEntry | None) -> None:
         if entry is not None:
-            self._place.bridge.spawn(self._ask(entry), lane="remember")
+            self._context.bridge.start_task(self._ask_and_copy(entry), key="remember")
 
-    async def _ask(self, entry: WorldEntry) -> None:
-        place, session = self._place, self._place.session()
-        personas = await place.services.library.personas()
+    async def _ask_and_copy(self, entry: WorldEntry) -> None:
+        context, session = self._context, self._context.current_session()
+        personas = await context.services.library.personas()
         dialog = Remember(
-            place.window, place.theme, entry.name or entry.content[:40], personas, session.persona_id if session else ""
+            context.window, context.theme, entry.name or entry.content[:40], personas, session.persona_id if session else ""
         )
-        if not await answered(dialog):
+        if not await run_dialog(dialog):
             return
-        who = next(persona for persona in personas if persona.unique_name == dialog.persona)
-        memory, brain, kept = as_memory(entry, dialog.insertion), place.services.brain, list[UUID]()
+        target = next(persona for persona in personas if persona.unique_name == dialog.persona_id)
+        memory, memory_service, copied_guids = convert_to_memory(entry, dialog.insertion), context.services.brain, list[UUID]()
 
-        async def forth() -> None:
-            if kept:
+        async def redo_step() -> None:
+            if copied_guids:
                 # Redo restores the same memory from the trash instead of creating another one.
-                await brain.restore(kept[0])
+                await memory_service.restore(copied_guids[0])
             else:
-                kept.append((await brain.memorize(who.unique_name, memory, check=False)).record.guid)
-            words = self.tr("{name} now remembers “{entry}”.").format(name=who.name, entry=memory.name)
-            place.window.notifier.tell(words)
+                copied_guids.append((await memory_service.memorize(target.unique_name, memory, check=False)).record.guid)
+            text = self.tr("{name} now remembers “{entry}”.").format(name=target.name, entry=memory.name)
+            context.window.notifier.notify(text)
 
-        title = self.tr("copying “{entry}” to {name}").format(name=who.name, entry=memory.name)
-        self._deeds.do(title, forth, lambda: brain.forget_memory(kept[0]))
+        title = self.tr("copying “{entry}” to {name}").format(name=target.name, entry=memory.name)
+        self._commands.run_command(title, redo_step, lambda: memory_service.forget_memory(copied_guids[0]))

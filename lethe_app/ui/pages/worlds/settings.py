@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QToolBu
 
 from lethe_app.domain.worldinfo import World
 from lethe_app.services.worlds.service import Owner
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import Sheet
@@ -21,10 +21,10 @@ from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
 NO_LIMIT = -1
-TYPED = frozenset({"name", "description"})
+TEXT_FIELDS = frozenset({"name", "description"})
 
 
-def specs() -> list[Spec]:
+def world_specs() -> list[Spec]:
     """Return the fields of a world."""
     scoring = tr("Choose the entry with the most matching keys in a group instead of a random one by weight.")
     recursive = tr("Let the text of active entries activate further entries.")
@@ -81,28 +81,28 @@ class WorldForm(QWidget):
     def __init__(self, theme: Theme, book: WorldBook, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._book = theme, book
-        self.form = Form(specs(), theme)
-        self.form.changed.connect(self._change)
-        self.ticks = {owner: QCheckBox() for owner in Owner}
-        for owner, tick in self.ticks.items():
-            tick.clicked.connect(lambda on, owner=owner: self._bind(owner, on))
-        self.origin = QLabel()
-        self.origin.setProperty("small", True)
-        self.origin.setWordWrap(True)
+        self.form = Form(world_specs(), theme)
+        self.form.changed.connect(self._change_field)
+        self.owner_checks = {owner: QCheckBox() for owner in Owner}
+        for owner, tick in self.owner_checks.items():
+            tick.clicked.connect(lambda on, owner=owner: self._set_binding(owner, on))
+        self.origin_label = QLabel()
+        self.origin_label.setProperty("small", True)
+        self.origin_label.setWordWrap(True)
         sheet = Sheet()
         sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-        sheet.add(self._made_owners())
-        sheet.add(self.form)
-        sheet.add(self.origin)
+        sheet.add_widget(self._build_owners())
+        sheet.add_widget(self.form)
+        sheet.add_widget(self.origin_label)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._made_head())
+        column.addLayout(self._build_head())
         column.addWidget(sheet, 1)
-        theme.changed.connect(self._dress)
-        self._dress()
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
 
-    def _made_head(self) -> QHBoxLayout:
+    def _build_head(self) -> QHBoxLayout:
         self.back = QToolButton()
         self.back.setIconSize(QSize(ICON, ICON))
         self.back.setAccessibleName(self.tr("Back to all entries"))
@@ -111,11 +111,11 @@ class WorldForm(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.addWidget(self.back)
-        row.addWidget(headline(self.tr("World settings")))
+        row.addWidget(build_heading(self.tr("World settings")))
         row.addStretch(1)
         return row
 
-    def _made_owners(self) -> QWidget:
+    def _build_owners(self) -> QWidget:
         part = QWidget()
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, SPACE_2)
@@ -123,24 +123,24 @@ class WorldForm(QWidget):
         title = QLabel(self.tr("Used by"))
         title.setProperty("field", True)
         column.addWidget(title)
-        column.addWidget(explanation(self.tr("Active in the conversations of everyone ticked here.")))
-        for tick in self.ticks.values():
+        column.addWidget(build_small_label(self.tr("Active in the conversations of everyone ticked here.")))
+        for tick in self.owner_checks.values():
             column.addWidget(tick, 0, Qt.AlignmentFlag.AlignLeft)
         return part
 
     def show_world(self, world: World) -> None:
         """Show a version of a world without emitting signals."""
-        values = {**{name: getattr(world, name) for name in self.form.names}}
+        values = {**{name: getattr(world, name) for name in self.form.field_names}}
         values["token_budget"] = NO_LIMIT if world.token_budget is None else world.token_budget
         self.form.show_values(values)
-        held = self._book.held.get(world.unique_name)
-        if held is None or not held.is_shipped:
-            words = self.tr("Saved as {file} in the “worldinfo” folder of your data.")
-        elif held.is_own:
-            words = self.tr("Built-in world with your changes. Delete {file} to restore the original.")
+        open_world = self._book.open_worlds.get(world.unique_name)
+        if open_world is None or not open_world.is_shipped:
+            text = self.tr("Saved as {file} in the “worldinfo” folder of your data.")
+        elif open_world.is_own:
+            text = self.tr("Built-in world with your changes. Delete {file} to restore the original.")
         else:
-            words = self.tr("Built-in world. Your changes are saved in a separate file, {file}.")
-        self.origin.setText(words.format(file=f"{world.unique_name}.json"))
+            text = self.tr("Built-in world. Your changes are saved in a separate file, {file}.")
+        self.origin_label.setText(text.format(file=f"{world.unique_name}.json"))
 
     def show_owners(self, names: Mapping[Owner, str]) -> None:
         """Show the owners to which the world can be assigned."""
@@ -150,38 +150,40 @@ class WorldForm(QWidget):
             Owner.SESSION: self.tr("This conversation only"),
             Owner.EVERYBODY: self.tr("Everyone"),
         }
-        for owner, tick in self.ticks.items():
+        for owner, tick in self.owner_checks.items():
             tick.setVisible(owner in names)
             tick.setText(titles[owner].format(name=names.get(owner, "").replace("&", "&&")))
 
-    def show_bound(self, bound: Mapping[Owner, Sequence[str]], stem: str) -> None:
+    def show_bindings(self, bindings: Mapping[Owner, Sequence[str]], stem: str) -> None:
         """Check the owners to which the world is assigned."""
-        for owner, tick in self.ticks.items():
+        for owner, tick in self.owner_checks.items():
             with QSignalBlocker(tick):
-                tick.setChecked(stem in bound.get(owner, ()))
+                tick.setChecked(stem in bindings.get(owner, ()))
 
     def focus_first_field(self) -> None:
         """Focus the name and select its text."""
-        field = self.form.field("name")
+        field = self.form.field_widget("name")
         field.setFocus()
         if isinstance(field, QLineEdit):
             field.selectAll()
 
-    def _bind(self, owner: Owner, on: bool) -> None:
-        self._book.bind(self.ticks[owner].text(), owner, on=on)
+    def _set_binding(self, owner: Owner, is_bound: bool) -> None:
+        self._book.set_binding(self.owner_checks[owner].text(), owner, is_bound=is_bound)
 
-    def _change(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
+    def _change_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         world = self._book.world
         if world is None:
             return
         if name == "name" and not str(value).strip():
-            self.form.complain("name", self.tr("Name is required."))
+            self.form.show_error("name", self.tr("Name is required."))
             return
-        self.form.complain("name", "")
-        kept = None if name == "token_budget" and value == NO_LIMIT else value
-        new = world.model_copy(update={name: kept})
-        title = self.tr("{field} of “{world}”").format(field=self.form.field(name).accessibleName().lower(), world=world.name)
-        self._book.edit(title, new, merges=f"{world.unique_name} {name}" if name in TYPED else "")
+        self.form.show_error("name", "")
+        new_value = None if name == "token_budget" and value == NO_LIMIT else value
+        new_world = world.model_copy(update={name: new_value})
+        title = self.tr("{field} of “{world}”").format(
+            field=self.form.field_widget(name).accessibleName().lower(), world=world.name
+        )
+        self._book.edit_worlds(title, new_world, merge_key=f"{world.unique_name} {name}" if name in TEXT_FIELDS else "")
 
-    def _dress(self) -> None:
-        self.back.setIcon(icon("chevron-left", self._theme.palette.text))
+    def _apply_theme(self) -> None:
+        self.back.setIcon(load_icon("chevron-left", self._theme.palette.text))

@@ -11,24 +11,24 @@ from uuid import UUID
 from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.ui.core.theme import Theme, chrome_size
-from lethe_app.ui.pages.worlds.commands import FEW, in_order, standing
-from lethe_app.ui.pages.worlds.labels import keys_in_words, place_in_words
+from lethe_app.ui.core.theme import Theme, interface_font_size
+from lethe_app.ui.pages.worlds.commands import MAX_SINGLE_REPLACEMENTS, order_key, sort_entries
+from lethe_app.ui.pages.worlds.labels import keys_in_words, position_in_words
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 MIME = "application/x-lethe-entries"
-AT_ONCE = 200
+COUNT_BATCH_SIZE = 200
 """Texts whose tokens are counted in one request."""
-AHEAD_MS, FOLDED_AT_ONCE = 5, 250
+PREPARE_INTERVAL_MS, PREPARE_BATCH_SIZE = 5, 250
 """Interval in milliseconds and number of entries per step with which search texts are prepared in advance."""
-ON, NAME, KEYS, PLACE, TOKENS, PRIORITY, ORDER, FIRED = range(8)
+ENABLED, NAME, KEYS, POSITION, TOKENS, PRIORITY, ORDER, USES = range(8)
 Index = QModelIndex | QPersistentModelIndex
-_USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_BASE_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 FLAGS = {
-    (False, False): _USUAL,
-    (False, True): _USUAL | Qt.ItemFlag.ItemIsDragEnabled,
-    (True, False): _USUAL | Qt.ItemFlag.ItemIsUserCheckable,
-    (True, True): _USUAL | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsDragEnabled,
+    (False, False): _BASE_FLAGS,
+    (False, True): _BASE_FLAGS | Qt.ItemFlag.ItemIsDragEnabled,
+    (True, False): _BASE_FLAGS | Qt.ItemFlag.ItemIsUserCheckable,
+    (True, True): _BASE_FLAGS | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsDragEnabled,
 }
 """Item flags by (is checkable, is draggable), precomputed because Qt queries every cell when many are selected."""
 
@@ -39,124 +39,136 @@ class EntryRows(FilteredTableModel[WorldEntry]):
     moved = Signal(object, object)
     """GUIDs of the dragged entries, and that of the entry they were dropped before; None is the end."""
 
-    def __init__(self, theme: Theme, count_wanted: Callable[[Sequence[str]], object]) -> None:
-        """Create the model; `count_wanted` is called with texts whose tokens are then passed to `set_tokens`."""
-        self._theme, self._count_wanted = theme, count_wanted
+    def __init__(self, theme: Theme, request_counts: Callable[[Sequence[str]], object]) -> None:
+        """Create the model; `request_counts` is called with texts whose tokens are then passed to `set_tokens`."""
+        self._theme, self._request_counts = theme, request_counts
         self._tokens: dict[str, int] = {}
-        self._wanted: dict[str, None] = {}
-        self._fired: Mapping[UUID, int] = {}
+        self._texts_to_count: dict[str, None] = {}
+        self._use_counts: Mapping[UUID, int] = {}
         self._entries: list[WorldEntry] = []
-        self._folds: dict[int, tuple[WorldEntry, str]] = {}
+        self._search_text_cache: dict[int, tuple[WorldEntry, str]] = {}
         """Entry and its case-folded search text by object id; each version of an entry is another object. Holding the entry
         keeps the id unique.
         """
-        super().__init__(self._made_columns(), attrgetter("guid"), self._fold, is_folded=True)
-        self._unfolded: Iterator[WorldEntry] = iter(())
-        self._ahead = QTimer(self, interval=AHEAD_MS)
-        self._ahead.timeout.connect(self._fold_ahead)
-        self._soon = QTimer(self, singleShot=True, interval=30)
-        self._soon.timeout.connect(self._ask)
+        super().__init__(self._build_columns(), attrgetter("guid"), self._cached_search_text, is_casefolded=True)
+        self._entries_to_prepare: Iterator[WorldEntry] = iter(())
+        self._prepare_timer = QTimer(self, interval=PREPARE_INTERVAL_MS)
+        self._prepare_timer.timeout.connect(self._prepare_search_texts)
+        self._count_timer = QTimer(self, singleShot=True, interval=30)
+        self._count_timer.timeout.connect(self._request_pending_counts)
 
-    def _made_columns(self) -> list[Column[WorldEntry]]:
-        def wide(pixels: int) -> int:
-            return round(pixels * chrome_size(self._theme.prose_size) / 13)
+    def _build_columns(self) -> list[Column[WorldEntry]]:
+        def scale_width(pixels: int) -> int:
+            return round(pixels * interface_font_size(self._theme.prose_size) / 13)
 
         entry = Column[WorldEntry]
         return [
-            entry("", lambda _one: "", lambda one: not one.enabled, wide(36), checked=lambda one: one.enabled),
-            entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._ink),
-            entry(self.tr("Keys"), keys_in_words, width=wide(116), colour=lambda _one: self._theme.palette.muted),
-            entry(self.tr("Position"), place_in_words, lambda one: one.position_index, wide(128)),
-            entry(self.tr("Tokens"), self._token_words, self._weight, wide(66), right=True),
-            entry(self.tr("Priority"), lambda one: str(one.priority), lambda one: one.priority, wide(68), right=True),
-            entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, wide(58), right=True),
-            entry(self.tr("Uses"), self._fired_words, lambda one: self._fired.get(one.guid, 0), wide(64), right=True),
+            entry("", lambda _one: "", lambda one: not one.enabled, scale_width(36), is_checked=lambda one: one.enabled),
+            entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._text_colour),
+            entry(self.tr("Keys"), keys_in_words, width=scale_width(116), colour=lambda _one: self._theme.palette.muted),
+            entry(self.tr("Position"), position_in_words, lambda one: one.position_index, scale_width(128)),
+            entry(self.tr("Tokens"), self._tokens_in_words, self._token_sort_key, scale_width(66), is_right_aligned=True),
+            entry(
+                self.tr("Priority"),
+                lambda one: str(one.priority),
+                lambda one: one.priority,
+                scale_width(68),
+                is_right_aligned=True,
+            ),
+            entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, scale_width(58), is_right_aligned=True),
+            entry(
+                self.tr("Uses"),
+                self._uses_in_words,
+                lambda one: self._use_counts.get(one.guid, 0),
+                scale_width(64),
+                is_right_aligned=True,
+            ),
         ]
 
     # filling
 
-    def show_world(self, world: World | None, *, anew: bool) -> None:
+    def show_world(self, world: World | None, *, is_new_world: bool) -> None:
         """Show the entries of a world; entries that are the same objects as before are not updated."""
         entries = list(world.entries) if world is not None else []
         old, self._entries = self._entries, entries
-        if anew or len(self._folds) > 2 * len(entries):  # every version that was has left its text
-            self._folds.clear()
-        self._unfolded = iter(entries)
-        self._ahead.start()
-        if not anew and len(old) == len(entries):
+        if is_new_world or len(self._search_text_cache) > 2 * len(entries):  # every version that was has left its text
+            self._search_text_cache.clear()
+        self._entries_to_prepare = iter(entries)
+        self._prepare_timer.start()
+        if not is_new_world and len(old) == len(entries):
             changed = [(was, now) for was, now in zip(old, entries, strict=True) if was is not now]
-            if len(changed) <= FEW and all(self._stays(was, now) for was, now in changed):
+            if len(changed) <= MAX_SINGLE_REPLACEMENTS and all(self._keeps_row(was, now) for was, now in changed):
                 for _was, now in changed:
-                    self.replace(now)
+                    self.replace_row(now)
                 return
-        self.fill(in_order(entries))
+        self.set_rows(sort_entries(entries))
 
-    def _stays(self, was: WorldEntry, now: WorldEntry) -> bool:
+    def _keeps_row(self, old_entry: WorldEntry, new_entry: WorldEntry) -> bool:
         """Return whether the new version is the same entry and keeps its place among its neighbours."""
-        if was.guid != now.guid or standing(was) == standing(now) or self._sorted_by is not None:
-            return was.guid == now.guid and standing(was) == standing(now)
-        place = next((place for place, entry in enumerate(self.everything) if entry is was), -1)
-        around = [*self.everything[max(0, place - 1) : place], now, *self.everything[place + 1 : place + 2]]
-        return place >= 0 and around == in_order(around)
+        if old_entry.guid != new_entry.guid or order_key(old_entry) == order_key(new_entry) or self._sorted_by is not None:
+            return old_entry.guid == new_entry.guid and order_key(old_entry) == order_key(new_entry)
+        place = next((place for place, entry in enumerate(self.all_rows) if entry is old_entry), -1)
+        neighbours = [*self.all_rows[max(0, place - 1) : place], new_entry, *self.all_rows[place + 1 : place + 2]]
+        return place >= 0 and neighbours == sort_entries(neighbours)
 
-    def _fold(self, entry: WorldEntry) -> str:
-        known = self._folds.get(id(entry))
-        if known is None:
-            known = self._folds[id(entry)] = (entry, searched(entry).casefold())
-        return known[1]
+    def _cached_search_text(self, entry: WorldEntry) -> str:
+        cached = self._search_text_cache.get(id(entry))
+        if cached is None:
+            cached = self._search_text_cache[id(entry)] = (entry, search_text(entry).casefold())
+        return cached[1]
 
-    def _fold_ahead(self) -> None:
+    def _prepare_search_texts(self) -> None:
         """Prepare some search texts, so that all are ready when the user begins to search."""
-        some = list(islice(self._unfolded, FOLDED_AT_ONCE))
-        for entry in some:
-            self._fold(entry)
-        if not some:
-            self._ahead.stop()
+        batch = list(islice(self._entries_to_prepare, PREPARE_BATCH_SIZE))
+        for entry in batch:
+            self._cached_search_text(entry)
+        if not batch:
+            self._prepare_timer.stop()
 
-    def set_fired(self, counts: Mapping[UUID, int]) -> None:
+    def set_use_counts(self, counts: Mapping[UUID, int]) -> None:
         """Set the number of turns in which each entry was active."""
-        self._fired = counts
-        self._redraw(FIRED)
+        self._use_counts = counts
+        self._emit_column_changed(USES)
 
     def set_tokens(self, counts: Mapping[str, int]) -> None:
         self._tokens.update(counts)
-        self._redraw(TOKENS)
+        self._emit_column_changed(TOKENS)
 
-    def forget_tokens(self) -> None:
+    def clear_tokens(self) -> None:
         """Drop all token counts, because another model was loaded."""
         self._tokens.clear()
-        self._redraw(TOKENS)
+        self._emit_column_changed(TOKENS)
 
-    def _redraw(self, column: int) -> None:
-        if self.shown:
-            self.dataChanged.emit(self.index(0, column), self.index(len(self.shown) - 1, column))
+    def _emit_column_changed(self, column: int) -> None:
+        if self.visible_rows:
+            self.dataChanged.emit(self.index(0, column), self.index(len(self.visible_rows) - 1, column))
 
-    def _token_words(self, entry: WorldEntry) -> str:
+    def _tokens_in_words(self, entry: WorldEntry) -> str:
         if not entry.content:
             return "0"
-        known = self._tokens.get(entry.content)
-        if known is None:
-            self._wanted[entry.content] = None
-            if not self._soon.isActive():
-                self._soon.start()
+        count = self._tokens.get(entry.content)
+        if count is None:
+            self._texts_to_count[entry.content] = None
+            if not self._count_timer.isActive():
+                self._count_timer.start()
             return "…"
-        return str(known)
+        return str(count)
 
-    def _weight(self, entry: WorldEntry) -> int:
+    def _token_sort_key(self, entry: WorldEntry) -> int:
         """Return the sort value of the token count, estimated from the length of the text until it is counted."""
         return self._tokens.get(entry.content, len(entry.content) // 4)
 
-    def _fired_words(self, entry: WorldEntry) -> str:
-        count = self._fired.get(entry.guid, 0)
+    def _uses_in_words(self, entry: WorldEntry) -> str:
+        count = self._use_counts.get(entry.guid, 0)
         return str(count) if count else ""
 
-    def _ask(self) -> None:
-        texts = list(self._wanted)[-AT_ONCE:]  # what was asked for last is what one looks at
-        self._wanted.clear()
+    def _request_pending_counts(self) -> None:
+        texts = list(self._texts_to_count)[-COUNT_BATCH_SIZE:]  # what was asked for last is what one looks at
+        self._texts_to_count.clear()
         if texts:
-            self._count_wanted(texts)
+            self._request_counts(texts)
 
-    def _ink(self, entry: WorldEntry) -> str:
+    def _text_colour(self, entry: WorldEntry) -> str:
         return "" if entry.enabled else self._theme.palette.muted
 
     # dragging
@@ -169,7 +181,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.ItemIsDropEnabled if self.is_in_order else Qt.ItemFlag.NoItemFlags
-        return FLAGS[index.column() == ON, self.is_in_order]
+        return FLAGS[index.column() == ENABLED, self.is_in_order]
 
     def supportedDropActions(self) -> Qt.DropAction:
         return Qt.DropAction.MoveAction
@@ -178,7 +190,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         return [MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        guids = dict.fromkeys(str(self.shown[index.row()].guid) for index in indexes)
+        guids = dict.fromkeys(str(self.visible_rows[index.row()].guid) for index in indexes)
         data = QMimeData()
         data.setData(MIME, QByteArray(",".join(guids).encode()))
         return data
@@ -187,35 +199,35 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         if action != Qt.DropAction.MoveAction or not data.hasFormat(MIME):
             return False
         guids = {UUID(guid) for guid in bytes(data.data(MIME).data()).decode().split(",")}
-        place = row if row >= 0 else parent.row() if parent.isValid() else len(self.shown)
-        before = next((entry.guid for entry in self.shown[place:] if entry.guid not in guids), None)
-        above = next((entry.guid for entry in reversed(self.shown[:place]) if entry.guid not in guids), None)
-        self.moved.emit(guids, before if before is not None or above is None else self._below(above, guids))
+        drop_row = row if row >= 0 else parent.row() if parent.isValid() else len(self.visible_rows)
+        before = next((entry.guid for entry in self.visible_rows[drop_row:] if entry.guid not in guids), None)
+        above = next((entry.guid for entry in reversed(self.visible_rows[:drop_row]) if entry.guid not in guids), None)
+        self.moved.emit(guids, before if before is not None or above is None else self._next_in_order(above, guids))
         return False  # the rows are filled anew from what the world is then; the view is to take nothing away
 
-    def _below(self, guid: UUID, besides: Collection[UUID]) -> UUID | None:
+    def _next_in_order(self, guid: UUID, excluded: Collection[UUID]) -> UUID | None:
         """Return the next entry in prompt order, including hidden ones; None at the end."""
-        line = [entry.guid for entry in in_order(self.everything)]
-        return next((one for one in line[line.index(guid) + 1 :] if one not in besides), None)
+        ordered = [entry.guid for entry in sort_entries(self.all_rows)]
+        return next((guid_below for guid_below in ordered[ordered.index(guid) + 1 :] if guid_below not in excluded), None)
 
-    def step_target(self, moved: Collection[UUID], *, downwards: bool) -> tuple[bool, UUID | None]:
+    def find_step_target(self, moved: Collection[UUID], *, downwards: bool) -> tuple[bool, UUID | None]:
         """Return whether entries can move by one visible row, and before which entry they are then; None is the end."""
-        line = [entry.guid for entry in self.shown]
-        places = [place for place, guid in enumerate(line) if guid in moved]
-        neighbour = (places[-1] + 1 if downwards else places[0] - 1) if places and self.is_in_order else -1
-        if not 0 <= neighbour < len(line):
+        guids = [entry.guid for entry in self.visible_rows]
+        rows = [place for place, guid in enumerate(guids) if guid in moved]
+        neighbour = (rows[-1] + 1 if downwards else rows[0] - 1) if rows and self.is_in_order else -1
+        if not 0 <= neighbour < len(guids):
             return False, None
-        return True, self._below(line[neighbour], moved) if downwards else line[neighbour]
+        return True, self._next_in_order(guids[neighbour], moved) if downwards else guids[neighbour]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
         if role == Qt.ItemDataRole.ToolTipRole and index.isValid() and index.column() in {NAME, KEYS}:
-            entry = self.shown[index.row()]
+            entry = self.visible_rows[index.row()]
             return f"{entry.name}\n{keys_in_words(entry)}\n\n{entry.content[:400]}"
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.isValid() and index.column() == ON:
-            return self.tr("on") if self.shown[index.row()].enabled else self.tr("off")
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.isValid() and index.column() == ENABLED:
+            return self.tr("on") if self.visible_rows[index.row()].enabled else self.tr("off")
         return super().data(index, role)
 
 
-def searched(entry: WorldEntry) -> str:
+def search_text(entry: WorldEntry) -> str:
     """Return the text that the search looks in."""
     return "\n".join((entry.name, *entry.keywords_main, *entry.keywords_secondary, *entry.groups, entry.content))

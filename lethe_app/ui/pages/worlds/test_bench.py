@@ -23,32 +23,32 @@ from PySide6.QtWidgets import (
 
 from lethe_app.domain.chat import Message
 from lethe_app.services.worlds.test_bench import Trial, TrialOutcome, Tried
-from lethe_app.ui.core.formatting import counted, tokens_in_words
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_count, format_token_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.theme import Theme, chrome_size, mixed
+from lethe_app.ui.core.theme import Theme, interface_font_size, mix_colours
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
-from lethe_app.ui.pages.worlds.labels import why
+from lethe_app.ui.pages.worlds.labels import reason_in_words
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import ProseField
 
-PAUSE = 200
+RUN_DELAY_MS = 200
 """Pause in typing, in milliseconds, before a test is run."""
-THROWS = 20
-WHY = 1
+REPEAT_COUNT = 20
+REASON_COLUMN = 1
 """Index of the reason column."""
-NARROW = 760
+SIDE_BY_SIDE_MIN_WIDTH = 760
 """Width in pixels, at the default text size, below which the results are below the text."""
 
 
 class Bench(QFrame):
-    """Form and results of a test; `wanted` is emitted when another test is to be run."""
+    """Form and results of a test; `run_requested` is emitted when another test is to be run."""
 
-    wanted = Signal()
-    opened = Signal(object)
+    run_requested = Signal()
+    result_opened = Signal(object)
     """The result whose entry is to be shown in the editor."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -58,43 +58,48 @@ class Bench(QFrame):
         self._theme = theme
         self._messages: list[Message] = []
         self._outcome = TrialOutcome()
-        self.pick = NoWheelComboBox()
-        self.pick.setAccessibleName(self.tr("Text to test"))
-        self.pick.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.pick.setMinimumContentsLength(12)
-        self.text = ProseField(self.tr("Test text"), 3, 8)
-        self.text.setPlaceholderText(self.tr("Enter a message to see which entries it activates."))
-        self.fresh = QCheckBox(self.tr("Ignore chat history"))
-        self.alone = QCheckBox(self.tr("This world only"))
-        self.throws = QPushButton(self.tr("Run 20×"))
-        self.throws.setProperty("filled", True)
-        self.throws.setCheckable(True)
-        self.throws.setToolTip(self.tr("Run the test 20 times to see how often each entry is activated"))
-        self.summary = QLabel()
-        self.summary.setWordWrap(True)
-        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.message_box = NoWheelComboBox()
+        self.message_box.setAccessibleName(self.tr("Text to test"))
+        self.message_box.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.message_box.setMinimumContentsLength(12)
+        self.text_field = ProseField(self.tr("Test text"), 3, 8)
+        self.text_field.setPlaceholderText(self.tr("Enter a message to see which entries it activates."))
+        self.ignore_history_check = QCheckBox(self.tr("Ignore chat history"))
+        self.this_world_check = QCheckBox(self.tr("This world only"))
+        self.repeat_button = QPushButton(self.tr("Run 20×"))
+        self.repeat_button.setProperty("filled", True)
+        self.repeat_button.setCheckable(True)
+        self.repeat_button.setToolTip(self.tr("Run the test 20 times to see how often each entry is activated"))
+        self.summary_label = QLabel()
+        self.summary_label.setWordWrap(True)
+        self.summary_label.setTextFormat(Qt.TextFormat.PlainText)
         self.rows: FilteredTableModel[Tried] = FilteredTableModel(
-            self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name
+            self._build_columns(), lambda one: one.entry.guid, lambda one: one.entry.name
         )
         self.table = Table(self.rows, theme, self.tr("Test results"), self.tr("No entries activated."))
-        self.whole = QLabel()
-        self.whole.setProperty("small", True)
-        self.whole.setWordWrap(True)
-        self.whole.setTextFormat(Qt.TextFormat.PlainText)
-        self.whole.hide()
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self.full_reason_label = QLabel()
+        self.full_reason_label.setProperty("small", True)
+        self.full_reason_label.setWordWrap(True)
+        self.full_reason_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.full_reason_label.hide()
+        self._run_timer = QTimer(self, singleShot=True, interval=RUN_DELAY_MS)
         self._build()
         self._connect()
 
-    def _made_columns(self) -> list[Column[Tried]]:
-        def wide(pixels: int) -> int:
-            return round(pixels * chrome_size(self._theme.prose_size) / 13)
+    def _build_columns(self) -> list[Column[Tried]]:
+        def scale_width(pixels: int) -> int:
+            return round(pixels * interface_font_size(self._theme.prose_size) / 13)
 
         return [
-            Column(self.tr("Entry"), lambda one: one.entry.name or one.entry.content[:60], width=wide(148), icon=self._mark),
-            Column(self.tr("Reason"), why, width=0, colour=self._ink),
-            Column(self.tr("Tokens"), _tokens, lambda one: one.tokens, wide(64), right=True),
-            Column(self.tr("Rate"), _share, lambda one: one.share or 0.0, wide(72), right=True),
+            Column(
+                self.tr("Entry"),
+                lambda one: one.entry.name or one.entry.content[:60],
+                width=scale_width(148),
+                icon=self._result_icon,
+            ),
+            Column(self.tr("Reason"), reason_in_words, width=0, colour=self._text_colour),
+            Column(self.tr("Tokens"), _tokens_in_words, lambda one: one.tokens, scale_width(64), is_right_aligned=True),
+            Column(self.tr("Rate"), _share_in_words, lambda one: one.share or 0.0, scale_width(72), is_right_aligned=True),
         ]
 
     def _build(self) -> None:
@@ -104,160 +109,164 @@ class Bench(QFrame):
             column.setSpacing(SPACE_2)
         switches = QHBoxLayout()
         switches.setSpacing(SPACE_3)
-        switches.addWidget(self.alone)
+        switches.addWidget(self.this_world_check)
         switches.addStretch(1)
-        switches.addWidget(self.throws)
-        left.addWidget(self.pick)
-        left.addWidget(self.text)
+        switches.addWidget(self.repeat_button)
+        left.addWidget(self.message_box)
+        left.addWidget(self.text_field)
         left.addLayout(switches)
-        left.addWidget(self.fresh)
+        left.addWidget(self.ignore_history_check)
         left.addStretch(1)
-        right.addWidget(self.summary)
+        right.addWidget(self.summary_label)
         right.addWidget(self.table, 1)
-        right.addWidget(self.whole)
+        right.addWidget(self.full_reason_label)
         right.setSpacing(SPACE_1)
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._halves.setContentsMargins(0, 0, 0, 0)
-        self._halves.setSpacing(0)
-        self._halves.addLayout(left, 4)
-        self._halves.addLayout(right, 8)
+        self._halves_layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves_layout.setContentsMargins(0, 0, 0, 0)
+        self._halves_layout.setSpacing(0)
+        self._halves_layout.addLayout(left, 4)
+        self._halves_layout.addLayout(right, 8)
         self.table.setColumnHidden(3, True)
         self.table.setMinimumHeight(96)
 
     def _connect(self) -> None:
-        self._pause.timeout.connect(self.wanted)
-        self.text.edited.connect(self._typed)
-        self.pick.activated.connect(self._picked)
-        self.fresh.toggled.connect(lambda _on: self.wanted.emit())
-        self.alone.toggled.connect(lambda _on: self.wanted.emit())
-        self.throws.toggled.connect(self._throw)
-        self.table.current_changed.connect(lambda _one: self._highlight())
-        self.table.current_changed.connect(lambda _one: self._say_whole())
-        self.table.opened.connect(self.opened)
-        self._theme.changed.connect(self._highlight)
+        self._run_timer.timeout.connect(self.run_requested)
+        self.text_field.edited.connect(self._on_text_edited)
+        self.message_box.activated.connect(self._on_message_picked)
+        self.ignore_history_check.toggled.connect(lambda _on: self.run_requested.emit())
+        self.this_world_check.toggled.connect(lambda _on: self.run_requested.emit())
+        self.repeat_button.toggled.connect(self._set_repeated)
+        self.table.current_changed.connect(lambda _one: self._highlight_keys())
+        self.table.current_changed.connect(lambda _one: self._show_full_reason())
+        self.table.opened.connect(self.result_opened)
+        self._theme.changed.connect(self._highlight_keys)
 
     # Input.
 
     @property
     def message_id(self) -> UUID | None:
         """The chosen message, unless its text was edited."""
-        place = self.pick.currentIndex() - 1
-        return self._messages[place].id if 0 <= place < len(self._messages) else None
+        index = self.message_box.currentIndex() - 1
+        return self._messages[index].id if 0 <= index < len(self._messages) else None
 
     @property
-    def times(self) -> int:
-        return THROWS if self.throws.isChecked() else 1
+    def repeat_count(self) -> int:
+        return REPEAT_COUNT if self.repeat_button.isChecked() else 1
 
-    def soon(self) -> None:
+    def schedule_run(self) -> None:
         """Run the test again after a short delay, because something relevant has changed."""
         if not self.isHidden():
-            self._pause.start()
+            self._run_timer.start()
 
     def show_messages(self, messages: Sequence[Message]) -> None:
         """Offer messages of the open conversation, newest first."""
         self._messages = list(messages)
-        with QSignalBlocker(self.pick):
-            self.pick.clear()
-            self.pick.addItem(self.tr("Custom text"))
+        with QSignalBlocker(self.message_box):
+            self.message_box.clear()
+            self.message_box.addItem(self.tr("Custom text"))
             for message in self._messages:
-                words = " ".join(message.content.split())
-                self.pick.addItem(f"{message.speaker_name}: {words[:70]}{'…' if len(words) > 70 else ''}")
+                text = " ".join(message.content.split())
+                self.message_box.addItem(f"{message.speaker_name}: {text[:70]}{'…' if len(text) > 70 else ''}")
 
-    def _picked(self, place: int) -> None:
-        if place:
-            self.text.set_text(self._messages[place - 1].content)
-        self.wanted.emit()
+    def _on_message_picked(self, index: int) -> None:
+        if index:
+            self.text_field.set_text(self._messages[index - 1].content)
+        self.run_requested.emit()
 
-    def _typed(self, _text: str) -> None:
-        if self.pick.currentIndex() > 0:
-            with QSignalBlocker(self.pick):
-                self.pick.setCurrentIndex(0)
-        self.text.setExtraSelections([])
-        self._pause.start()
+    def _on_text_edited(self, _text: str) -> None:
+        if self.message_box.currentIndex() > 0:
+            with QSignalBlocker(self.message_box):
+                self.message_box.setCurrentIndex(0)
+        self.text_field.setExtraSelections([])
+        self._run_timer.start()
 
-    def _throw(self, on: bool) -> None:
-        self.table.setColumnHidden(3, not on)
-        self.wanted.emit()
+    def _set_repeated(self, is_repeated: bool) -> None:
+        self.table.setColumnHidden(3, not is_repeated)
+        self.run_requested.emit()
 
     # Results.
 
     def show_outcome(self, outcome: TrialOutcome) -> None:
         """Show the result: entries, total cost, and the matched keys in the text."""
         self._outcome = outcome
-        self.rows.fill(outcome.tried)
-        coming, kept_back = len(outcome.coming), len(outcome.tried) - len(outcome.coming)
+        self.rows.set_rows(outcome.tried)
+        activated, not_activated = len(outcome.activated), len(outcome.tried) - len(outcome.activated)
         parts = [
-            counted(coming, self.tr("{n} entry activated"), self.tr("{n} entries activated")),
-            tokens_in_words(outcome.tokens),
-            counted(kept_back, self.tr("{n} not activated"), self.tr("{n} not activated")) if kept_back else "",
+            format_count(activated, self.tr("{n} entry activated"), self.tr("{n} entries activated")),
+            format_token_count(outcome.tokens),
+            format_count(not_activated, self.tr("{n} not activated"), self.tr("{n} not activated")) if not_activated else "",
         ]
         if not outcome.tried:
-            is_said = bool(self.text.text.strip())
-            parts = [self.tr("No entries activated by this text.") if is_said else self.tr("No entries active at the start.")]
-        self.summary.setText(" · ".join(filter(None, parts)))
-        self._highlight()
+            has_text = bool(self.text_field.text.strip())
+            parts = [self.tr("No entries activated by this text.") if has_text else self.tr("No entries active at the start.")]
+        self.summary_label.setText(" · ".join(filter(None, parts)))
+        self._highlight_keys()
 
-    def _highlight(self) -> None:
+    def _highlight_keys(self) -> None:
         """Highlight the matched keys of the selected entry, or of all activated entries."""
         # A table with rows always has a current one, so it counts as chosen only while the table has the focus.
-        chosen = self.table.current if self.table.hasFocus() else None
-        shown = [chosen] if chosen is not None else self._outcome.coming
-        self.text.setExtraSelections([self._marked(start, end) for one in shown for start, end in one.spans])
+        selected = self.table.current_row if self.table.hasFocus() else None
+        results = [selected] if selected is not None else self._outcome.activated
+        self.text_field.setExtraSelections(
+            [self._build_selection(start, end) for result in results for start, end in result.spans]
+        )
 
-    def _say_whole(self) -> None:
+    def _show_full_reason(self) -> None:
         """Show the whole reason of the selected row below the table if its column is too narrow."""
-        one = self.table.current
-        words = why(one) if one is not None else ""
-        room = self.table.columnWidth(WHY) - 2 * SPACE_3
-        is_cut = self.table.fontMetrics().horizontalAdvance(words) > room
-        self.whole.setText(words[:1].upper() + words[1:])
-        self.whole.setVisible(is_cut)
-        if one is not None:  # the row must not be what the words now stand upon
+        result = self.table.current_row
+        reason = reason_in_words(result) if result is not None else ""
+        available_width = self.table.columnWidth(REASON_COLUMN) - 2 * SPACE_3
+        is_cut = self.table.fontMetrics().horizontalAdvance(reason) > available_width
+        self.full_reason_label.setText(reason[:1].upper() + reason[1:])
+        self.full_reason_label.setVisible(is_cut)
+        if result is not None:  # the row must not be what the words now stand upon
             QTimer.singleShot(0, self.table, lambda: self.table.scrollTo(self.table.currentIndex()))
 
-    def _marked(self, start: int, end: int) -> QTextEdit.ExtraSelection:
-        palette, text = self._theme.palette, self.text.text
-        cursor = QTextCursor(self.text.document())
-        cursor.setPosition(_units(text, start))
-        cursor.setPosition(_units(text, end), QTextCursor.MoveMode.KeepAnchor)
-        look = QTextCharFormat()
-        look.setBackground(QColor(mixed(palette.background, palette.water, 0.32)))
-        look.setForeground(QColor(palette.text))
-        marked = QTextEdit.ExtraSelection()
-        marked.cursor, marked.format = cursor, look
-        return marked
+    def _build_selection(self, start: int, end: int) -> QTextEdit.ExtraSelection:
+        palette, text = self._theme.palette, self.text_field.text
+        cursor = QTextCursor(self.text_field.document())
+        cursor.setPosition(_utf16_position(text, start))
+        cursor.setPosition(_utf16_position(text, end), QTextCursor.MoveMode.KeepAnchor)
+        text_format = QTextCharFormat()
+        text_format.setBackground(QColor(mix_colours(palette.background, palette.water, 0.32)))
+        text_format.setForeground(QColor(palette.text))
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor, selection.format = cursor, text_format
+        return selection
 
-    def _mark(self, one: Tried) -> object:
+    def _result_icon(self, result: Tried) -> object:
         palette = self._theme.palette
-        return icon("check", palette.good, 16) if one.cause is not None else icon("moon", palette.muted, 16)
+        return load_icon("check", palette.good, 16) if result.cause is not None else load_icon("moon", palette.muted, 16)
 
-    def _ink(self, one: Tried) -> str:
-        return "" if one.cause is not None else self._theme.palette.muted
+    def _text_colour(self, result: Tried) -> str:
+        return "" if result.cause is not None else self._theme.palette.muted
 
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]  # Qt's own
-        is_low = self.fits_beside(self.width())
-        self._halves.setDirection(QBoxLayout.Direction.LeftToRight if is_low else QBoxLayout.Direction.TopToBottom)
+        is_side_by_side = self.fits_beside(self.width())
+        self._halves_layout.setDirection(
+            QBoxLayout.Direction.LeftToRight if is_side_by_side else QBoxLayout.Direction.TopToBottom
+        )
 
     def fits_beside(self, width: int) -> bool:
         """Return whether text and results fit side by side in this width, which leaves room for the rest of the page above."""
-        return width >= NARROW * chrome_size(self._theme.prose_size) / 13
+        return width >= SIDE_BY_SIDE_MIN_WIDTH * interface_font_size(self._theme.prose_size) / 13
 
 
-def _tokens(one: Tried) -> str:
-    return str(one.tokens) if one.cause is not None else ""
+def _tokens_in_words(result: Tried) -> str:
+    return str(result.tokens) if result.cause is not None else ""
 
 
-def _share(one: Tried) -> str:
-    return f"{round(one.share * 100)} %" if one.share is not None else ""
+def _share_in_words(result: Tried) -> str:
+    return f"{round(result.share * 100)} %" if result.share is not None else ""
 
 
-def _units(text: str, place: int) -> int:
+def _utf16_position(text: str, position: int) -> int:
     """Return the position of a character in UTF-16 code units, in which QTextCursor counts."""
-    return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
+    return len(text[:position].encode("utf-16-le", "surrogatepass")) // 2
 
 
-RECENT = 40
+MAX_MESSAGES = 40
 """Messages of the open conversation that can be chosen as test text."""
 
 
@@ -267,72 +276,72 @@ class WorldTrial(QObject):
     opened = Signal(str, object)
     """File stem of the world and GUID of the entry to show."""
 
-    def __init__(self, place: PageContext, book: WorldBook, desk: QSplitter) -> None:
-        """Create the trial; the test bench is added to `desk` when it is first opened."""
+    def __init__(self, context: PageContext, book: WorldBook, splitter: QSplitter) -> None:
+        """Create the trial; the test bench is added to `splitter` when it is first opened."""
         super().__init__()
-        self._place, self._book, self._desk = place, book, desk
-        self._trials = place.services.worlds.trials
+        self._context, self._book, self._splitter = context, book, splitter
+        self._trials = context.services.worlds.trials
         self._messages: Sequence[Message] | None = None
 
     @cached_property
     def bench(self) -> Bench:
         """The test bench, created at first use."""
-        bench = Bench(self._place.theme)
+        bench = Bench(self._context.theme)
         bench.hide()
-        self._desk.addWidget(bench)
-        self._desk.setSizes([420, 230])
-        bench.wanted.connect(lambda: self._place.bridge.spawn(self._try(), lane="world-trial"))
-        bench.opened.connect(self._open)
+        self._splitter.addWidget(bench)
+        self._splitter.setSizes([420, 230])
+        bench.run_requested.connect(lambda: self._context.bridge.start_task(self._run_trial(), key="world-trial"))
+        bench.result_opened.connect(self._open_result)
         if self._messages is not None:
             bench.show_messages(self._messages)
         return bench
 
     @property
     def is_open(self) -> bool:
-        return self._is_made and not self.bench.isHidden()
+        return self._has_bench and not self.bench.isHidden()
 
-    def holds(self, widget: QWidget | None) -> bool:
+    def contains_widget(self, widget: QWidget | None) -> bool:
         """Return whether a widget is part of the test bench."""
-        return widget is not None and self._is_made and self.bench.isAncestorOf(widget)
+        return widget is not None and self._has_bench and self.bench.isAncestorOf(widget)
 
     @property
-    def _is_made(self) -> bool:
+    def _has_bench(self) -> bool:
         return "bench" in vars(self)
 
-    async def load(self) -> None:
+    async def load_messages(self) -> None:
         """Load the messages of the open conversation that can be chosen."""
-        session = self._place.session()
+        session = self._context.current_session()
         if session is not None:
-            self._messages = await self._trials.messages(session, RECENT)
-            if self._is_made:
+            self._messages = await self._trials.list_messages(session, MAX_MESSAGES)
+            if self._has_bench:
                 self.bench.show_messages(self._messages)
 
-    def soon(self) -> None:
+    def schedule_run(self) -> None:
         """Run the test again because a world was changed."""
-        if self._is_made:
-            self.bench.soon()
+        if self._has_bench:
+            self.bench.schedule_run()
 
-    def toggle(self) -> None:
+    def toggle_bench(self) -> None:
         """Open the test bench and focus its text, or close it."""
         self.bench.setVisible(self.bench.isHidden())
         if self.is_open:
-            self.bench.text.setFocus()
-            self.bench.wanted.emit()
+            self.bench.text_field.setFocus()
+            self.bench.run_requested.emit()
 
-    def _open(self, tried: Tried) -> None:
+    def _open_result(self, tried: Tried) -> None:
         self.opened.emit(tried.world.unique_name, tried.entry.guid)
 
-    async def _try(self) -> None:
+    async def _run_trial(self) -> None:
         world, bench = self._book.world, self.bench
         if world is None or bench.isHidden():
             return
         trial = Trial(
             world,
-            bench.text.text,
-            self._place.session(),
+            bench.text_field.text,
+            self._context.current_session(),
             bench.message_id,
-            alone=bench.alone.isChecked(),
-            fresh=bench.fresh.isChecked(),
-            times=bench.times,
+            alone=bench.this_world_check.isChecked(),
+            fresh=bench.ignore_history_check.isChecked(),
+            times=bench.repeat_count,
         )
         bench.show_outcome(await self._trials.run(trial))

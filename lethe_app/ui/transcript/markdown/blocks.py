@@ -10,25 +10,25 @@ from enum import Enum
 
 from markdown_it.token import Token
 
-from lethe_app.ui.transcript.markdown.dialogue import End, end_of, unvoiced, voiced
-from lethe_app.ui.transcript.markdown.open_actions import open_ended
-from lethe_app.ui.transcript.markdown.parser import is_too_deep, tokens_of
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, plain_spans, spans_of
+from lethe_app.ui.transcript.markdown.dialogue import End, find_quote_end, mark_speech, unmark_speech
+from lethe_app.ui.transcript.markdown.open_actions import close_open_action
+from lethe_app.ui.transcript.markdown.parser import is_too_deep, parse_blocks
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, convert_tokens, create_plain_spans
 
 FORMATTED_LIMIT = 40_000
 """Maximum number of characters of a message parsed as Markdown; a longer one is shown as plain text."""
 LINES_LIMIT = 2_000
 """Maximum number of lines of a message parsed as Markdown."""
-SHOWN_LIMIT, SHOWN_LINES = 300_000, 6_000
+MAX_SHOWN_CHARACTERS, MAX_SHOWN_LINES = 300_000, 6_000
 """Maximum number of characters and lines shown at all; copying the message copies everything."""
 MARKS_LIMIT = 6_000
 """Maximum number of Markdown special characters in a message; one with more is shown as plain text."""
-DEEPEST = 12
+MAX_INDENT_DEPTH = 12
 """Maximum depth to which quotes and lists are indented."""
-PIECE, PIECE_LINES = 4_000, 40
+PLAIN_BLOCK_CHARACTERS, PLAIN_BLOCK_LINES = 4_000, 40
 """Characters and lines per paragraph of plain text."""
 
-WIDEST_TABLE, LARGEST_TABLE = 16, 400
+MAX_TABLE_COLUMNS, MAX_TABLE_CELLS = 16, 400
 """Maximum number of columns and of cells of a table; a larger one is shown row by row."""
 
 NOTE_LONG = "Shown as plain text because it is very long."
@@ -38,7 +38,7 @@ NOTE_CUT = "Only the beginning is shown here; copying the message copies all of 
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
 _BLANK = " \n\t\xa0\u2028\u200b\u200c\u200d\u2060\ufeff\xad"
 """White space and invisible characters; a block of nothing else is not visible."""
-_NO_SHAPE = re.compile("[\0\ud800-\udfff\ufdd0-\ufdef\ufffc]")
+_UNDISPLAYABLE = re.compile("[\0\ud800-\udfff\ufdd0-\ufdef\ufffc]")
 """Characters without a glyph, or with a meaning inside a QTextDocument, such as U+FDD0 and U+FFFC."""
 _MARKS = re.compile(r"[*_~`\[\]<&\\|]")
 
@@ -86,14 +86,14 @@ class Block:
     """Marks that would close the quotation left open at the end of the block; empty if none is."""
 
 
-def tidy(text: str) -> str:
+def normalize_text(text: str) -> str:
     r"""Return the text with line ends normalised to `\n`, and with characters replaced that have no glyph or control a
     QTextDocument.
     """
-    return _NO_SHAPE.sub("\ufffd", _LINE_ENDS.sub("\n", text))
+    return _UNDISPLAYABLE.sub("\ufffd", _LINE_ENDS.sub("\n", text))
 
 
-def unformatted_reason(text: str) -> str:
+def plain_text_note(text: str) -> str:
     """Return the note why a text is shown as plain text; empty if it is parsed as Markdown."""
     if len(text) > FORMATTED_LIMIT or text.count("\n") > LINES_LIMIT:
         return NOTE_LONG
@@ -102,37 +102,37 @@ def unformatted_reason(text: str) -> str:
     return ""
 
 
-def read(text: str, *, breaks_off: bool = False) -> list[Block]:
-    """Parse a message into blocks, in time linear in its length. If it `breaks_off`, an action left open at the end is
+def parse_message(text: str, *, is_incomplete: bool = False) -> list[Block]:
+    """Parse a message into blocks, in time linear in its length. If it `is_incomplete`, an action left open at the end is
     closed.
     """
-    text = tidy(text)
-    if reason := unformatted_reason(text):
-        return read_plain(text, reason)
-    tokens = open_ended(tokens_of(text)) if breaks_off else tokens_of(text)
-    return read_plain(text, NOTE_DENSE) if is_too_deep(tokens) else finished(blocks_of(tokens), text)
+    text = normalize_text(text)
+    if reason := plain_text_note(text):
+        return split_plain_text(text, reason)
+    tokens = close_open_action(parse_blocks(text)) if is_incomplete else parse_blocks(text)
+    return split_plain_text(text, NOTE_DENSE) if is_too_deep(tokens) else complete_blocks(build_blocks(tokens), text)
 
 
-def finished(blocks: list[Block], text: str) -> list[Block]:
+def complete_blocks(blocks: list[Block], text: str) -> list[Block]:
     """Complete the blocks of a message: mark speech that spans several paragraphs. If no block is visible, return the plain
     text.
     """
-    if not any(_is_seen(block) for block in blocks):
-        return read_plain(text) if text.strip() else []
-    at = 0
-    while at < len(blocks):
-        at = _carry_speech(blocks, at) if blocks[at].opens else at + 1
+    if not any(_is_visible(block) for block in blocks):
+        return split_plain_text(text) if text.strip() else []
+    index = 0
+    while index < len(blocks):
+        index = _mark_continued_speech(blocks, index) if blocks[index].opens else index + 1
     return blocks
 
 
-def _is_seen(block: Block) -> bool:
+def _is_visible(block: Block) -> bool:
     spans = [*block.spans, *(span for row in block.rows for cell in row for span in cell.spans)]
     return bool(
         block.kind in {BlockKind.CODE, BlockKind.RULE} or block.marker or any(span.text.strip(_BLANK) for span in spans)
     )
 
 
-def _carry_speech(blocks: list[Block], first: int) -> int:
+def _mark_continued_speech(blocks: list[Block], first: int) -> int:
     """Mark speech that is closed in a later paragraph, in all paragraphs up to there; return the index to continue at."""
     closers, shape = blocks[first].opens, (BlockKind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
     end, last = End.OPEN, first
@@ -140,29 +140,31 @@ def _carry_speech(blocks: list[Block], first: int) -> int:
         block = blocks[last + 1]
         if (block.kind, block.quote, block.indent, block.marker) != shape:
             break
-        end = end_of(closers, unvoiced(block.spans))
+        end = find_quote_end(closers, unmark_speech(block.spans))
         last += 1
     if end is not End.LATER:
         return first + 1
-    for at in range(first, last + 1):
-        spans, opens = voiced(unvoiced(blocks[at].spans), closers if at > first else "", goes_on=at == first)
-        blocks[at] = replace(blocks[at], spans=spans, opens=opens if at == last else "")
+    for index in range(first, last + 1):
+        spans, opens = mark_speech(
+            unmark_speech(blocks[index].spans), closers if index > first else "", continues_later=index == first
+        )
+        blocks[index] = replace(blocks[index], spans=spans, opens=opens if index == last else "")
     return last
 
 
-def read_plain(text: str, note: str = "") -> list[Block]:
+def split_plain_text(text: str, note: str = "") -> list[Block]:
     """Split a text into blocks without parsing it, followed by `note` and, if it was cut, by a note about that."""
-    lines = text[:SHOWN_LIMIT].split("\n", SHOWN_LINES)
-    is_cut = len(text) > SHOWN_LIMIT or len(lines) > SHOWN_LINES
-    lines = lines[:SHOWN_LINES]
-    pieces = ["\n".join(lines[start : start + PIECE_LINES]) for start in range(0, len(lines), PIECE_LINES)]
+    lines = text[:MAX_SHOWN_CHARACTERS].split("\n", MAX_SHOWN_LINES)
+    is_cut = len(text) > MAX_SHOWN_CHARACTERS or len(lines) > MAX_SHOWN_LINES
+    lines = lines[:MAX_SHOWN_LINES]
+    pieces = ["\n".join(lines[start : start + PLAIN_BLOCK_LINES]) for start in range(0, len(lines), PLAIN_BLOCK_LINES)]
     blocks = [
-        Block(BlockKind.PARAGRAPH, plain_spans(piece[start : start + PIECE]), tight=True)
+        Block(BlockKind.PARAGRAPH, create_plain_spans(piece[start : start + PLAIN_BLOCK_CHARACTERS]), tight=True)
         for piece in pieces
-        for start in range(0, max(len(piece), 1), PIECE)
+        for start in range(0, max(len(piece), 1), PLAIN_BLOCK_CHARACTERS)
     ]
     notes = [*([note] if note else []), *([NOTE_CUT] if is_cut else [])]
-    return blocks + [Block(BlockKind.NOTE, plain_spans(words)) for words in notes]
+    return blocks + [Block(BlockKind.NOTE, create_plain_spans(words)) for words in notes]
 
 
 @dataclass
@@ -188,12 +190,14 @@ class _Reading:
     lists: list[_List] = field(default_factory=list)
     level: int = 0
     tight: bool = False
-    begun: list[int] = field(default_factory=list)
+    quote_starts: list[int] = field(default_factory=list)
     """Number of blocks at the start of each open quote, to detect empty ones."""
 
-    def add(self, kind: BlockKind, spans: tuple[TextSpan, ...] = (), **more: object) -> None:
-        block = Block(kind, spans, min(self.quote, DEEPEST), min(len(self.lists), DEEPEST), self._take_marker())
-        self.blocks.append(replace(block, **more) if more else block)  # type: ignore[arg-type]
+    def add_block(self, kind: BlockKind, spans: tuple[TextSpan, ...] = (), **block_fields: object) -> None:
+        block = Block(
+            kind, spans, min(self.quote, MAX_INDENT_DEPTH), min(len(self.lists), MAX_INDENT_DEPTH), self._take_marker()
+        )
+        self.blocks.append(replace(block, **block_fields) if block_fields else block)  # type: ignore[arg-type]
 
     def _take_marker(self) -> str:
         if not self.lists:
@@ -202,93 +206,97 @@ class _Reading:
         return marker
 
 
-def blocks_of(tokens: list[Token]) -> list[Block]:
+def build_blocks(tokens: list[Token]) -> list[Block]:
     """Convert parser tokens to a flat list of blocks."""
-    reading = _Reading()
+    parser_state = _Reading()
     position = 0
     while position < len(tokens):
         token = tokens[position]
         if token.type == "table_open":
             end = next(at for at in range(position, len(tokens)) if tokens[at].type == "table_close")
-            _read_table(reading, _table(tokens[position:end]))
+            _read_table(parser_state, _parse_table_rows(tokens[position:end]))
             position = end
         else:
-            _read_token(reading, token)
+            _read_token(parser_state, token)
         position += 1
-    return reading.blocks
+    return parser_state.blocks
 
 
-def _read_token(reading: _Reading, token: Token) -> None:
+def _read_token(parser_state: _Reading, token: Token) -> None:
     match token.type:
-        case "inline" if reading.level:
-            spans, _ = voiced(spans_of(token.children or []))
-            reading.add(BlockKind.HEADING, spans or plain_spans("#" * reading.level), level=reading.level)
+        case "inline" if parser_state.level:
+            spans, _ = mark_speech(convert_tokens(token.children or []))
+            parser_state.add_block(
+                BlockKind.HEADING, spans or create_plain_spans("#" * parser_state.level), level=parser_state.level
+            )
         case "inline":
-            spans, opens = voiced(spans_of(token.children or []))
-            reading.add(BlockKind.PARAGRAPH, spans, tight=reading.tight, opens=opens)
+            spans, opens = mark_speech(convert_tokens(token.children or []))
+            parser_state.add_block(BlockKind.PARAGRAPH, spans, tight=parser_state.tight, opens=opens)
         case "paragraph_open":
-            reading.tight = token.hidden
+            parser_state.tight = token.hidden
         case "heading_open":
-            reading.level = int(token.tag[1])
+            parser_state.level = int(token.tag[1])
         case "heading_close":
-            reading.level = 0
+            parser_state.level = 0
         case "fence" | "code_block":
-            _read_code(reading, token.content, token.info.strip())
+            _read_code(parser_state, token.content, token.info.strip())
         case "hr":
-            reading.add(BlockKind.RULE)
+            parser_state.add_block(BlockKind.RULE)
         case _:
-            _read_container(reading, token)
+            _read_container(parser_state, token)
 
 
-def _read_container(reading: _Reading, token: Token) -> None:
+def _read_container(parser_state: _Reading, token: Token) -> None:
     match token.type:
         case "blockquote_open":
-            reading.quote += 1
-            reading.begun.append(len(reading.blocks))
+            parser_state.quote += 1
+            parser_state.quote_starts.append(len(parser_state.blocks))
         case "blockquote_close":
-            reading.quote -= 1
-            if reading.begun.pop() == len(reading.blocks):
-                reading.add(BlockKind.PARAGRAPH, plain_spans(">"))
+            parser_state.quote -= 1
+            if parser_state.quote_starts.pop() == len(parser_state.blocks):
+                parser_state.add_block(BlockKind.PARAGRAPH, create_plain_spans(">"))
         case "bullet_list_open":
-            reading.lists.append(_List(ordered=False, number=1))
+            parser_state.lists.append(_List(ordered=False, number=1))
         case "ordered_list_open":
-            reading.lists.append(_List(ordered=True, number=int(token.attrs.get("start", 1))))
+            parser_state.lists.append(_List(ordered=True, number=int(token.attrs.get("start", 1))))
         case "list_item_open":
-            reading.lists[-1].next_marker()
+            parser_state.lists[-1].next_marker()
         case "list_item_close":
-            _end_item(reading)
+            _end_item(parser_state)
         case "bullet_list_close" | "ordered_list_close":
-            reading.lists.pop()
-            if reading.blocks and not reading.lists:
-                reading.blocks[-1] = replace(reading.blocks[-1], tight=False)
+            parser_state.lists.pop()
+            if parser_state.blocks and not parser_state.lists:
+                parser_state.blocks[-1] = replace(parser_state.blocks[-1], tight=False)
 
 
-def _end_item(reading: _Reading) -> None:
+def _end_item(parser_state: _Reading) -> None:
     """Add an empty paragraph for a list item without text, so that its bullet is shown."""
-    if reading.lists[-1].marker:
-        reading.add(BlockKind.PARAGRAPH, tight=True)
+    if parser_state.lists[-1].marker:
+        parser_state.add_block(BlockKind.PARAGRAPH, tight=True)
 
 
-def _read_code(reading: _Reading, content: str, title: str) -> None:
+def _read_code(parser_state: _Reading, content: str, title: str) -> None:
     """Add the lines of a code block, with its info string as title."""
     lines = ([title] if title else []) + (content.removesuffix("\n").split("\n") if content or not title else [])
     for number, line in enumerate(lines):
         edges = (number == 0, number == len(lines) - 1)
         level = 1 if title and number == 0 else 0
-        reading.add(BlockKind.CODE, (TextSpan(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
+        parser_state.add_block(
+            BlockKind.CODE, (TextSpan(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level
+        )
 
 
-def _read_table(reading: _Reading, rows: tuple[tuple[TableCell, ...], ...]) -> None:
+def _read_table(parser_state: _Reading, rows: tuple[tuple[TableCell, ...], ...]) -> None:
     """Add a table; one above the limits is added as one paragraph per row."""
-    if len(rows[0]) <= WIDEST_TABLE and sum(map(len, rows)) <= LARGEST_TABLE:
-        reading.add(BlockKind.TABLE, rows=rows)
+    if len(rows[0]) <= MAX_TABLE_COLUMNS and sum(map(len, rows)) <= MAX_TABLE_CELLS:
+        parser_state.add_block(BlockKind.TABLE, rows=rows)
         return
     for row in rows:
-        words = " | ".join("".join(span.text for span in cell.spans) for cell in row)
-        reading.add(BlockKind.PARAGRAPH, plain_spans(words[:PIECE]), tight=True)
+        row_text = " | ".join("".join(span.text for span in cell.spans) for cell in row)
+        parser_state.add_block(BlockKind.PARAGRAPH, create_plain_spans(row_text[:PLAIN_BLOCK_CHARACTERS]), tight=True)
 
 
-def _table(tokens: list[Token]) -> tuple[tuple[TableCell, ...], ...]:
+def _parse_table_rows(tokens: list[Token]) -> tuple[tuple[TableCell, ...], ...]:
     rows: list[list[TableCell]] = []
     align = ""
     for token in tokens:
@@ -297,15 +305,15 @@ def _table(tokens: list[Token]) -> tuple[tuple[TableCell, ...], ...]:
         elif token.type in {"th_open", "td_open"}:
             align = str(token.attrs.get("style", "")).removeprefix("text-align:")
         elif token.type == "inline":
-            rows[-1].append(TableCell(voiced(spans_of(token.children or []))[0], align))
+            rows[-1].append(TableCell(mark_speech(convert_tokens(token.children or []))[0], align))
     return tuple(tuple(row) for row in rows)
 
 
-def plain(text: str) -> str:
+def strip_formatting(text: str) -> str:
     """Return the text of a message without formatting, for screen readers and for copying whole messages of a selection."""
-    words = []
-    for block in read(text):
-        words.append(f"{block.marker} " if block.marker else "")
-        words[-1] += "".join(span.text for span in block.spans)
-        words += ["\t".join("".join(span.text for span in cell.spans) for cell in row) for row in block.rows]
-    return "\n".join(words).replace(LINE_BREAK, "\n").strip()
+    lines = []
+    for block in parse_message(text):
+        lines.append(f"{block.marker} " if block.marker else "")
+        lines[-1] += "".join(span.text for span in block.spans)
+        lines += ["\t".join("".join(span.text for span in cell.spans) for cell in row) for row in block.rows]
+    return "\n".join(lines).replace(LINE_BREAK, "\n").strip()

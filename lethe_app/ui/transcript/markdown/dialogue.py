@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, merged
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, merge_spans
 
-REACH_SPANS = 80
+MAX_QUOTE_SPANS = 80
 """Number of spans searched for the end of a quotation."""
-MARKS_OF_SPEECH = 800
+MAX_QUOTATION_MARKS = 800
 """Maximum number of quotation marks in a paragraph; in one with more, speech is not detected."""
 
 _MARKS = re.compile(r'["“”„«»「」\u2028]')
@@ -27,96 +27,100 @@ class End(Enum):
     NOWHERE = "an action or another quotation comes first"
 
 
-def voiced(spans: Sequence[TextSpan], closers: str = "", *, goes_on: bool = False) -> tuple[tuple[TextSpan, ...], str]:
+def mark_speech(
+    spans: Sequence[TextSpan], closers: str = "", *, continues_later: bool = False
+) -> tuple[tuple[TextSpan, ...], str]:
     """Mark the speech in the spans of a paragraph; return them with the marks that would close a quotation still open at the
     end.
 
-    `closers` ends a quotation that was opened in an earlier paragraph and is known to end; `goes_on` says that one left open
+    `closers` ends a quotation that was opened in an earlier paragraph and is known to end; `continues_later` says that one left open
     here ends in a later paragraph. A quotation that is never closed ends with its line, or where an action begins, because
     its end may not be generated yet, or was forgotten.
     """
     marks = sum(len(_MARKS.findall(span.text)) for span in spans)
-    if not (closers or marks) or marks > MARKS_OF_SPEECH:
+    if not (closers or marks) or marks > MAX_QUOTATION_MARKS:
         return tuple(spans), ""
-    reader = _Reader(spans, closers, goes_on=goes_on)
-    return tuple(merged(reader.read())), reader.left_open
+    reader = _Reader(spans, closers, continues_later=continues_later)
+    return tuple(merge_spans(reader.split_spans())), reader.open_closers
 
 
-def unvoiced(spans: Iterable[TextSpan]) -> list[TextSpan]:
+def unmark_speech(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Reset the voices of spans to what they were before speech was detected."""
-    return merged(replace(span, voice=Voice.ACTION if span.italic else Voice.NARRATION) for span in spans)
+    return merge_spans(replace(span, voice=Voice.ACTION if span.italic else Voice.NARRATION) for span in spans)
 
 
-def end_of(closers: str, spans: Iterable[TextSpan], before: str = "", *, is_own_line: bool = False) -> End:
-    """Find where the quotation that `closers` end is closed in `spans`; `before` is the character in front of them."""
-    has_acted = False
+def find_quote_end(closers: str, spans: Iterable[TextSpan], previous_character: str = "", *, is_own_line: bool = False) -> End:
+    """Find where the quotation that `closers` end is closed in `spans`; `previous_character` is the character in front of them."""
+    has_action = False
     for span in spans:
         if span.code:
             # Code counts as a letter, so that a straight mark right behind it closes a quotation.
-            before = "x"
+            previous_character = "x"
             continue
-        has_acted = has_acted or span.voice is Voice.ACTION
-        for found in _MARKS.finditer(span.text):
-            at, mark = found.start(), found.group()
+        has_action = has_action or span.voice is Voice.ACTION
+        for match in _MARKS.finditer(span.text):
+            at, mark = match.start(), match.group()
             if mark == LINE_BREAK:
                 is_own_line = False
             elif is_own_line and mark in closers:
                 return End.HERE
             elif not is_own_line:
-                is_end = mark in closers and not _is_gap(span.text[at - 1] if at else before, mark)
-                return End.LATER if is_end and not has_acted else End.NOWHERE
-            if mark == LINE_BREAK and has_acted:
+                is_end = mark in closers and not _is_opening_mark(span.text[at - 1] if at else previous_character, mark)
+                return End.LATER if is_end and not has_action else End.NOWHERE
+            if mark == LINE_BREAK and has_action:
                 return End.NOWHERE
-        before = span.text[-1:]
-    return End.NOWHERE if has_acted else End.OPEN
+        previous_character = span.text[-1:]
+    return End.NOWHERE if has_action else End.OPEN
 
 
-def _is_gap(before: str, mark: str) -> bool:
+def _is_opening_mark(previous_character: str, mark: str) -> bool:
     """Return whether a straight quotation mark opens a quotation here, because a space or nothing precedes it."""
-    return mark == '"' and (not before or before.isspace())
+    return mark == '"' and (not previous_character or previous_character.isspace())
 
 
 class _Reader:
     """Splits the spans of one paragraph at quotation marks."""
 
-    def __init__(self, spans: Sequence[TextSpan], closers: str, *, goes_on: bool) -> None:
-        self._spans, self._closers, self._goes_on = spans, closers, goes_on
-        self._end = End.LATER if closers else End.NOWHERE
-        self._before = ""
-        self.left_open = ""
+    def __init__(self, spans: Sequence[TextSpan], closers: str, *, continues_later: bool) -> None:
+        self._spans, self._closers, self._continues_later = spans, closers, continues_later
+        self._quote_end = End.LATER if closers else End.NOWHERE
+        self._previous_character = ""
+        self.open_closers = ""
 
-    def read(self) -> Iterator[TextSpan]:
+    def split_spans(self) -> Iterator[TextSpan]:
         for number, span in enumerate(self._spans):
             if span.code:
                 yield span
             else:
-                if span.voice is Voice.ACTION and self._end is not End.HERE:
+                if span.voice is Voice.ACTION and self._quote_end is not End.HERE:
                     self._closers = ""
-                yield from self._split(number, span)
-            self._before = span.text[-1:]
+                yield from self._split_span(number, span)
+            self._previous_character = span.text[-1:]
 
-    def _split(self, number: int, span: TextSpan) -> Iterator[TextSpan]:
+    def _split_span(self, number: int, span: TextSpan) -> Iterator[TextSpan]:
         start = 0
-        for found in _MARKS.finditer(span.text):
-            at, mark = found.start(), found.group()
-            if self._closers and self._is_over(mark):
+        for match in _MARKS.finditer(span.text):
+            at, mark = match.start(), match.group()
+            if self._closers and self._is_quote_end(mark):
                 end = at if mark == LINE_BREAK else at + 1
                 yield replace(span, text=span.text[start:end], voice=Voice.SPEECH)
                 start, self._closers = end, ""
             # A mark right behind a letter or digit opens no quotation; it may stand for inches.
-            elif not self._closers and mark in _CLOSERS and not (span.text[at - 1] if at else self._before).isalnum():
+            elif (
+                not self._closers and mark in _CLOSERS and not (span.text[at - 1] if at else self._previous_character).isalnum()
+            ):
                 yield replace(span, text=span.text[start:at])
                 start = at
-                self._begin(mark, span, at, number)
+                self._open_quote(mark, span, at, number)
         yield replace(span, text=span.text[start:], voice=Voice.SPEECH if self._closers else span.voice)
 
-    def _is_over(self, mark: str) -> bool:
-        return self._end is not End.LATER if mark == LINE_BREAK else mark in self._closers
+    def _is_quote_end(self, mark: str) -> bool:
+        return self._quote_end is not End.LATER if mark == LINE_BREAK else mark in self._closers
 
-    def _begin(self, mark: str, span: TextSpan, at: int, number: int) -> None:
+    def _open_quote(self, mark: str, span: TextSpan, at: int, number: int) -> None:
         self._closers = _CLOSERS[mark]
-        rest = [replace(span, text=span.text[at + 1 :]), *self._spans[number + 1 : number + REACH_SPANS]]
-        self._end = end_of(self._closers, rest, mark, is_own_line=True)
-        self.left_open = self._closers if self._end is End.OPEN else ""
-        if self._end is End.OPEN and self._goes_on:
-            self._end = End.LATER
+        rest = [replace(span, text=span.text[at + 1 :]), *self._spans[number + 1 : number + MAX_QUOTE_SPANS]]
+        self._quote_end = find_quote_end(self._closers, rest, mark, is_own_line=True)
+        self.open_closers = self._closers if self._quote_end is End.OPEN else ""
+        if self._quote_end is End.OPEN and self._continues_later:
+            self._quote_end = End.LATER

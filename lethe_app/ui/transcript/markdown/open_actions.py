@@ -6,41 +6,41 @@ import re
 
 from markdown_it.token import Token
 
-from lethe_app.ui.transcript.markdown.parser import spans_in
+from lethe_app.ui.transcript.markdown.parser import parse_inline
 
-_OPENING = re.compile(r"(?:^|\s)\*(?![\s*])")
+_ACTION_START = re.compile(r"(?:^|\s)\*(?![\s*])")
 _CLOSERS = ("*", "**", "***")
 """Missing closing marks to try: that of the action, alone or together with that of bold text inside it."""
 
 
-def open_ended(tokens: list[Token]) -> list[Token]:
+def close_open_action(tokens: list[Token]) -> list[Token]:
     """Return the tokens of an unfinished text with an action that is open in its last paragraph closed."""
-    at = _last_paragraph(tokens)
-    if at is None:
+    index = _find_last_paragraph(tokens)
+    if index is None:
         return tokens
-    paragraph = tokens[at]
-    children = _closed(paragraph.content.rstrip()) if _has_stray_mark(paragraph) else None
-    return tokens if children is None else [*tokens[:at], paragraph.copy(children=children), *tokens[at + 1 :]]
+    paragraph = tokens[index]
+    children = _parse_closed(paragraph.content.rstrip()) if _has_stray_mark(paragraph) else None
+    return tokens if children is None else [*tokens[:index], paragraph.copy(children=children), *tokens[index + 1 :]]
 
 
-def _last_paragraph(tokens: list[Token]) -> int | None:
+def _find_last_paragraph(tokens: list[Token]) -> int | None:
     """Return the index of the inline token of the paragraph at the end of the text; None if the text ends with something
     else.
     """
-    at = len(tokens) - 1
-    while at > 0 and tokens[at].nesting < 0:
-        at -= 1
-    return at if at > 0 and tokens[at].type == "inline" and tokens[at - 1].type == "paragraph_open" else None
+    index = len(tokens) - 1
+    while index > 0 and tokens[index].nesting < 0:
+        index -= 1
+    return index if index > 0 and tokens[index].type == "inline" and tokens[index - 1].type == "paragraph_open" else None
 
 
 def _has_stray_mark(paragraph: Token) -> bool:
     stray = any(child.type == "text" and "*" in child.content for child in paragraph.children or [])
-    return stray and _OPENING.search(paragraph.content) is not None
+    return stray and _ACTION_START.search(paragraph.content) is not None
 
 
-def _closed(content: str) -> list[Token] | None:
+def _parse_closed(content: str) -> list[Token] | None:
     for closer in _CLOSERS:
-        children = [child for child in spans_in(content + closer) if child.type != "text" or child.content]
+        children = [child for child in parse_inline(content + closer) if child.type != "text" or child.content]
         if _ends_in_action(children):
             return children
     return None
@@ -57,5 +57,5 @@ def _ends_in_action(children: list[Token]) -> bool:
     start = next(at for at in range(len(children) - 2, -1, -1) if (children[at].type, children[at].level) == ("em_open", level))
     if any(child.type == "em_open" and child.markup == "*" for child in children[start + 1 :]):
         return False
-    before = children[start - 1] if start else None
-    return before is None or before.type in {"softbreak", "hardbreak"} or before.content[-1:].isspace()
+    previous_token = children[start - 1] if start else None
+    return previous_token is None or previous_token.type in {"softbreak", "hardbreak"} or previous_token.content[-1:].isspace()

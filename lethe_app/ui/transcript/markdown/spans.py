@@ -35,7 +35,7 @@ class TextSpan:
     href: str = ""
     """Address of a link that may be opened; empty if the span is no link."""
 
-    def looks_like(self, other: TextSpan) -> bool:
+    def has_same_style(self, other: TextSpan) -> bool:
         """Return whether another span has the same style."""
         return (self.voice, self.italic, self.bold, self.struck, self.code, self.href) == (
             other.voice, other.italic, other.bold, other.struck, other.code, other.href,
@@ -55,59 +55,59 @@ def is_safe_link(address: str) -> bool:
     return bool(parts.scheme in {"http", "https"} and parts.netloc) or (parts.scheme == "mailto" and bool(parts.path))
 
 
-def plain_spans(text: str) -> tuple[TextSpan, ...]:
+def create_plain_spans(text: str) -> tuple[TextSpan, ...]:
     """Return a text as one span without style; empty for an empty text."""
     return (TextSpan(text.replace("\n", LINE_BREAK)),) if text else ()
 
 
-def spans_of(children: Iterable[Token]) -> tuple[TextSpan, ...]:
+def convert_tokens(children: Iterable[Token]) -> tuple[TextSpan, ...]:
     """Convert inline tokens to spans; speech is not detected yet."""
-    return tuple(merged(_styled(children)))
+    return tuple(merge_spans(_iter_styled_spans(children)))
 
 
-def merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
+def merge_spans(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Merge neighbouring spans of the same style, and drop empty ones."""
     result: list[TextSpan] = []
     for span in spans:
-        if result and result[-1].looks_like(span):
+        if result and result[-1].has_same_style(span):
             result[-1] = replace(span, text=result[-1].text + span.text)
         elif span.text:
             result.append(span)
     return result
 
 
-def _styled(children: Iterable[Token]) -> Iterator[TextSpan]:
+def _iter_styled_spans(children: Iterable[Token]) -> Iterator[TextSpan]:
     style = TextSpan("")
     emphasis = 0
     links: list[_Link] = []
-    before = ""
+    previous_type = ""
     for token in children:
         match token.type:
             case "link_open":
                 links.append(_Link(token))
-                style = replace(style, href=links[-1].safe)
-                yield replace(style, text=links[-1].before)
+                style = replace(style, href=links[-1].safe_address)
+                yield replace(style, text=links[-1].prefix)
             case "link_close":
-                yield replace(style, text=links[-1].after(is_empty=before == "link_open"))
+                yield replace(style, text=links[-1].build_suffix(is_empty=previous_type == "link_open"))
                 links.pop()
                 style = replace(style, href="")
             case "text" | "text_special":
-                yield from _with_addresses(replace(style, text=token.content))
+                yield from _split_at_addresses(replace(style, text=token.content))
             case "softbreak" | "hardbreak":
                 yield replace(style, text=LINE_BREAK, href="")
             case "em_open" | "em_close":
                 emphasis += token.nesting
                 style = replace(style, italic=emphasis > 0, voice=Voice.ACTION if emphasis else Voice.NARRATION)
             case "image":
-                yield from _image(style, token)
+                yield from _iter_image_spans(style, token)
             case "code_inline":
                 yield replace(style, text=token.content, code=True)
             case _:
-                style = _restyled(style, token)
-        before = token.type
+                style = _update_style(style, token)
+        previous_type = token.type
 
 
-def _restyled(style: TextSpan, token: Token) -> TextSpan:
+def _update_style(style: TextSpan, token: Token) -> TextSpan:
     """Return the style after a token that opens or closes bold or struck text."""
     match token.type:
         case "strong_open" | "strong_close":
@@ -123,36 +123,36 @@ class _Link:
 
     def __init__(self, token: Token) -> None:
         self._address, self._title = str(token.attrs.get("href", "")), str(token.attrs.get("title", ""))
-        self.safe = self._address if is_safe_link(self._address) else ""
-        self.before = "" if self.safe else "["
+        self.safe_address = self._address if is_safe_link(self._address) else ""
+        self.prefix = "" if self.safe_address else "["
 
-    def after(self, *, is_empty: bool) -> str:
-        words = (self._address if is_empty else "") if self.safe else f"]({unquote(self._address)})"
-        return words + _titled(self._title)
+    def build_suffix(self, *, is_empty: bool) -> str:
+        suffix = (self._address if is_empty else "") if self.safe_address else f"]({unquote(self._address)})"
+        return suffix + _format_title(self._title)
 
 
-def _titled(title: str) -> str:
+def _format_title(title: str) -> str:
     return f" ({title})" if title else ""
 
 
-def _image(style: TextSpan, token: Token) -> Iterator[TextSpan]:
+def _iter_image_spans(style: TextSpan, token: Token) -> Iterator[TextSpan]:
     """Yield description and address of an image; images are never loaded."""
     address, title = str(token.attrs.get("src", "")), str(token.attrs.get("title", ""))
     if token.content:
         yield replace(style, text=token.content + " ")
     yield replace(style, text=address if address or token.content else "![]()", href=address if is_safe_link(address) else "")
-    yield replace(style, text=_titled(title))
+    yield replace(style, text=_format_title(title))
 
 
-def _with_addresses(span: TextSpan) -> Iterator[TextSpan]:
+def _split_at_addresses(span: TextSpan) -> Iterator[TextSpan]:
     """Split a span at bare web addresses, which become links."""
     if span.href or "://" not in span.text:
         yield span
         return
     end = 0
-    for found in _ADDRESS.finditer(span.text):
-        yield replace(span, text=span.text[end : found.start()])
-        address = found.group()
+    for match in _ADDRESS.finditer(span.text):
+        yield replace(span, text=span.text[end : match.start()])
+        address = match.group()
         yield replace(span, text=address, href=address if is_safe_link(address) else "")
-        end = found.end()
+        end = match.end()
     yield replace(span, text=span.text[end:])

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 Ask = Callable[[Sequence[UUID]], Awaitable[dict[UUID, dict[int, ReplyRating]]]]
 """Return the ratings by alternative of several messages, with one query."""
-PICTURES = {ReplyRating.GOOD: "thumb-up", ReplyRating.BAD: "thumb-down"}
+RATING_ICONS = {ReplyRating.GOOD: "thumb-up", ReplyRating.BAD: "thumb-down"}
 """Icon of each rating."""
 
 
-async def _nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
+async def _query_nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
     return {}
 
 
@@ -28,43 +28,43 @@ class Thumbs:
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
-        self._known: dict[UUID, dict[int, ReplyRating]] = {}
-        self.ask: Ask = _nothing
+        self._ratings: dict[UUID, dict[int, ReplyRating]] = {}
+        self.query_ratings: Ask = _query_nothing
         """Query for the ratings; set by the feedback controller."""
 
     def clear(self) -> None:
         """Remove all ratings, because another session is on display."""
-        self._known.clear()
+        self._ratings.clear()
 
     def rating_of(self, row: int) -> ReplyRating | None:
         """Return the rating of the alternative on display; None if it has none."""
-        verdicts = self._known.get(self._model.outline(row).id) if self._known else None
-        message = self._model.message(row) if verdicts else None
-        return verdicts.get(message.shown) if verdicts and message is not None else None
+        ratings = self._ratings.get(self._model.outline(row).id) if self._ratings else None
+        message = self._model.message(row) if ratings else None
+        return ratings.get(message.shown) if ratings and message is not None else None
 
-    def spoken(self, row: int) -> list[str]:
+    def accessible_texts(self, row: int) -> list[str]:
         """Return the text of the rating for screen readers."""
-        verdict = self.rating_of(row)
-        return [in_words(verdict)] if verdict is not None else []
+        rating = self.rating_of(row)
+        return [format_rating(rating)] if rating is not None else []
 
-    async def learn(self, messages: Iterable[UUID]) -> None:
+    async def load_ratings(self, messages: Iterable[UUID]) -> None:
         """Query the ratings of messages, and emit `dataChanged` for those that differ from before."""
-        wanted = list(messages)
-        found = await self.ask(wanted) if wanted else {}
-        changed = [one for one in wanted if self._known.get(one, {}) != found.get(one, {})]
+        message_ids = list(messages)
+        ratings = await self.query_ratings(message_ids) if message_ids else {}
+        changed = [one for one in message_ids if self._ratings.get(one, {}) != ratings.get(one, {})]
         for one in changed:
-            self._known.pop(one, None)
-        self._known |= {one: found[one] for one in changed if one in found}
+            self._ratings.pop(one, None)
+        self._ratings |= {one: ratings[one] for one in changed if one in ratings}
         model = self._model
         for row in (row for one in changed if (row := model.row_of(one)) is not None):
             model.dataChanged.emit(model.index(row), model.index(row))
 
-    async def renew(self) -> None:
+    async def refresh_ratings(self) -> None:
         """Query the ratings of all rated messages again."""
-        await self.learn(list(self._known))
+        await self.load_ratings(list(self._ratings))
 
 
-def in_words(verdict: ReplyRating) -> str:
+def format_rating(rating: ReplyRating) -> str:
     """Return the text of a rating for screen readers."""
     tr = QCoreApplication.translate
-    return tr("Thumbs", "rated good") if verdict is ReplyRating.GOOD else tr("Thumbs", "rated bad")
+    return tr("Thumbs", "rated good") if rating is ReplyRating.GOOD else tr("Thumbs", "rated bad")

@@ -26,10 +26,10 @@ class GrowingText:
 class GrowingReply:
     """Reply in progress, from the request until it is stored."""
 
-    def __init__(self, message: Message, awaited: bool = False) -> None:
+    def __init__(self, message: Message, is_placeholder: bool = False) -> None:
         self.message = message
-        self.awaited = awaited
+        self.is_placeholder = is_placeholder
         """True if `message` is a stand-in, because the reply has not begun."""
-        self.words = ""
+        self.waiting_text = ""
         """Text beside the dots, such as the progress of the prefill."""
-        self.said, self.thought = GrowingText(message.content), GrowingText(message.thinking)
+        self.content, self.thinking = GrowingText(message.content), GrowingText(message.thinking)

@@ -11,18 +11,18 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
-from lethe_app.ui.transcript.dates import clock_words, local_day
-from lethe_app.ui.transcript.markdown.blocks import plain
+from lethe_app.ui.transcript.dates import format_time, local_day
+from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 from lethe_app.ui.transcript.model.annotations import MemoryMarks
 from lethe_app.ui.transcript.model.growing_reply import GrowingReply
 from lethe_app.ui.transcript.model.paging import Loader, MessagePages
 from lethe_app.ui.transcript.model.rows import MessageRows, outline_of
 
 Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+_INVALID_INDEX = QModelIndex()
 
 
-async def _nothing(_start: int, _count: int) -> list[Message]:
+async def _load_nothing(_start: int, _count: int) -> list[Message]:
     return []
 
 
@@ -44,40 +44,40 @@ class ChatModel(QAbstractListModel):
         none.
         """
         self._reply: GrowingReply | None = None
-        self.marks = MemoryMarks(self)
-        self._pages = self._pages_from(_nothing)
+        self.annotations = MemoryMarks(self)
+        self._pages = self._create_pages(_load_nothing)
 
-    def _pages_from(self, loader: Loader) -> MessagePages:
-        return MessagePages(self.marks.beside(loader), self._take_page, self.load_failed.emit)
+    def _create_pages(self, loader: Loader) -> MessagePages:
+        return MessagePages(self.annotations.wrap_loader(loader), self._on_page_loaded, self.load_failed.emit)
 
-    def open(self, outlines: Sequence[MessageOutline], loader: Loader) -> None:
+    def show_session(self, outlines: Sequence[MessageOutline], loader: Loader) -> None:
         """Show another session; `loader` loads its messages when they come into view."""
         self.beginResetModel()
         self._pages.close()
-        self._pages = self._pages_from(loader)
+        self._pages = self._create_pages(loader)
         self._rows, self._reply = MessageRows(outlines, self._rows.show_hidden), None
         self._days.clear()
-        self.marks.clear()
+        self.annotations.clear()
         self.endResetModel()
 
     def close(self) -> None:
         """Show no messages and stop loading."""
-        self.open([], _nothing)
+        self.show_session([], _load_nothing)
 
     @property
     def show_hidden(self) -> bool:
         return self._rows.show_hidden
 
-    def set_show_hidden(self, shown: bool) -> None:
+    def set_show_hidden(self, show_hidden: bool) -> None:
         """Set whether hidden messages, such as notes and recalled memories, have rows."""
-        if shown != self._rows.show_hidden:
+        if show_hidden != self._rows.show_hidden:
             self.beginResetModel()
-            self._rows = MessageRows(self._rows.all, shown)
+            self._rows = MessageRows(self._rows.all_outlines, show_hidden)
             self.endResetModel()
 
     # Content
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
+    def rowCount(self, parent: Index = _INVALID_INDEX) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own signature
@@ -87,9 +87,9 @@ class ChatModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self.text_of(index.row())[0]
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self.spoken(index.row())
+                return self.accessible_text(index.row())
             case Qt.ItemDataRole.AccessibleDescriptionRole:
-                return self._spoken_state(index.row())
+                return self._accessible_state(index.row())
         return None
 
     def outline(self, row: int) -> MessageOutline:
@@ -97,62 +97,62 @@ class ChatModel(QAbstractListModel):
 
     def row_of(self, message_id: UUID) -> int | None:
         """Return the row of a message; None if it has none."""
-        return self._rows.find(message_id)
+        return self._rows.find_row(message_id)
 
     def message(self, row: int) -> Message | None:
         """Return the message of a row; None if it is not loaded."""
         outline = self.outline(row)
         if self._reply is not None and self._reply.message.id == outline.id:
             return self._reply.message
-        return self._pages.get(outline.id)
+        return self._pages.find_message(outline.id)
 
     def is_growing(self, row: int) -> bool:
         """Return whether the reply in progress is in this row."""
-        return self._reply is not None and self._rows.find(self._reply.message.id) == row
+        return self._reply is not None and self._rows.find_row(self._reply.message.id) == row
 
     @property
     def growing_row(self) -> int | None:
         """Return the row of the reply in progress; None if there is none."""
-        return None if self._reply is None else self._rows.find(self._reply.message.id)
+        return None if self._reply is None else self._rows.find_row(self._reply.message.id)
 
     @property
-    def waiting_words(self) -> str:
+    def waiting_text(self) -> str:
         """Return the text beside the dots of the awaited reply."""
-        return "" if self._reply is None else self._reply.words
+        return "" if self._reply is None else self._reply.waiting_text
 
     def text_of(self, row: int) -> tuple[str, str]:
         """Return text and thinking of a row; both empty while the message is not loaded."""
         if self._reply is not None and self.is_growing(row):
-            return self._reply.said.text, self._reply.thought.text
+            return self._reply.content.text, self._reply.thinking.text
         message = self.message(row)
         return (message.content, message.thinking) if message else ("", "")
 
-    def day_begun(self, row: int) -> date | None:
+    def separator_day(self, row: int) -> date | None:
         """Return the day for the separator above a row; None if the row above is of the same day or its day is not known."""
         day = self._days.get(self.outline(row).id)
-        before = self._days.get(self.outline(row - 1).id) if row else None
-        return day if day != before and (before is not None or row == 0) else None
+        previous_day = self._days.get(self.outline(row - 1).id) if row else None
+        return day if day != previous_day and (previous_day is not None or row == 0) else None
 
     def is_last_reply(self, row: int) -> bool:
         """Return whether this is the last row and a reply of a persona."""
         return row == len(self._rows) - 1 and self.outline(row).role is Role.ASSISTANT
 
-    def spoken(self, row: int) -> str:
+    def accessible_text(self, row: int) -> str:
         """Return the row for screen readers: speaker, time, and the text without formatting."""
         message = self.message(row)
         if message is None:
             return self.tr("Message {number}, not loaded yet").format(number=row + 1)
         name = message.speaker_name or self.tr("Note")
-        return f"{name}, {clock_words(message.time)}: {plain(self.text_of(row)[0])}"
+        return f"{name}, {format_time(message.time)}: {strip_formatting(self.text_of(row)[0])}"
 
-    def _spoken_state(self, row: int) -> str:
+    def _accessible_state(self, row: int) -> str:
         message = self.message(row)
         if message is None:
             return ""
-        states = self.marks.spoken(row)
+        states = self.annotations.accessible_texts(row)
         if len(message.alternatives) > 1:
-            told = self.tr("swipe {number} of {count}")
-            states.append(told.format(number=message.shown + 1, count=len(message.alternatives)))
+            template = self.tr("swipe {number} of {count}")
+            states.append(template.format(number=message.shown + 1, count=len(message.alternatives)))
         if self.is_growing(row):
             states.append(self.tr("being written"))
         elif not message.current.complete:
@@ -161,45 +161,45 @@ class ChatModel(QAbstractListModel):
 
     # Loading
 
-    def want(self, first: int, last: int) -> None:
+    def request_rows(self, first: int, last: int) -> None:
         """Load the missing messages of these rows and of the row above, which is needed for the day separator."""
         rows = range(max(0, first - 1), min(last + 1, len(self._rows)))
-        missing = [self._rows.position(row) for row in rows if self.message(row) is None]
+        missing = [self._rows.position_of(row) for row in rows if self.message(row) is None]
         if missing:
-            self._pages.want(missing)
+            self._pages.request_pages(missing)
 
-    def retry(self) -> None:
+    def retry_failed_pages(self) -> None:
         """Allow failed pages to be loaded again."""
-        self._pages.retry()
+        self._pages.clear_skipped_pages()
 
-    def _take_page(self, messages: list[Message]) -> None:
+    def _on_page_loaded(self, messages: list[Message]) -> None:
         for message in messages:
             self._days[message.id] = local_day(message.time)
-        rows = [row for message in messages if (row := self._rows.find(message.id)) is not None]
+        rows = [row for message in messages if (row := self._rows.find_row(message.id)) is not None]
         if rows:
-            self._tell_changed(min(rows), max(rows))
+            self._emit_data_changed(min(rows), max(rows))
 
-    def _tell_changed(self, first: int, last: int) -> None:
+    def _emit_data_changed(self, first: int, last: int) -> None:
         self.dataChanged.emit(self.index(first), self.index(last))
 
     # Changes
 
-    def append(self, message: Message) -> None:
+    def append_message(self, message: Message) -> None:
         """Append a message."""
-        self._remember(message)
+        self._keep_message(message)
         self._append_outline(outline_of(message))
 
-    def insert_above(self, message: Message, above: UUID) -> None:
+    def insert_above(self, message: Message, next_message_id: UUID) -> None:
         """Insert a message right above another one; without effect if that is missing or the message is there already."""
-        outline, row = outline_of(message), self._rows.find(above)
-        if row is None or any(each.id == message.id for each in self._rows.all):
+        outline, row = outline_of(message), self._rows.find_row(next_message_id)
+        if row is None or any(each.id == message.id for each in self._rows.all_outlines):
             return
-        self._remember(message)
+        self._keep_message(message)
         if not self._rows.is_shown(outline):
-            self._rows.insert(outline, above)
+            self._rows.insert_above(outline, next_message_id)
             return
         self.beginInsertRows(QModelIndex(), row, row)
-        self._rows.insert(outline, above)
+        self._rows.insert_above(outline, next_message_id)
         self.endInsertRows()
 
     def _append_outline(self, outline: MessageOutline) -> None:
@@ -210,102 +210,102 @@ class ChatModel(QAbstractListModel):
         self._rows.append(outline)
         self.endInsertRows()
 
-    def _remember(self, message: Message) -> None:
+    def _keep_message(self, message: Message) -> None:
         self._pages.add_message(message)
         self._days[message.id] = local_day(message.time)
 
-    def replace(self, message: Message, instead_of: UUID | None = None) -> None:
-        """Show a changed message: edited, with another alternative, or in place of the awaited one `instead_of`."""
-        row = self._rows.find(instead_of or message.id)
+    def replace_message(self, message: Message, placeholder_id: UUID | None = None) -> None:
+        """Show a changed message: edited, with another alternative, or in place of the awaited one `placeholder_id`."""
+        row = self._rows.find_row(placeholder_id or message.id)
         if row is None:
             return
-        self._remember(message)
-        if instead_of is not None and instead_of != message.id:
-            self._pages.drop(instead_of)
+        self._keep_message(message)
+        if placeholder_id is not None and placeholder_id != message.id:
+            self._pages.remove_message(placeholder_id)
         self._rows.replace(row, outline_of(message))
-        self._tell_changed(row, row)
+        self._emit_data_changed(row, row)
 
-    def remove(self, *message_ids: UUID) -> None:
+    def remove_messages(self, *message_ids: UUID) -> None:
         """Remove messages, hidden ones included."""
-        gone = set(message_ids)
-        if not gone:
+        ids = set(message_ids)
+        if not ids:
             return
-        found = (self._rows.find(message_id) for message_id in gone)
+        found = (self._rows.find_row(message_id) for message_id in ids)
         for row in sorted((row for row in found if row is not None), reverse=True):
             self.beginRemoveRows(QModelIndex(), row, row)
             self._rows.remove(row)
             self.endRemoveRows()
-        self._rows.forget_hidden(gone)
-        for message_id in gone:
-            self._pages.drop(message_id)
+        self._rows.remove_hidden(ids)
+        for message_id in ids:
+            self._pages.remove_message(message_id)
 
-    def refresh(self, outlines: Iterable[MessageOutline]) -> None:
+    def refresh_outlines(self, outlines: Iterable[MessageOutline]) -> None:
         """Update to the session's current messages. The model is reset only if messages were reordered or inserted before
         others; otherwise the scroll position is kept.
         """
-        fresh = list(outlines)
-        ids = {outline.id for outline in fresh}
-        self.remove(*(outline.id for outline in self._rows.all if outline.id not in ids))
-        known = len(self._rows.all)
-        if [outline.id for outline in fresh[:known]] != [outline.id for outline in self._rows.all]:
+        new_outlines = list(outlines)
+        ids = {outline.id for outline in new_outlines}
+        self.remove_messages(*(outline.id for outline in self._rows.all_outlines if outline.id not in ids))
+        known_count = len(self._rows.all_outlines)
+        if [outline.id for outline in new_outlines[:known_count]] != [outline.id for outline in self._rows.all_outlines]:
             self.beginResetModel()
-            self._rows = MessageRows(fresh, self._rows.show_hidden)
+            self._rows = MessageRows(new_outlines, self._rows.show_hidden)
             self.endResetModel()
             return
-        for outline in fresh[known:]:
+        for outline in new_outlines[known_count:]:
             self._append_outline(outline)
 
     # Reply in progress
 
-    def await_reply(self, speaker: str, speaker_name: str, session_id: UUID) -> None:
+    def add_placeholder(self, speaker: str, speaker_name: str, session_id: UUID) -> None:
         """Add a stand-in for a reply that has no message yet."""
-        awaited = Message(session_id=session_id, role=Role.ASSISTANT, speaker=speaker, speaker_name=speaker_name)
-        awaited.current.complete = False
-        self._reply = GrowingReply(awaited, awaited=True)
-        self.append(awaited)
+        placeholder = Message(session_id=session_id, role=Role.ASSISTANT, speaker=speaker, speaker_name=speaker_name)
+        placeholder.current.complete = False
+        self._reply = GrowingReply(placeholder, is_placeholder=True)
+        self.append_message(placeholder)
 
-    def say_waiting(self, words: str) -> None:
+    def set_waiting_text(self, text: str) -> None:
         """Set the text beside the dots of the awaited reply."""
         if self._reply is not None:
-            self._reply.words = words
+            self._reply.waiting_text = text
             self.reply_grew.emit()
 
-    def stop_waiting(self) -> None:
+    def remove_placeholder(self) -> None:
         """Remove the stand-in if the reply did not begin."""
-        if self._reply is not None and self._reply.awaited:
-            awaited, self._reply = self._reply, None
-            self.remove(awaited.message.id)
+        if self._reply is not None and self._reply.is_placeholder:
+            placeholder, self._reply = self._reply, None
+            self.remove_messages(placeholder.message.id)
 
-    def begin_reply(self, message: Message) -> None:
+    def start_reply(self, message: Message) -> None:
         """Start a reply: a new message, another alternative of one, or the continuation of one. It replaces the stand-in."""
-        awaited = self._reply.message.id if self._reply is not None and self._reply.awaited else None
+        placeholder_id = self._reply.message.id if self._reply is not None and self._reply.is_placeholder else None
         self._reply = GrowingReply(message)
-        if self._rows.find(message.id) is not None:
-            if awaited is not None:
-                self.remove(awaited)
-            self.replace(message)
-        elif awaited is not None:
-            self.replace(message, instead_of=awaited)
+        if self._rows.find_row(message.id) is not None:
+            if placeholder_id is not None:
+                self.remove_messages(placeholder_id)
+            self.replace_message(message)
+        elif placeholder_id is not None:
+            self.replace_message(message, placeholder_id=placeholder_id)
         else:
-            self.append(message)
+            self.append_message(message)
 
-    def append_said(self, text: str) -> None:
+    def append_content(self, text: str) -> None:
         """Append to the text of the reply in progress."""
         if self._reply is not None:
-            self._reply.said.append(text)
+            self._reply.content.append(text)
             self.reply_grew.emit()
 
-    def append_thought(self, text: str) -> None:
+    def append_thinking(self, text: str) -> None:
         """Append to the thinking of the reply in progress."""
         if self._reply is not None:
-            self._reply.thought.append(text)
+            self._reply.thinking.append(text)
             self.reply_grew.emit()
 
-    def finish(self, message: Message) -> None:
+    def finish_reply(self, message: Message) -> None:
         """Replace the reply in progress by the stored `message`."""
-        if self._rows.find(message.id) is None:
-            self.begin_reply(message)
+        if self._rows.find_row(message.id) is None:
+            self.start_reply(message)
         self._reply = None
-        self.replace(message)
-        if (row := self._rows.find(message.id)) is not None:
+        self.replace_message(message)
+        if (row := self._rows.find_row(message.id)) is not None:
             self.reply_finished.emit(row)

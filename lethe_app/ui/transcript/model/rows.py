@@ -17,57 +17,57 @@ class MessageRows:
     """Outlines of all messages by position in the session, and the rows of the visible ones."""
 
     def __init__(self, outlines: Sequence[MessageOutline] = (), show_hidden: bool = False) -> None:
-        self.all = list(outlines)
+        self.all_outlines = list(outlines)
         self.show_hidden = show_hidden
-        self._shown: list[int] = []
-        self._row_of: dict[UUID, int] = {}
-        self.recount()
+        self._visible_positions: list[int] = []
+        self._rows_by_id: dict[UUID, int] = {}
+        self.rebuild_rows()
 
-    def recount(self) -> None:
+    def rebuild_rows(self) -> None:
         """Compute the rows of all messages again."""
-        self._shown = [position for position, outline in enumerate(self.all) if self.is_shown(outline)]
-        self._row_of = {self.all[position].id: row for row, position in enumerate(self._shown)}
+        self._visible_positions = [position for position, outline in enumerate(self.all_outlines) if self.is_shown(outline)]
+        self._rows_by_id = {self.all_outlines[position].id: row for row, position in enumerate(self._visible_positions)}
 
     def is_shown(self, outline: MessageOutline) -> bool:
         return self.show_hidden or not outline.hidden
 
     def __len__(self) -> int:
-        return len(self._shown)
+        return len(self._visible_positions)
 
     def __getitem__(self, row: int) -> MessageOutline:
-        return self.all[self._shown[row]]
+        return self.all_outlines[self._visible_positions[row]]
 
-    def position(self, row: int) -> int:
+    def position_of(self, row: int) -> int:
         """Return the position in the session of the message in a row."""
-        return self._shown[row]
+        return self._visible_positions[row]
 
-    def find(self, message_id: UUID) -> int | None:
+    def find_row(self, message_id: UUID) -> int | None:
         """Return the row of a message; None if it is hidden or missing."""
-        return self._row_of.get(message_id)
+        return self._rows_by_id.get(message_id)
 
     def append(self, outline: MessageOutline) -> None:
         if self.is_shown(outline):
-            self._row_of[outline.id] = len(self._shown)
-            self._shown.append(len(self.all))
-        self.all.append(outline)
+            self._rows_by_id[outline.id] = len(self._visible_positions)
+            self._visible_positions.append(len(self.all_outlines))
+        self.all_outlines.append(outline)
 
-    def insert(self, outline: MessageOutline, above: UUID) -> None:
+    def insert_above(self, outline: MessageOutline, next_message_id: UUID) -> None:
         """Insert an outline right above another message, which must exist."""
-        position = next(place for place, each in enumerate(self.all) if each.id == above)
-        self.all.insert(position, outline)
-        self.recount()
+        position = next(place for place, each in enumerate(self.all_outlines) if each.id == next_message_id)
+        self.all_outlines.insert(position, outline)
+        self.rebuild_rows()
 
     def replace(self, row: int, outline: MessageOutline) -> None:
         """Replace the outline in a row by that of the same message or of its successor."""
-        del self._row_of[self[row].id]
-        self.all[self._shown[row]] = outline
-        self._row_of[outline.id] = row
+        del self._rows_by_id[self[row].id]
+        self.all_outlines[self._visible_positions[row]] = outline
+        self._rows_by_id[outline.id] = row
 
     def remove(self, row: int) -> None:
-        del self.all[self._shown[row]]
-        self.recount()
+        del self.all_outlines[self._visible_positions[row]]
+        self.rebuild_rows()
 
-    def forget_hidden(self, gone: set[UUID]) -> None:
+    def remove_hidden(self, message_ids: set[UUID]) -> None:
         """Remove messages that have no row."""
-        self.all = [outline for outline in self.all if outline.id not in gone]
-        self.recount()
+        self.all_outlines = [outline for outline in self.all_outlines if outline.id not in message_ids]
+        self.rebuild_rows()

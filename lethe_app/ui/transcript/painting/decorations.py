@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextBlock
 
-from lethe_app.ui.core.formatting import recalled_in_words
-from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.formatting import format_recalled_count
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
 from lethe_app.ui.transcript.painting.document import MessageDocument
-from lethe_app.ui.transcript.painting.message_layout import CHIP_SIGN, MessageSheet
-from lethe_app.ui.transcript.painting.style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, clear
+from lethe_app.ui.transcript.painting.message_layout import CHIP_ICON_SIZE, MessageSheet
+from lethe_app.ui.transcript.painting.style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, with_opacity
 
-OPTICAL = 5
+CODE_BOX_OFFSET = 5
 """Offset of the top of code boxes: text is low in lines of fixed height, so the box begins a little lower too."""
 
 
-def draw_marks(painter: QPainter, document: MessageDocument, style: MessageStyle, clip: QRectF) -> None:
+def draw_decorations(painter: QPainter, document: MessageDocument, style: MessageStyle, clip: QRectF) -> None:
     """Paint the decorations below the text, in document coordinates."""
-    if not document.has_marks:
+    if not document.has_decorations:
         return
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(style.border, 1))
@@ -29,23 +29,23 @@ def draw_marks(painter: QPainter, document: MessageDocument, style: MessageStyle
     for rect in _code_boxes(document):
         if rect.intersects(clip):
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CONTROL, RADIUS_CONTROL)
-    for rect, tops in document.tables():
+    for rect, tops in document.list_table_rects():
         for number, top in enumerate(tops[1:]):
             line = QRectF(rect.left(), round(top), rect.width(), 1)
             painter.fillRect(line, style.border if number else style.quote_bar)
     for rect in _quote_bars(document):
         painter.fillRect(rect, style.quote_bar)
-    _draw_markers(painter, document, style, clip.adjusted(-INDENT * 2, 0, 0, 0))
+    _draw_rules_and_markers(painter, document, style, clip.adjusted(-INDENT * 2, 0, 0, 0))
 
 
-def _draw_markers(painter: QPainter, document: MessageDocument, style: MessageStyle, clip: QRectF) -> None:
-    for block, lines, text_block in document.laid_out():
+def _draw_rules_and_markers(painter: QPainter, document: MessageDocument, style: MessageStyle, clip: QRectF) -> None:
+    for block, lines, text_block in document.list_block_rects():
         if not lines.intersects(clip):
             continue
         if block.kind is BlockKind.RULE:
             left = style.left_of(block)
             top = round(text_block.layout().position().y())
-            painter.fillRect(QRectF(left, top, document.text.textWidth() - left, 1), style.border)
+            painter.fillRect(QRectF(left, top, document.text_document.textWidth() - left, 1), style.border)
         if block.marker:
             _draw_marker(painter, style, block, lines, text_block)
 
@@ -53,19 +53,19 @@ def _draw_markers(painter: QPainter, document: MessageDocument, style: MessageSt
 def _code_boxes(document: MessageDocument) -> Iterator[QRectF]:
     """Yield one rectangle around the lines of each code block."""
     top = 0.0
-    for block, lines, _ in document.laid_out():
+    for block, lines, _ in document.list_block_rects():
         if block.kind is BlockKind.CODE:
             if block.edges[0]:
-                top = lines.top() - CODE_PAD + OPTICAL
+                top = lines.top() - CODE_PAD + CODE_BOX_OFFSET
             if block.edges[1]:
                 left = MessageStyle.left_of(block)
-                yield QRectF(left, top, document.text.textWidth() - left, lines.bottom() + CODE_PAD + 1 - top)
+                yield QRectF(left, top, document.text_document.textWidth() - left, lines.bottom() + CODE_PAD + 1 - top)
 
 
 def _quote_bars(document: MessageDocument) -> Iterator[QRectF]:
     """Yield a bar for each level of each quote, from its first line to its last."""
     open_bars: list[QRectF] = []
-    for block, lines, _ in document.laid_out():
+    for block, lines, _ in document.list_block_rects():
         while len(open_bars) > block.quote:
             yield open_bars.pop()
         for level, bar in enumerate(open_bars):
@@ -86,19 +86,23 @@ def _draw_marker(painter: QPainter, style: MessageStyle, block: Block, lines: QR
     painter.drawText(QPointF(left, baseline), block.marker)
 
 
-def draw_chip(painter: QPainter, sheet: MessageSheet, style: MessageStyle, *, chosen: bool) -> None:
+def draw_memory_chip(painter: QPainter, message_layout: MessageSheet, style: MessageStyle, *, is_highlighted: bool) -> None:
     """Paint the chip with the number of recalled memories below a reply. It is amber, the colour of memory in the whole
     window.
     """
-    rect, amber = sheet.chip_rect, style.palette.amber
-    if chosen:
+    rect, amber = message_layout.chip_rect, style.palette.amber
+    if is_highlighted:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(clear(amber, 0.14))
+        painter.setBrush(with_opacity(amber, 0.14))
         painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
-    sign = QRect(rect.left() + SPACE_2, rect.center().y() - CHIP_SIGN // 2, CHIP_SIGN, CHIP_SIGN)
-    icon("remembered", amber, CHIP_SIGN).paint(painter, sign)
+    icon_rect = QRect(rect.left() + SPACE_2, rect.center().y() - CHIP_ICON_SIZE // 2, CHIP_ICON_SIZE, CHIP_ICON_SIZE)
+    load_icon("remembered", amber, CHIP_ICON_SIZE).paint(painter, icon_rect)
     painter.setFont(style.small_font)
     painter.setPen(QColor(amber))
-    words = rect.adjusted(SPACE_2 + CHIP_SIGN + SPACE_1, 0, 0, 0)
-    painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, recalled_in_words(sheet.memories))
+    text_rect = rect.adjusted(SPACE_2 + CHIP_ICON_SIZE + SPACE_1, 0, 0, 0)
+    painter.drawText(
+        text_rect,
+        Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+        format_recalled_count(message_layout.memory_count),
+    )

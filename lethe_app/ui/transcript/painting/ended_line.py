@@ -20,7 +20,7 @@ class EndedLine(QLabel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._words, self._link = "", ""
+        self._text, self._link_colour = "", ""
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
@@ -31,20 +31,22 @@ class EndedLine(QLabel):
         self.linkActivated.connect(lambda _address: self.continue_wanted.emit())
         self.hide()
 
-    def say(self, words: str) -> None:
+    def announce_text(self, text: str) -> None:
         """Set the text and announce it to screen readers."""
-        self._words = words
-        self._write()
+        self._text = text
+        self._update_text()
         if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
-    def restyle(self, style: MessageStyle) -> None:
+    def apply_style(self, style: MessageStyle) -> None:
         """Apply colours and small font of the transcript."""
-        self._link = style.palette.water
+        self._link_colour = style.palette.water
         self.setFont(style.small_font)
         self.setStyleSheet(f"color: {style.palette.muted}; background: transparent;")
-        self._write()
+        self._update_text()
 
-    def _write(self) -> None:
-        link = f'<a href="continue" style="color: {self._link}; text-decoration: none;">{escape(self.tr("Continue"))}</a>'
-        self.setText(f"{escape(self._words)} · {link}")
+    def _update_text(self) -> None:
+        link = (
+            f'<a href="continue" style="color: {self._link_colour}; text-decoration: none;">{escape(self.tr("Continue"))}</a>'
+        )
+        self.setText(f"{escape(self._text)} · {link}")

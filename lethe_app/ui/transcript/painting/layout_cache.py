@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.message_layout import MessageSheet, guess_height
+from lethe_app.ui.transcript.painting.message_layout import MessageSheet, estimate_height
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
-KEPT = 240
+MAX_CACHED_LAYOUTS = 240
 """Maximum number of cached layouts."""
 
 
@@ -19,59 +19,77 @@ class Sheets:
 
     def __init__(self, style: MessageStyle, width: int = 1) -> None:
         self.style, self.width = style, width
-        self._kept: OrderedDict[UUID, MessageSheet] = OrderedDict()
+        self._layouts: OrderedDict[UUID, MessageSheet] = OrderedDict()
         self._open_thoughts: set[UUID] = set()
         self._open_tools: set[UUID] = set()
-        self.editing: UUID | None = None
+        self.edited_message_id: UUID | None = None
         """Id of the message that is being edited."""
         self.editor_height = 0
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._layouts)
 
-    def restyle(self, style: MessageStyle) -> None:
+    def set_style(self, style: MessageStyle) -> None:
         """Set another style and discard all layouts."""
         self.style = style
-        self._kept.clear()
+        self._layouts.clear()
 
     def clear(self) -> None:
         """Discard layouts and expanded parts, because another session is on display."""
-        self._kept.clear()
+        self._layouts.clear()
         self._open_thoughts.clear()
         self._open_tools.clear()
 
-    def get(self, model: ChatModel, row: int) -> MessageSheet | None:
+    def get_layout(self, model: ChatModel, row: int) -> MessageSheet | None:
         """Return the up-to-date layout of a row; None while its message is not loaded."""
         message = model.message(row)
         if message is None:
             return None
-        sheet = self._kept.get(message.id)
-        if sheet is None:
-            sheet = self._kept[message.id] = MessageSheet(self.style, self.width)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+        message_layout = self._layouts.get(message.id)
+        if message_layout is None:
+            message_layout = self._layouts[message.id] = MessageSheet(self.style, self.width)
+            while len(self._layouts) > MAX_CACHED_LAYOUTS:
+                self._layouts.popitem(last=False)
         else:
-            self._kept.move_to_end(message.id)
-        self._bring_up_to_date(model, row, sheet)
-        return sheet
+            self._layouts.move_to_end(message.id)
+        self._update_layout(model, row, message_layout)
+        return message_layout
 
-    def _bring_up_to_date(self, model: ChatModel, row: int, sheet: MessageSheet) -> None:
-        message, day, growing = model.message(row), model.day_begun(row), model.is_growing(row)
+    def _update_layout(self, model: ChatModel, row: int, message_layout: MessageSheet) -> None:
+        message, day, growing = model.message(row), model.separator_day(row), model.is_growing(row)
         if message is None:
             return
-        editor = self.editor_height if message.id == self.editing else 0
-        is_open, memories, told = message.id in self._open_thoughts, model.marks.count_of(row), model.marks.looked_up(row)
-        settled = sheet.message is message and sheet.day == day and not growing and not sheet.growing
-        known = sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up, sheet.done, sheet.done_open
-        done, done_open = model.marks.tools.results_of(message.id), message.id in self._open_tools
+        editor_height = self.editor_height if message.id == self.edited_message_id else 0
+        is_open, memories, web_lookup = (
+            message.id in self._open_thoughts,
+            model.annotations.memory_count_of(row),
+            model.annotations.find_web_lookup(row),
+        )
+        is_unchanged = (
+            message_layout.message is message and message_layout.day == day and not growing and not message_layout.is_growing
+        )
+        previous_state = (
+            message_layout.editor_height,
+            message_layout.are_thoughts_open,
+            message_layout.memory_count,
+            message_layout.web_lookup,
+            message_layout.tool_results,
+            message_layout.are_tools_open,
+        )
+        tool_results, are_tools_open = model.annotations.tools.results_of(message.id), message.id in self._open_tools
         # Layout is skipped if nothing has changed, because `get` is called whenever a row is measured or painted.
-        if not settled or known != (editor, is_open, memories, told, done, done_open):
-            sheet.done, sheet.done_open = done, done_open
-            sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up = editor, is_open, memories, told
-            said, thought = model.text_of(row)
-            sheet.show(message, said, thought, day, growing)
-        sheet.verdict = model.marks.thumbs.rating_of(row)
-        sheet.set_width(self.width)
+        if not is_unchanged or previous_state != (editor_height, is_open, memories, web_lookup, tool_results, are_tools_open):
+            message_layout.tool_results, message_layout.are_tools_open = tool_results, are_tools_open
+            (
+                message_layout.editor_height,
+                message_layout.are_thoughts_open,
+                message_layout.memory_count,
+                message_layout.web_lookup,
+            ) = editor_height, is_open, memories, web_lookup
+            content, thinking = model.text_of(row)
+            message_layout.set_message(message, content, thinking, day, growing)
+        message_layout.rating = model.annotations.ratings.rating_of(row)
+        message_layout.set_width(self.width)
 
     def toggle_tools(self, message_id: UUID) -> None:
         self._open_tools ^= {message_id}
@@ -82,10 +100,10 @@ class Sheets:
     def are_thoughts_open(self, message_id: UUID) -> bool:
         return message_id in self._open_thoughts
 
-    def guesses(self, model: ChatModel) -> Iterator[int]:
+    def estimate_heights(self, model: ChatModel) -> Iterator[int]:
         """Return the estimated heights of all rows."""
-        return (self.guess(model, row) for row in range(model.rowCount()))
+        return (self.estimate_row_height(model, row) for row in range(model.rowCount()))
 
-    def guess(self, model: ChatModel, row: int) -> int:
+    def estimate_row_height(self, model: ChatModel, row: int) -> int:
         """Return the estimated height of a row."""
-        return guess_height(self.style, self.width, model.outline(row).length)
+        return estimate_height(self.style, self.width, model.outline(row).length)

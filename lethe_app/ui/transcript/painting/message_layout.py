@@ -12,24 +12,24 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.tools import ToolResult
 from lethe_app.services.web.chat_lookup import LookedUp
-from lethe_app.ui.core.formatting import recalled_in_words
+from lethe_app.ui.core.formatting import format_recalled_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
-from lethe_app.ui.transcript.markdown.blocks import read
+from lethe_app.ui.transcript.markdown.blocks import parse_message
 from lethe_app.ui.transcript.markdown.streaming import GrowingProse
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.source_list import SourceList
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.painting.tool_list import ToolList
 
-FOOT = 32
+FOOTER_HEIGHT = 32
 """Space below the text, in which the action buttons appear."""
-CHOICE_ROOM = 22
+INFO_LINE_HEIGHT = 22
 """Additional space for the line with the number of the alternative or the chip, so that the gap below it is as wide as
 others.
 """
-DAY_ROOM = SPACE_8 + SPACE_6
+DAY_SEPARATOR_HEIGHT = SPACE_8 + SPACE_6
 """Height of the day separator."""
-CHIP, CHIP_SIGN = 24, 13
+CHIP_MIN_HEIGHT, CHIP_ICON_SIZE = 24, 13
 """Minimum height of the memory chip, and the size of its icon."""
 THOUGHTS_INDENT = SPACE_4 + SPACE_2
 
@@ -39,10 +39,10 @@ def header_height(style: MessageStyle) -> int:
     return round(style.pixels * 1.5)
 
 
-def guess_height(style: MessageStyle, width: int, length: int) -> int:
+def estimate_height(style: MessageStyle, width: int, length: int) -> int:
     """Return the estimated height of a message of `length` characters."""
-    lines = max(1, ceil(length * style.letter * 1.08 / width))
-    return header_height(style) + lines * style.line + FOOT
+    lines = max(1, ceil(length * style.letter_width * 1.08 / width))
+    return header_height(style) + lines * style.line_height + FOOTER_HEIGHT
 
 
 class MessageSheet:
@@ -52,28 +52,28 @@ class MessageSheet:
         self.style, self.width = style, width
         self.message: Message | None = None
         self.day: date | None = None
-        self.growing = False
-        self.waiting = False
-        self.thoughts_open = False
+        self.is_growing = False
+        self.is_waiting = False
+        self.are_thoughts_open = False
         self.editor_height = 0
-        self.memories = 0
+        self.memory_count = 0
         """Number of memories recalled for the reply."""
-        self.verdict: ReplyRating | None = None
+        self.rating: ReplyRating | None = None
         """The user's rating of the alternative on display."""
-        self.looked_up: LookedUp | None = None
-        self.sources: SourceList | None = None
-        self.done: tuple[ToolResult, ...] = ()
+        self.web_lookup: LookedUp | None = None
+        self.source_list: SourceList | None = None
+        self.tool_results: tuple[ToolResult, ...] = ()
         """Tool results of the reply."""
-        self.done_open = False
-        self.tools: ToolList | None = None
-        self.thoughts: MessageDocument | None = None
-        self._said: tuple[str, bool] | None = None
+        self.are_tools_open = False
+        self.tool_list: ToolList | None = None
+        self.thoughts_document: MessageDocument | None = None
+        self._laid_out_text: tuple[str, bool] | None = None
         """Text that is laid out, and whether it breaks off."""
-        self._thought = ""
-        self._stream: GrowingProse | None = None
-        self._thought_stream = GrowingProse()
+        self._thinking = ""
+        self._content_parser: GrowingProse | None = None
+        self._thinking_parser = GrowingProse()
         self.document = MessageDocument(style, width)
-        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.mark_top = self.foot_top = self.height = 0
+        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.stopped_top = self.footer_top = self.height = 0
         self.sources_top = self.tools_top = 0
 
     @property
@@ -83,138 +83,150 @@ class MessageSheet:
 
     @property
     def has_thoughts(self) -> bool:
-        return bool(self._thought)
+        return bool(self._thinking)
 
     @property
     def is_stopped(self) -> bool:
         """Return whether the reply was stopped before it was complete."""
-        return self.message is not None and not self.growing and not self.message.current.complete
+        return self.message is not None and not self.is_growing and not self.message.current.complete
 
     @property
-    def breaks_off(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Return whether the text is incomplete, for now or for good."""
-        return self.growing or self.is_stopped
+        return self.is_growing or self.is_stopped
 
     @property
-    def thoughts_words(self) -> int:
-        return len(self._thought.split())
+    def thoughts_word_count(self) -> int:
+        return len(self._thinking.split())
 
-    def show(self, message: Message, said: str, thought: str, day: date | None, growing: bool) -> None:
+    def set_message(self, message: Message, content: str, thinking: str, day: date | None, is_growing: bool) -> None:
         """Show a message in its current state; text that is laid out already is kept."""
         if self.message is None and message.role in {Role.SYSTEM, Role.TOOL}:
-            self.document = MessageDocument(self.style, self.width, quiet=True)
-        self.message, self.day, self._thought = message, day, thought.strip()
-        if growing and self._stream is None:
-            self._stream = GrowingProse()
-        self.growing, self.waiting = growing, growing and not said.strip()
-        if (said, self.breaks_off) != self._said:
-            self._said = (said, self.breaks_off)
-            blocks = self._stream.read(said) if self._stream and growing else read(said, breaks_off=self.breaks_off)
-            self.document.show(blocks)
-        if not growing:
-            self._stream = None
-        self.arrange()
+            self.document = MessageDocument(self.style, self.width, is_muted=True)
+        self.message, self.day, self._thinking = message, day, thinking.strip()
+        if is_growing and self._content_parser is None:
+            self._content_parser = GrowingProse()
+        self.is_growing, self.is_waiting = is_growing, is_growing and not content.strip()
+        if (content, self.is_incomplete) != self._laid_out_text:
+            self._laid_out_text = (content, self.is_incomplete)
+            blocks = (
+                self._content_parser.parse_text(content)
+                if self._content_parser and is_growing
+                else parse_message(content, is_incomplete=self.is_incomplete)
+            )
+            self.document.set_blocks(blocks)
+        if not is_growing:
+            self._content_parser = None
+        self.compute_layout()
 
     def set_width(self, width: int) -> None:
         """Lay the message out in another width."""
         if width != self.width:
             self.width = width
             self.document.set_width(width)
-            self.arrange()
+            self.compute_layout()
 
-    def arrange(self) -> None:
+    def compute_layout(self) -> None:
         """Compute the place of every part."""
         top = self.header_top
         if not self.is_note:
             top += header_height(self.style)
         if self.has_thoughts:
-            top = self._arrange_thoughts(top)
+            top = self._layout_thoughts(top)
         self.prose_top = top
         if self.editor_height:
-            self.mark_top = top + self.editor_height
+            self.stopped_top = top + self.editor_height
         else:
-            self.mark_top = top + self.document.height
-        if self.waiting:
-            self.mark_top = top + self.style.line
-        self.sources_top = self.mark_top + (self.style.line if self.is_stopped else 0)
-        self.sources = SourceList(self.style, self.width, self.looked_up) if self.looked_up and not self.waiting else None
-        self.tools_top = self.sources_top + (self.sources.height if self.sources else 0)
-        shown = bool(self.done) and not self.waiting
-        self.tools = ToolList(self.style, self.width, self.done, is_open=self.done_open) if shown else None
-        self.foot_top = self.tools_top + (self.tools.height if self.tools else 0) + 2
-        self.height = self.foot_top - 2 + (CHOICE_ROOM if self.alternatives[1] > 1 or self.memories else 0) + FOOT
+            self.stopped_top = top + self.document.height
+        if self.is_waiting:
+            self.stopped_top = top + self.style.line_height
+        self.sources_top = self.stopped_top + (self.style.line_height if self.is_stopped else 0)
+        self.source_list = (
+            SourceList(self.style, self.width, self.web_lookup) if self.web_lookup and not self.is_waiting else None
+        )
+        self.tools_top = self.sources_top + (self.source_list.height if self.source_list else 0)
+        are_tools_shown = bool(self.tool_results) and not self.is_waiting
+        self.tool_list = (
+            ToolList(self.style, self.width, self.tool_results, is_open=self.are_tools_open) if are_tools_shown else None
+        )
+        self.footer_top = self.tools_top + (self.tool_list.height if self.tool_list else 0) + 2
+        self.height = (
+            self.footer_top - 2 + (INFO_LINE_HEIGHT if self.alternatives[1] > 1 or self.memory_count else 0) + FOOTER_HEIGHT
+        )
 
-    def _arrange_thoughts(self, top: int) -> int:
+    def _layout_thoughts(self, top: int) -> int:
         self.thoughts_top = top
-        top += self.style.line + SPACE_1
-        if self.thoughts_open:
+        top += self.style.line_height + SPACE_1
+        if self.are_thoughts_open:
             width = self.width - THOUGHTS_INDENT
-            if self.thoughts is None:
-                self.thoughts = MessageDocument(self.style, width, quiet=True)
-            self.thoughts.set_width(width)
-            self.thoughts.show(self._thought_stream.read(self._thought, breaks_off=self.breaks_off))
+            if self.thoughts_document is None:
+                self.thoughts_document = MessageDocument(self.style, width, is_muted=True)
+            self.thoughts_document.set_width(width)
+            self.thoughts_document.set_blocks(
+                self._thinking_parser.parse_text(self._thinking, is_incomplete=self.is_incomplete)
+            )
             self.thoughts_text_top = top
-            top += self.thoughts.height + SPACE_3
+            top += self.thoughts_document.height + SPACE_3
         else:
-            self.thoughts = None
+            self.thoughts_document = None
         return top
 
     @property
     def header_top(self) -> int:
         """Return the top of the header, which is below the day separator."""
-        return DAY_ROOM if self.day else 0
+        return DAY_SEPARATOR_HEIGHT if self.day else 0
 
     @property
     def thoughts_rect(self) -> QRect:
         """Return the clickable line that expands the thinking; empty if there is none."""
-        return QRect(0, self.thoughts_top, min(self.width, 220), self.style.line) if self.has_thoughts else QRect()
+        return QRect(0, self.thoughts_top, min(self.width, 220), self.style.line_height) if self.has_thoughts else QRect()
 
     @property
     def tools_rect(self) -> QRect:
         """Return the clickable line that expands the tool calls; empty if there is none."""
-        return self.tools.head.translated(0, self.tools_top) if self.tools else QRect()
+        return self.tool_list.header_rect.translated(0, self.tools_top) if self.tool_list else QRect()
 
     @property
     def prose_rect(self) -> QRect:
-        return QRect(0, self.prose_top, self.width, max(self.document.height, self.style.line))
+        return QRect(0, self.prose_top, self.width, max(self.document.height, self.style.line_height))
 
     @property
     def waiting_rect(self) -> QRect:
-        return QRect(0, self.prose_top, self.width, self.style.line)
+        return QRect(0, self.prose_top, self.width, self.style.line_height)
 
     @property
     def chip_rect(self) -> QRect:
         """Return the rectangle of the memory chip, at the left below the text; empty without memories."""
-        if not self.memories:
+        if not self.memory_count:
             return QRect()
-        words = QFontMetrics(self.style.small_font).horizontalAdvance(recalled_in_words(self.memories))
-        height = max(CHIP, round(self.style.pixels * 1.6))
-        return QRect(-SPACE_2, self.foot_top - 1, words + CHIP_SIGN + SPACE_1 + 2 * SPACE_2, height)
+        text_width = QFontMetrics(self.style.small_font).horizontalAdvance(format_recalled_count(self.memory_count))
+        height = max(CHIP_MIN_HEIGHT, round(self.style.pixels * 1.6))
+        return QRect(-SPACE_2, self.footer_top - 1, text_width + CHIP_ICON_SIZE + SPACE_1 + 2 * SPACE_2, height)
 
     @property
-    def foot_left(self) -> int:
+    def footer_left(self) -> int:
         """Return the left edge of the rest of the line with the chip."""
-        return self.chip_rect.right() + SPACE_2 if self.memories else 0
+        return self.chip_rect.right() + SPACE_2 if self.memory_count else 0
 
     def position_at(self, x: float, y: float) -> int:
         """Return the text position nearest to a point."""
         if y < self.prose_top:
             return 0
         if y > self.prose_top + self.document.height:
-            return self.document.end
+            return self.document.end_position
         return self.document.position_at(QPointF(max(x, 0), y - self.prose_top))
 
     def link_at(self, x: float, y: float) -> str:
         """Return the address of the link or source at a point; empty if there is none."""
-        if self.sources is not None and y >= self.sources_top:
-            return self.sources.address_at(x, y - self.sources_top)
-        inside = QRectF(self.prose_rect).contains(QPointF(x, y))
-        return self.document.link_at(QPointF(x, y - self.prose_top)) if inside else ""
+        if self.source_list is not None and y >= self.sources_top:
+            return self.source_list.address_at(x, y - self.sources_top)
+        is_in_text = QRectF(self.prose_rect).contains(QPointF(x, y))
+        return self.document.link_at(QPointF(x, y - self.prose_top)) if is_in_text else ""
 
     @property
     def links(self) -> list[str]:
         """Return the distinct addresses in the text and in the sources."""
-        return list(dict.fromkeys([*self.document.links(), *(self.sources.addresses if self.sources else [])]))
+        return list(dict.fromkeys([*self.document.list_links(), *(self.source_list.addresses if self.source_list else [])]))
 
     @property
     def alternatives(self) -> tuple[int, int]:
@@ -225,6 +237,6 @@ class MessageSheet:
         return min(self.message.shown + 1, count), count
 
     @property
-    def name(self) -> str:
+    def speaker_name(self) -> str:
         """Return the display name of the speaker."""
         return self.message.speaker_name if self.message else ""
