@@ -33,6 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: STORIES not in item.path.parents)
 
 
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of every later collection of garbage: thousands of tests, which would be walked each time."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Collect in this thread, after every test with a window and now and then after others."""
