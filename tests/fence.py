@@ -1,7 +1,7 @@
 """Keeps the whole run of the tests on this machine: a socket to anywhere else, or a name looked up, is refused and noted.
 
 It stands in this process. Libraries that open sockets without Python (the one that asks DuckDuckGo) do not see it and are never
-run in tests; `tests/services/test_surfing.py` proves that nothing imports them before somebody searches.
+run in tests; `tests/services/web/test_gate.py` proves that nothing imports them before somebody searches.
 """
 
 from __future__ import annotations

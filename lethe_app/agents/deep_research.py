@@ -50,8 +50,8 @@ class DeepResearch:
         bounds: Bounds | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create a run. Without an asker no model is used and pages are quoted. `tokens_used` returns the number of tokens used so
-        far.
+        """Create a run. Without an asker no model is used and pages are quoted. `tokens_used` returns the number of tokens used
+        so far.
         """
         self._gathering, self._task_model, self._count_tokens = gathering, task_model, count_tokens
         self._on_progress, self._tokens_used = on_progress, tokens_used

@@ -182,8 +182,8 @@ def _build_draft(request: Request) -> _Draft:
 
 
 def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
-    """Return the index of the newest user message unless `_MAX_LATER_TURNS` turns followed it, else of the last turn. Tool turns do
-    not count.
+    """Return the index of the newest user message unless `_MAX_LATER_TURNS` turns followed it, else of the last turn. Tool
+    turns do not count.
     """
     later_turns = 0
     for index in range(len(turns) - 1, -1, -1):

@@ -88,7 +88,8 @@ class Compiled:
 def compile_system(
     preset: SystemPreset, persona: Persona, user: Persona | None, macro_context: MacroContext, extras: Extras
 ) -> Compiled:
-    """Compile the system prompt. `macro_context` provides names, moment and, in its texts, a scenario that overrides the persona's.
+    """Compile the system prompt. `macro_context` provides names, moment and, in its texts, a scenario that overrides the
+    persona's.
 
     A persona's own system prompt replaces the preset's and may include it as {{original}}. A bio that the prompt does not
     include is appended, so that nothing written about either side is lost.

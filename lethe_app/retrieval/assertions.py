@@ -120,8 +120,8 @@ def is_evidence(text: str, speaker: str, personas: Collection[str], previous_lin
     """Return whether a message may count as evidence for its session.
 
     A persona's line must state something that is not about the user, and must not answer a question that the user asks about
-    themselves (`previous_line` is the line above it): what a persona says about the user is either known from the user or invented.
-    If `personas` is empty, people talk to people, and what somebody asks another about is something they know of.
+    themselves (`previous_line` is the line above it): what a persona says about the user is either known from the user or
+    invented. If `personas` is empty, people talk to people, and what somebody asks another about is something they know of.
     """
     line = classify_line(text)
     if not personas:

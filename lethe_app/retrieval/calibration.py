@@ -136,20 +136,21 @@ def fit_thresholds(pairs: Sequence[Pair], distances: Sequence[float], embedder: 
     """Fit the thresholds to the distances that an embedder gives the pairs. Every kind weighs alike, however many pairs it
     has.
 
-    - `duplicate`: the largest threshold with a precision of at least `DUPLICATE_PRECISION` for duplicates; else the most precise one,
-      unless its precision is below `MIN_PRECISION`. `same_words`: the same among pairs whose words do not contradict it.
+    - `duplicate`: the largest threshold with a precision of at least `DUPLICATE_PRECISION` for duplicates; else the most
+    precise one, unless its precision is below `MIN_PRECISION`. `same_words`: the same among pairs whose words do not contradict
+    it.
     - `update`: the threshold that best separates duplicates and updates from related and unrelated pairs: just below it a
       pair is still more likely one of the former.
-    - `same_memory`: the largest threshold with a precision of at least `REPLACEMENT_PRECISION` for duplicates and updates, but never above
-      `same_words`: the replaced memory is lost, and in a real memory far more near neighbours are merely related than among
-      the pairs.
+    - `same_memory`: the largest threshold with a precision of at least `REPLACEMENT_PRECISION` for duplicates and updates, but
+    never above `same_words`: the replaced memory is lost, and in a real memory far more near neighbours are merely related than
+    among the pairs.
     - `rag_limit`, `natural`: the largest threshold that meets `AIMS`.
 
     duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
 
-    If the wanted pairs are not nearer by `calibration_threshold.MIN_STANDARD_ERRORS` standard errors (an uninformative embedder, or too few
-    pairs), a threshold falls back to near identity: `MAX_IDENTITY_DISTANCE`, or half the distance of the nearest pair that is no
-    duplicate, whichever is smaller.
+    If the wanted pairs are not nearer by `calibration_threshold.MIN_STANDARD_ERRORS` standard errors (an uninformative
+    embedder, or too few pairs), a threshold falls back to near identity: `MAX_IDENTITY_DISTANCE`, or half the distance of the
+    nearest pair that is no duplicate, whichever is smaller.
 
     Raise ValueError if the numbers of pairs and distances differ. A distance that is not finite counts as the farthest.
     """

@@ -176,10 +176,10 @@ class Recall:
         """Return what `text`, said at the moment `at` (default: now), recalls from the memory of these owners. Nothing is
         changed.
 
-        Passages dated after `at` are ignored. `excluded` excludes sources that are in the prompt already, `allowed_sources` restricts
-        the result, and `meaning` is the embedding of the text if it is known. The names of participants in `participants` are no
-        query words, and statements of `personas` about the user are no evidence. A long text is searched in parts
-        (`parts_of`). If the embedder fails, only words are searched.
+        Passages dated after `at` are ignored. `excluded` excludes sources that are in the prompt already, `allowed_sources`
+        restricts the result, and `meaning` is the embedding of the text if it is known. The names of participants in
+        `participants` are no query words, and statements of `personas` about the user are no evidence. A long text is searched
+        in parts (`parts_of`). If the embedder fails, only words are searched.
         """
         parts, results = split_query(text, participants), list[RankedSources]()
         for part in parts:

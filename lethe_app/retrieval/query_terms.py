@@ -112,8 +112,8 @@ def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
 
 
 def strip_addressing(text: str, participants: Collection[str]) -> str:
-    """Remove the names of those in `participants` where they address somebody, before punctuation or at the end: “Are you there,
-    Mira?”.
+    """Remove the names of those in `participants` where they address somebody, before punctuation or at the end: “Are you
+    there, Mira?”.
 
     The text is returned unchanged if nothing else is left.
     """

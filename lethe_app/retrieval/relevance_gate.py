@@ -83,8 +83,8 @@ def compute_likelihoods(
 ) -> Floats:
     """Return the likelihood, 0 to 1, that each source is meant; 0 if the query has no terms.
 
-    `words` is the number of query terms, `telling` marks those that are distinctive, and `occurrences` has shape (terms, sources)
-    and marks the sources a term occurs in.
+    `words` is the number of query terms, `telling` marks those that are distinctive, and `occurrences` has shape (terms,
+    sources) and marks the sources a term occurs in.
     """
     shape = np.ones(len(values["words"]), np.float32)
     if term_count == 0:

@@ -11,7 +11,7 @@ from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, ap
 from lethe_app.agents.web_reading import Gathering
 from lethe_app.domain.web import Inquiry, PageSummary, WebHit
 from lethe_app.errors import ModelError, SearchFailed
-from tests.agents.test_gathering import WORDS, Clerk, Net, quoter
+from tests.agents.test_web_reading import WORDS, Clerk, Net, quoter
 
 PLAN = json.dumps({"questions": ["keeper one", "keeper two", "keeper three", "keeper four"], "enough_when": "All is known."})
 QUESTION = Inquiry(persona_id="mira", topic="The keeper of the lighthouse")

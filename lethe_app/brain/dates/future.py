@@ -82,7 +82,9 @@ def parse_future_date(words: str, now: datetime) -> When | None:
 
 
 def is_recurring(text: str) -> bool:
-    """Return whether the text asks for a repeated date, such as “every Friday”; `parse_future_date` returns the first occurrence of it."""
+    """Return whether the text asks for a repeated date, such as “every Friday”; `parse_future_date` returns the first
+    occurrence of it.
+    """
     return _RECURRING.search(text) is not None
 
 

@@ -78,8 +78,8 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 def extract_own_text(text: str, usual_word_count: int, *, is_announced: bool = False) -> str:
     """Return the message without text that is not the sender's own.
 
-    `usual_word_count` is the median number of words of the sender's messages. `is_announced` is true if the sender's last message
-    asked for something to be done with a text, so that a long message after it is that text.
+    `usual_word_count` is the median number of words of the sender's messages. `is_announced` is true if the sender's last
+    message asked for something to be done with a text, so that a long message after it is that text.
     """
     text = _QUOTED_LINE.sub("", _LYRICS.sub("", _CODE.sub("\n", text)))
     text = _cut_announced_text(text)

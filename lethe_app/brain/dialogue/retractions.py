@@ -80,8 +80,8 @@ _KINDS = (
 def is_retraction(sentence: str, *, is_in_same_message: bool, replied_text: str = "") -> bool:
     """Return whether the sentence retracts its speaker's last statement.
 
-    `is_in_same_message` is true if that statement is in the same message. Otherwise `replied_text` is the message of the other speaker in
-    between, because “not really” may only answer its question and “that's wrong” may only contradict it.
+    `is_in_same_message` is true if that statement is in the same message. Otherwise `replied_text` is the message of the other
+    speaker in between, because “not really” may only answer its question and “that's wrong” may only contradict it.
     """
     if _SELF_CORRECTION.match(sentence):
         return is_in_same_message

@@ -111,8 +111,8 @@ class Referent:
 
 
 def find_referents(text: str, message_id: UUID, *, is_other_speaker: bool = False) -> Iterator[Referent]:
-    """Yield all possible referents mentioned in the text. With `is_other_speaker` the text is the other speaker's, and “your sister”
-    is the speaker's sister.
+    """Yield all possible referents mentioned in the text. With `is_other_speaker` the text is the other speaker's, and “your
+    sister” is the speaker's sister.
     """
     for match in (_YOUR_RELATION if is_other_speaker else _OWN_RELATION).finditer(text):
         relation = match["who"].lower()

@@ -49,8 +49,8 @@ def predict_kind(features: Mapping[str, float]) -> FactKind:
 
 
 def is_plausible_question(question: str, known_features: Collection[str] = ()) -> bool:
-    """Return whether the question is plausible for a persona: each of its content words is in `known_features` or in a question of
-    the labelled chats.
+    """Return whether the question is plausible for a persona: each of its content words is in `known_features` or in a question
+    of the labelled chats.
 
     Words of something a persona makes up about a person are in neither.
     """

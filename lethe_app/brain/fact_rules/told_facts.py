@@ -168,7 +168,8 @@ def find_facts(
 ) -> Iterator[ToldFact]:
     """Yield the facts of a user message that go beyond what rules have `statements`.
 
-    `previous_message` is the user's previous message, `known_features` the `sentence_features.question_word_features` of everything mentioned before.
+    `previous_message` is the user's previous message, `known_features` the `sentence_features.question_word_features` of
+    everything mentioned before.
     """
     known_words = frozenset[str]().union(*map(content_words, statements), content_words(message.line.name))
     is_plausible = sentence_classifier.is_plausible_question(message.question, known_features)

@@ -114,8 +114,8 @@ def extends(new: ExtractedFact, old: ExtractedFact) -> bool:
 
 
 def is_ended_by(old: ExtractedFact, ended_sentence: str, new: ExtractedFact) -> bool:
-    """Return whether `ended_sentence`, a sentence about something that has ended and that accompanied the fact `new`, refers to the
-    known fact.
+    """Return whether `ended_sentence`, a sentence about something that has ended and that accompanied the fact `new`, refers to
+    the known fact.
     """
     sentence = new.model_copy(update={"fact": ended_sentence, "key": old.key})
     if not is_same_subject(old, sentence) or _differ_in_negation(old.fact, ended_sentence):

@@ -76,8 +76,8 @@ def calculate_rank(fact: ExtractedFact, now: datetime) -> float:
 
 
 def select_candidates(facts: Iterable[ExtractedFact], now: datetime, max_per_kind: int) -> list[ExtractedFact]:
-    """Return the facts whose tokens are worth counting: at most `max_per_kind` of each kind and all pinned ones, without superseded
-    ones.
+    """Return the facts whose tokens are worth counting: at most `max_per_kind` of each kind and all pinned ones, without
+    superseded ones.
     """
     by_kind = defaultdict[FactKind, list[ExtractedFact]](list)
     ranked = _sort_by_rank([fact for fact in facts if not fact.superseded], now)
@@ -93,8 +93,8 @@ def select_core_facts(
     """Return the facts for every prompt within the token budget: pinned ones first, then by rank, without superseded ones.
 
     Of two that state the same attribute only one is chosen, even if the user let both hold. No kind exceeds its share before
-    the others had theirs. A fact that does not fit is skipped, and smaller ones after it are still considered. `token_counts` has
-    the size of every fact that is not superseded.
+    the others had theirs. A fact that does not fit is skipped, and smaller ones after it are still considered. `token_counts`
+    has the size of every fact that is not superseded.
     """
     ranked = _sort_by_rank(_drop_contradicted([fact for fact in facts if not fact.superseded]), now)
     remaining_tokens, chosen = budget_tokens, set[UUID]()

@@ -33,9 +33,9 @@ def replace_outdated(
 ) -> list[ExtractedFact]:
     """Return the records of `merge_fact` for `new` together with the known facts that they supersede.
 
-    Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ended_sentences` refers. Pinned facts
-    and the user's own are never superseded, and a mere repetition supersedes nothing because the user may have restored
-    both. `known` are the facts that may be compared with the new one.
+    Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ended_sentences` refers.
+    Pinned facts and the user's own are never superseded, and a mere repetition supersedes nothing because the user may have
+    restored both. `known` are the facts that may be compared with the new one.
     """
     known_by_id = {fact.guid: fact for fact in known}
     records_by_id = {record.guid: record for record in records}
@@ -77,8 +77,8 @@ def withdraw_facts(
 ) -> Withdrawal:
     """Return the facts that rules no longer find in a session, and facts by a model that moved between story and plain text.
 
-    `messages` are those of the session, `story_messages` those of them that are in character, `extracted` the facts that rules find
-    now. Pinned facts and the user's own are kept.
+    `messages` are those of the session, `story_messages` those of them that are in character, `extracted` the facts that rules
+    find now. Pinned facts and the user's own are kept.
     """
     withdrawal = Withdrawal()
     message_ids = set(messages)

@@ -33,8 +33,8 @@ def assign_conclusions(
 ) -> FilingResult:
     """Assign conclusions to notebooks.
 
-    `votes` names for each conclusion the notebook that its words match, `session_notebook` the notebook of the session; both may be
-    empty.
+    `votes` names for each conclusion the notebook that its words match, `session_notebook` the notebook of the session; both
+    may be empty.
     """
     notebooks_by_name = {book.name: book for book in notebooks}
     result, remaining = FilingResult(), list[Conclusion]()

@@ -14,7 +14,9 @@ _TITLED = re.compile(r"(?:(?P<man>mr)|mrs|ms|miss)\b", re.IGNORECASE)
 
 @dataclass
 class Person:
-    """Person or pet of the speaker. `relation` is the relation: “daughter”, or through another person “daughter Aoife's partner”."""
+    """Person or pet of the speaker. `relation` is the relation: “daughter”, or through another person “daughter Aoife's
+    partner”.
+    """
 
     name: str
     relation: str

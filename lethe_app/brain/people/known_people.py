@@ -68,8 +68,8 @@ def _join_headings(parts: Sequence[str]) -> list[str]:
 
 
 def makes_redundant(text: str, other_text: str, names: Sequence[str]) -> bool:
-    """Return whether the statement `text` makes `other_text` redundant: it contains all of its content words except the names or,
-    if `other_text` only tells a name, that name and the relation.
+    """Return whether the statement `text` makes `other_text` redundant: it contains all of its content words except the names
+    or, if `other_text` only tells a name, that name and the relation.
     """
     text_words = set(map(fold, split_words(text)))
     if " called " in other_text and all(set(map(fold, split_words(name))) <= text_words for name in names):

@@ -326,8 +326,8 @@ def is_uninformative(text: str) -> bool:
 
 
 def lasting_weight(sentence: Sentence, min_weight: float) -> float:
-    """Return the weight of a sentence by its probability of being worth remembering, from `min_weight` to 1; sentences of a scene
-    get 1.
+    """Return the weight of a sentence by its probability of being worth remembering, from `min_weight` to 1; sentences of a
+    scene get 1.
     """
     if sentence.in_story or sentence.narrates:
         return 1.0

@@ -232,7 +232,9 @@ def _compose_title(lines: Sequence[Utterance], material: _Told, session_topics: 
 
 
 def _main_subjects(material: _Told) -> str:
-    """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than `MIN_FACTS_FOR_SUBJECTS`."""
+    """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than
+    `MIN_FACTS_FOR_SUBJECTS`.
+    """
     kinds = Counter(_SUBJECT_BY_KIND[fact.kind] for fact in material.facts if fact.kind in _SUBJECT_BY_KIND)
     if sum(kinds.values()) < MIN_FACTS_FOR_SUBJECTS:
         return ""

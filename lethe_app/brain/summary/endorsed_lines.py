@@ -58,11 +58,11 @@ _CLAIMED = re.compile(
 def select_endorsed_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
     """Return the sentences on which titles, summaries, keywords and goals may be based, in their order.
 
-    `pieces` are those of each line (`read_pieces`). The weight (`standing`) of a sentence is 1 for the user's, `ENDORSED_WEIGHT`
-    for a persona's that the user answered with assent or with words of it, `SCENE_WEIGHT` for a persona's in a roleplay session,
-    and 0 for a persona's question that is only the context of the user's answer. Sentences that the user denied or nobody
-    took up are left out. A persona's claim about the user, or about a common past, needs assent: a word of it in the answer
-    confirms nothing.
+    `pieces` are those of each line (`read_pieces`). The weight (`standing`) of a sentence is 1 for the user's,
+    `ENDORSED_WEIGHT` for a persona's that the user answered with assent or with words of it, `SCENE_WEIGHT` for a persona's in
+    a roleplay session, and 0 for a persona's question that is only the context of the user's answer. Sentences that the user
+    denied or nobody took up are left out. A persona's claim about the user, or about a common past, needs assent: a word of it
+    in the answer confirms nothing.
     """
     is_played = is_roleplay(lines, pieces)
     answers = _next_user_lines(lines)

@@ -93,9 +93,9 @@ class _State:
     def choose(self, candidates: Sequence[SummaryCandidate], remaining: int) -> list[SummaryCandidate]:
         """Return candidates of at most `remaining` characters together.
 
-        Greedy, by salience x weight of the words not yet covered / length ** `LENGTH_EXPONENT` (`FACT_LENGTH_EXPONENT` for facts), reduced
-        for stretches, messages and speakers already covered. The gain only falls as others are chosen, so that a stale value
-        in the heap is an upper bound (Minoux 1978, accelerated greedy).
+        Greedy, by salience x weight of the words not yet covered / length ** `LENGTH_EXPONENT` (`FACT_LENGTH_EXPONENT` for
+        facts), reduced for stretches, messages and speakers already covered. The gain only falls as others are chosen, so that
+        a stale value in the heap is an upper bound (Minoux 1978, accelerated greedy).
         """
         heap = [(-self.compute_gain(report), index) for index, report in enumerate(candidates)]
         heapq.heapify(heap)

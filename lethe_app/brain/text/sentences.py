@@ -361,7 +361,9 @@ class MessagePart:
 
 
 def remove_markup(text: str) -> str:
-    """Remove code, markup, links and invisible characters. Asterisks of actions stay. Reads at most `MAX_CHARACTERS_READ` characters."""
+    """Remove code, markup, links and invisible characters. Asterisks of actions stay. Reads at most `MAX_CHARACTERS_READ`
+    characters.
+    """
     text = text[:MAX_CHARACTERS_READ]
     # Fast path: most messages have nothing to remove.
     if text.isascii() and text.isprintable() and not _MARKED.search(text):

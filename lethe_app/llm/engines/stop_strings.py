@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class StopStrings:
-    """Filter streamed text for stop strings and hold back what may be the start of one; `is_matched` is True after a stop string
-    was found.
+    """Filter streamed text for stop strings and hold back what may be the start of one; `is_matched` is True after a stop
+    string was found.
     """
 
     def __init__(self, stops: tuple[str, ...]) -> None:

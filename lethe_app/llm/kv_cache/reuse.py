@@ -46,7 +46,9 @@ class Layout:
 def plan_layout(
     cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions, context_size: int, *, can_shift: bool
 ) -> Layout:
-    """Return what to reuse of the tokens `cached`, with these seams, for the `wanted` ones in a context of `context_size` tokens."""
+    """Return what to reuse of the tokens `cached`, with these seams, for the `wanted` ones in a context of `context_size`
+    tokens.
+    """
     # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
     first_seam = min((joint.position for joint in seams), default=len(cached))
     if not (options.surgery and can_shift):
@@ -101,7 +103,7 @@ def checkpoint_positions(shared: int, total: int) -> set[int]:
     """Return the positions for checkpoints while a prompt of `total` tokens is evaluated, `shared` of which are cached.
 
     These are where it diverges from the previous prompt, since the next prompt diverges from this one not far behind; before
-    the last `UNSTABLE_TAIL` tokens, where the next prompt diverges from a prefilled one; and before the last token, for the same
-    prompt again.
+    the last `UNSTABLE_TAIL` tokens, where the next prompt diverges from a prefilled one; and before the last token, for the
+    same prompt again.
     """
     return {shared, max(shared, total - UNSTABLE_TAIL), total - 1}

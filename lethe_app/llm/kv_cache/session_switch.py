@@ -77,8 +77,8 @@ class Resuming:
             self._last_deletion = self._deletion_before_prefill
 
     def save_state(self, min_new_tokens: int) -> None:
-        """Save the session's state if at least `min_new_tokens` tokens are new since the last save, or if the cache has fewer seams
-        now.
+        """Save the session's state if at least `min_new_tokens` tokens are new since the last save, or if the cache has fewer
+        seams now.
         """
         location, tokens = self._location, self._cache.tokens
         if location is None or len(tokens) < MIN_SAVED_TOKENS:

@@ -59,8 +59,8 @@ class StateStore:
             return self._last_deletion_number()
 
     def save(self, location: KeptAt, state: SavedState, last_deletion: int) -> None:
-        """Queue a state for writing. `last_deletion` is the value of `last_deletion` when evaluation began; a later deletion that
-        matches the name prevents the write.
+        """Queue a state for writing. `last_deletion` is the value of `last_deletion` when evaluation began; a later deletion
+        that matches the name prevents the write.
         """
         path = self._path_of(location)
         with self._changed:
@@ -131,7 +131,8 @@ class StateStore:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue)
-                # The entry stays queued while it is written, so that `load_head` and `load` still find it and `delete` can cancel
+                # The entry stays queued while it is written, so that `load_head` and `load` still find it and `delete` can
+                # cancel
                 # it.
                 entry = next(iter(self._queue.values()))
             with suppress(OSError):  # a full or vanished disk: it is read again next time, as if there were no shelf

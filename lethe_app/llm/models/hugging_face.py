@@ -66,8 +66,8 @@ class Hub:
     def __init__(
         self, endpoint: str = "", proxy: str = "", *, retry_delay: float = 1.0, stall_timeout: float = STALL_SECONDS
     ) -> None:
-        """Set up a hub: `endpoint` may be a mirror, `proxy` is `http://…`, `retry_delay` is the delay in seconds before the second
-        try; it doubles with every failure.
+        """Set up a hub: `endpoint` may be a mirror, `proxy` is `http://…`, `retry_delay` is the delay in seconds before the
+        second try; it doubles with every failure.
         """
         self._endpoint = (endpoint or ENDPOINT).rstrip("/")
         self._proxy = proxy or None

@@ -135,9 +135,9 @@ class Doing:
 class ActivityLog:
     """Log of all background work that is not a task. `changed` is emitted for every visible change.
 
-    Its cost counts for a persona's daily budget. Work that the user did not request checks `has_budget_left` before each step. Work
-    that the user requested is not refused when the budget is used up: it is recorded, shown and counted, and reduces what is
-    left for tasks.
+    Its cost counts for a persona's daily budget. Work that the user did not request checks `has_budget_left` before each step.
+    Work that the user requested is not refused when the budget is used up: it is recorded, shown and counted, and reduces what
+    is left for tasks.
     """
 
     def __init__(self, runs: TaskRuns, budget: DailyBudget) -> None:

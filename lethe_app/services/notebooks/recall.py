@@ -124,9 +124,9 @@ class Subjects:
     async def candidates(self, context: RecallContext) -> RecallCandidates:
         """Return the notebook that a message is about.
 
-        An open notebook is recalled again only if the message continues its subject, and is closed after `MOST_UNRELATED_MESSAGES`
-        messages that do not. Lines that are in the stable prefix as facts are left out, because the prefix cannot drop them
-        before it is made again.
+        An open notebook is recalled again only if the message continues its subject, and is closed after
+        `MOST_UNRELATED_MESSAGES` messages that do not. Lines that are in the stable prefix as facts are left out, because the
+        prefix cannot drop them before it is made again.
         """
         if not self._preferences.current.notebooks or not context.text.strip():
             return RecallCandidates()

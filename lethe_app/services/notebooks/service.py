@@ -47,7 +47,9 @@ class Notebooks:
     """
 
     def __init__(self, paths: Paths, database: Database, on_lines_removed: Callable[[str], object]) -> None:
-        """`on_lines_removed` is called with a persona when lines may have been removed, to have the persona's prompts made again."""
+        """`on_lines_removed` is called with a persona when lines may have been removed, to have the persona's prompts made
+        again.
+        """
         self.changed: Listeners[str] = Listeners()
         self._files = NotebookFiles(paths.notebooks, paths.trash)
         self._database = database

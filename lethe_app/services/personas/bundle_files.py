@@ -94,7 +94,9 @@ class GuestBook:
 
 
 def is_same_world(world: World, other_world: World) -> bool:
-    """Return whether two worlds have the same name, settings and entries, apart from file names and the `IGNORED_FIELDS` fields."""
+    """Return whether two worlds have the same name, settings and entries, apart from file names and the `IGNORED_FIELDS`
+    fields.
+    """
     if (world.name, len(world.entries)) != (other_world.name, len(other_world.entries)):
         return False
     return _comparable_world(world) == _comparable_world(other_world)

@@ -123,8 +123,8 @@ class Bundles:
         """Write a bundle to `target` and return its path, with `.lethe` appended if it has another ending.
 
         An existing file is replaced only after the new one is complete: the bundle is written to a hidden temporary file in
-        the same folder, synced and renamed. `on_progress` receives the progress from 0 to 1. Raise FileError for a missing persona
-        or unreadable notebook, and StorageError if the file cannot be written.
+        the same folder, synced and renamed. `on_progress` receives the progress from 0 to 1. Raise FileError for a missing
+        persona or unreadable notebook, and StorageError if the file cannot be written.
         """
         target = target if target.suffix.lower() == ENDING else target.with_name(f"{target.name}{ENDING}")
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
@@ -233,7 +233,8 @@ class Bundles:
         `find_free_name`.
 
         Files and database records are written within one job of the storage thread; if it fails or is cancelled before it
-        completes, everything written is removed. `on_progress` receives the progress from 0 to 1. Raise FileError, StorageError.
+        completes, everything written is removed. `on_progress` receives the progress from 0 to 1. Raise FileError,
+        StorageError.
         """
         name = name.strip() or await self.find_free_name(bundle)
         user_persona_ids = {persona.unique_name for persona in await self._library.user_personas()}

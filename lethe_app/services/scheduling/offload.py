@@ -89,5 +89,7 @@ MIN_OFFLOADED_RECORDS = 500
 
 
 async def offload_if_large(record_count: int, work: Callable[[], T]) -> T:
-    """Return the result of `work`, in a thread if it processes at least `MIN_OFFLOADED_RECORDS` records. It must not modify shared objects."""
+    """Return the result of `work`, in a thread if it processes at least `MIN_OFFLOADED_RECORDS` records. It must not modify
+    shared objects.
+    """
     return work() if record_count < MIN_OFFLOADED_RECORDS else await asyncio.to_thread(work)

@@ -54,8 +54,8 @@ class Tooling:
         task_model: AnswerModel,
         is_trusted: Callable[[], bool],
     ) -> None:
-        """Create the registry. `task_model` must be usable within the turn. A model that is not qualified asks before every call
-        with side effects.
+        """Create the registry. `task_model` must be usable within the turn. A model that is not qualified asks before every
+        call with side effects.
         """
         self.changed: Listeners[None] = Listeners()
         """Emitted when a fault was added."""

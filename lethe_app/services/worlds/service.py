@@ -63,8 +63,8 @@ class WorldSaved:
 
 
 class Worlds:
-    """Edit worlds. Changes are written after `SAVE_DELAY` seconds, together if they follow each other; `flush` and `close` write
-    at once.
+    """Edit worlds. Changes are written after `SAVE_DELAY` seconds, together if they follow each other; `flush` and `close`
+    write at once.
     """
 
     def __init__(

@@ -106,8 +106,8 @@ class WorldTrials:
         models: Models,
         counting: Counting,
     ) -> None:
-        """Set up the test bench. `lore_service` is an instance of its own, because its cache of compiled worlds is small: worlds
-        under edit would evict those of the sessions.
+        """Set up the test bench. `lore_service` is an instance of its own, because its cache of compiled worlds is small:
+        worlds under edit would evict those of the sessions.
         """
         self._lore_service = lore_service
         self._chats, self._participant_service, self._state = chats, participant_service, state

@@ -118,8 +118,8 @@ MAX_HIDDEN_LENGTH = 3
 
 
 class ElidedLabel(QLabel):
-    """Label of one line that is elided at its right end; the tooltip then shows the whole text. `min_width` is its minimum width
-    in pixels.
+    """Label of one line that is elided at its right end; the tooltip then shows the whole text. `min_width` is its minimum
+    width in pixels.
     """
 
     def __init__(self, parent: QWidget | None = None, min_width: int = 48) -> None:

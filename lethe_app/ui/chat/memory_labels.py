@@ -160,8 +160,8 @@ def _explain_keyword_recall(memory: Surfaced) -> str:
 
 
 def find_matching_words(index_words: Iterable[str], user_message: str) -> list[str]:
-    """Return up to `MAX_QUOTED_WORDS` words of the user's message `asked` that match the case-folded words of the index, in their
-    order in the message.
+    """Return up to `MAX_QUOTED_WORDS` words of the user's message `asked` that match the case-folded words of the index, in
+    their order in the message.
     """
     roots = [word.casefold() for word in index_words]
     matches: dict[str, str] = {}

@@ -80,7 +80,9 @@ class ParticipantsController(QObject):
         return self.chosen_speaker.unique_name if self.chosen_speaker is not None else ""
 
     def expected_speaker(self, speaker_id: str) -> tuple[str, str]:
-        """Return unique name and display name under which a reply is awaited; `UNDECIDED_SPEAKER` if it is open who of several speaks."""
+        """Return unique name and display name under which a reply is awaited; `UNDECIDED_SPEAKER` if it is open who of several
+        speaks.
+        """
         candidates = [one for one in self.participants if one.unique_name == speaker_id] or self.participants
         if len(candidates) == 1:
             return candidates[0].unique_name, candidates[0].name

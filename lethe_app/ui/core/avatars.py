@@ -16,7 +16,9 @@ from lethe_app.ui.core.palette import Palette
 def render_avatar(
     image_path: Path | None, persona_id: str, name: str, size: int, palette: Palette, device_pixel_ratio: float = 1.0
 ) -> QPixmap:
-    """Return the avatar of persona `persona_id` as a disc of `size` logical pixels; the letter if `image_path` is None or unreadable."""
+    """Return the avatar of persona `persona_id` as a disc of `size` logical pixels; the letter if `image_path` is None or
+    unreadable.
+    """
     pixmap = QPixmap(round(size * device_pixel_ratio), round(size * device_pixel_ratio))
     pixmap.setDevicePixelRatio(device_pixel_ratio)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -28,8 +28,8 @@ def _svg_source(name: str) -> str:
 
 
 def render_icon(name: str, colour: str, size: int = ICON, device_pixel_ratio: float = 1.0) -> QPixmap:
-    """Return the SVG `name` in `colour`, `size` logical pixels wide, for a screen of `device_pixel_ratio` device pixels per logical
-    pixel.
+    """Return the SVG `name` in `colour`, `size` logical pixels wide, for a screen of `device_pixel_ratio` device pixels per
+    logical pixel.
     """
     from PySide6.QtSvg import QSvgRenderer  # noqa: PLC0415 - a library of its own, not needed for the first paint
 
@@ -56,7 +56,8 @@ def load_icon(name: str, colour: str, size: int = ICON) -> QIcon:
 def load_button_icon(name: str, colour: str, disabled_colour: str = "") -> QIcon:
     """Return the icon of a button with text, padded on the right because Qt places text too close to an icon.
 
-    Use it with the icon size `BUTTON_ICON_SIZE`. `disabled_colour` is the colour of the disabled button, if it is not just paler.
+    Use it with the icon size `BUTTON_ICON_SIZE`. `disabled_colour` is the colour of the disabled button, if it is not just
+    paler.
     """
     result = QIcon()
     modes = [(QIcon.Mode.Normal, colour), *([(QIcon.Mode.Disabled, disabled_colour)] if disabled_colour else [])]

@@ -96,7 +96,9 @@ def format_bytes(size: int) -> str:
 
 
 def create_label(text: str, style_property: str = "") -> QLabel:
-    """Create a plain text label, because the text may come from a stranger's file. `style_property` is `title`, `quiet` or `subtitle`."""
+    """Create a plain text label, because the text may come from a stranger's file. `style_property` is `title`, `quiet` or
+    `subtitle`.
+    """
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)

@@ -28,8 +28,8 @@ Face = Callable[[Persona], QPixmap]
 
 
 class Invitation(QuestionDialog):
-    """List of personas with check boxes. The session's own persona is first and cannot be removed. Afterwards `selected_names` are
-    the others.
+    """List of personas with check boxes. The session's own persona is first and cannot be removed. Afterwards `selected_names`
+    are the others.
     """
 
     def __init__(

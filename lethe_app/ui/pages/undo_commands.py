@@ -23,8 +23,8 @@ class FieldChange(QUndoCommand):
     """Change of one field of a form. Text typed into the same field without interruption is one command."""
 
     def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
-        """Create the command; `apply_value(name, value)` shows and stores the value. It is called for undo and redo, and when the
-        command is pushed.
+        """Create the command; `apply_value(name, value)` shows and stores the value. It is called for undo and redo, and when
+        the command is pushed.
         """
         super().__init__(title)
         self.name, self.new = name, new
@@ -59,8 +59,8 @@ class CommandRunner:
         self._lock = asyncio.Lock()
 
     def run_command(self, title: str, redo_step: Step, undo_step: Step) -> None:
-        """Run `redo_step` now and push it as a command whose undo is `undo_step`. A failed command is reported and removed from the
-        stack.
+        """Run `redo_step` now and push it as a command whose undo is `undo_step`. A failed command is reported and removed from
+        the stack.
         """
         self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
 

@@ -51,8 +51,8 @@ class AvatarField(QWidget):
         self.apply_theme()
 
     def show_avatar(self, pixmap: QPixmap, accessible_name: str, *, is_custom: bool) -> None:
-        """Show an avatar; `accessible_name` is its accessible name. The remove button is only visible if `is_custom`, not for a letter
-        avatar.
+        """Show an avatar; `accessible_name` is its accessible name. The remove button is only visible if `is_custom`, not for a
+        letter avatar.
         """
         self._avatar_label.setPixmap(pixmap)
         self._avatar_label.setAccessibleName(accessible_name)

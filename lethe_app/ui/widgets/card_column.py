@@ -80,8 +80,8 @@ def create_card(title: str = "", help_text: str = "") -> tuple[QFrame, QVBoxLayo
 
 
 def create_splitter(left: QWidget, right: QWidget, *, stretch_index: int = 0) -> QSplitter:
-    """Create a splitter of two widgets, neither of which can be collapsed; `stretch_index` is the index of the one that takes extra
-    width.
+    """Create a splitter of two widgets, neither of which can be collapsed; `stretch_index` is the index of the one that takes
+    extra width.
     """
     split = QSplitter(Qt.Orientation.Horizontal)
     split.setChildrenCollapsible(False)

@@ -20,7 +20,9 @@ class DateTimeField(QWidget):
     changed = Signal(object)
 
     def __init__(self, name: str, checkbox_label: str = "", parent: QWidget | None = None) -> None:
-        """Set up the field. `checkbox_label` is the label of the check box of an optional value; without it a value is required."""
+        """Set up the field. `checkbox_label` is the label of the check box of an optional value; without it a value is
+        required.
+        """
         super().__init__(parent)
         self.box = QCheckBox(checkbox_label)
         self.box.setVisible(bool(checkbox_label))

@@ -76,7 +76,9 @@ class Spec:
 
 @dataclass(frozen=True)
 class Field:
-    """Widget with getter and setter. The setter `put` does not call the callback given to `create_field`; changes by the user do."""
+    """Widget with getter and setter. The setter `put` does not call the callback given to `create_field`; changes by the user
+    do.
+    """
 
     widget: QWidget
     get: Callable[[], Any]

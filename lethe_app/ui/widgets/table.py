@@ -39,7 +39,9 @@ class Table(QTableView, Generic[Row]):
         empty_text: str,
         parent: QWidget | None = None,
     ) -> None:
-        """Set up the view. `accessible_name` is the accessible name; `empty_text` is the text shown if the list has no rows at all."""
+        """Set up the view. `accessible_name` is the accessible name; `empty_text` is the text shown if the list has no rows at
+        all.
+        """
         super().__init__(parent)
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None

@@ -1,8 +1,8 @@
 """Table model for lists of any length: cells are computed when they are painted, and filtering is one pass over prepared
 texts.
 
-Rows can be added in pieces (`extend`, then `sort_appended_rows`). Search texts and sort keys are computed at most once per filling or
-sorting, so that a key press in the filter only compares strings.
+Rows can be added in pieces (`extend`, then `sort_appended_rows`). Search texts and sort keys are computed at most once per
+filling or sorting, so that a key press in the filter only compares strings.
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ MAX_BLOCKED = 12
 
 
 class RecallView(QWidget):
-    """Cards of the memories a message would recall, best first; `memory_requested` emits the GUID of a memory to select in the list."""
+    """Cards of the memories a message would recall, best first; `memory_requested` emits the GUID of a memory to select in the
+    list.
+    """
 
     memory_requested = Signal(str)
     closed = Signal()

@@ -16,7 +16,9 @@ KNOB_SIZE = SPACE_4
 
 
 class MoodBar(QSlider):
-    """Slider of a mood dimension; `value_chosen` carries the value from 0 to 1 set by the user and is not emitted by `show_value`."""
+    """Slider of a mood dimension; `value_chosen` carries the value from 0 to 1 set by the user and is not emitted by
+    `show_value`.
+    """
 
     value_chosen = Signal(float)
     moved_to = Signal(float)

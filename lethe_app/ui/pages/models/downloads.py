@@ -73,7 +73,9 @@ class DownloadOffer(QFrame):
         row.addLayout(buttons)
 
     def show_progress(self, progress: DownloadProgress | None, *, is_downloaded: bool, partial_size: int) -> None:
-        """Show the progress; `is_downloaded` is true if the file is complete, `kept` is the size of a partial download in bytes."""
+        """Show the progress; `is_downloaded` is true if the file is complete, `kept` is the size of a partial download in
+        bytes.
+        """
         is_running = progress is not None and not progress.is_over
         self.progress_bar.setVisible(is_running)
         if progress is not None:

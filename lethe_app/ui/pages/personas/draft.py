@@ -34,8 +34,8 @@ class Draft:
             self.values["name"] = ""
 
     def build_persona(self, fallback_name: str = "") -> Persona:
-        """Return the draft as a persona without empty lines; `fallback_name` is used if the name is empty. Raise ValueError if it
-        is invalid.
+        """Return the draft as a persona without empty lines; `fallback_name` is used if the name is empty. Raise ValueError if
+        it is invalid.
         """
         values: dict[str, Any] = {name: value for name, value in self.values.items() if not name.startswith(DAY_PREFIX)}
         values["name"] = str(values["name"]).strip() or fallback_name

@@ -242,7 +242,8 @@ class SessionEdits(QObject):
     def _notify_with_undo(self, text: str, undo_step: Step) -> None:
         """Show a notification with an undo button.
 
-        It undoes the command if that is on top of the stack; otherwise it runs `undo_step` alone, also after the page was closed.
+        It undoes the command if that is on top of the stack; otherwise it runs `undo_step` alone, also after the page was
+        closed.
         """
         stack = self._page.undo_stack
         command = stack.command(stack.index() - 1) if stack.index() else None

@@ -33,8 +33,8 @@ def mark_speech(
     """Mark the speech in the spans of a paragraph; return them with the marks that would close a quotation still open at the
     end.
 
-    `closers` ends a quotation that was opened in an earlier paragraph and is known to end; `continues_later` says that one left open
-    here ends in a later paragraph. A quotation that is never closed ends with its line, or where an action begins, because
+    `closers` ends a quotation that was opened in an earlier paragraph and is known to end; `continues_later` says that one left
+    open here ends in a later paragraph. A quotation that is never closed ends with its line, or where an action begins, because
     its end may not be generated yet, or was forgotten.
     """
     marks = sum(len(_MARKS.findall(span.text)) for span in spans)

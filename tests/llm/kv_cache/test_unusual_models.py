@@ -1,0 +1,330 @@
+"""Models that keep a sum of what they read, or only the last of it: they go back as far as they can, and never say it wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import llama_cpp
+import pytest
+
+from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache import session_switch
+from lethe_app.llm.kv_cache.reuse import UNSTABLE_TAIL
+from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
+from lethe_app.llm.models.gguf_model import describe_model
+from lethe_app.llm.native import model as native_model
+from lethe_app.llm.protocol import Generate, Keep, KeptAt, ReadAhead
+from tests.llm.kv_cache.test_edits import STORY
+from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
+
+GREEDY = SamplerPreset(name="greedy", temperature=0)
+OPTIONS = LoadOptions(context=1536, batch=64, threads=1)
+LINE = "And so they went on until the evening came, and nobody spoke. "
+Opening = Callable[[], LlamaEngine]
+
+
+def opening(path: Path) -> Iterator[Opening]:
+    """Loads that model; everything opened is closed in the end."""
+    opened: list[LlamaEngine] = []
+
+    def load() -> LlamaEngine:
+        engine = LlamaEngine()
+        engine.load(path, OPTIONS, lambda _fraction: None)
+        opened.append(engine)
+        return engine
+
+    yield load
+    for engine in opened:
+        engine.close()
+
+
+@pytest.fixture(params=[write_mamba, write_lfm2, write_granite], ids=["mamba", "lfm2", "granite"])
+def recurrent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Opening]:
+    """In all its layers, or in every second one."""
+    yield from opening(request.param(tmp_path / "recurrent.gguf"))
+
+
+@pytest.fixture
+def windowed(tmp_path: Path) -> Iterator[Opening]:
+    yield from opening(write_gemma(tmp_path / "gemma.gguf"))
+
+
+@pytest.fixture(params=[write_mamba, write_lfm2, write_granite, write_gemma], ids=["mamba", "lfm2", "granite", "gemma"])
+def unusual(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Opening]:
+    """Any of them: what they have read cannot be cut at any place, or no longer when it comes back from the disk."""
+    yield from opening(request.param(tmp_path / "unusual.gguf"))
+
+
+@pytest.fixture
+def narrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]:
+    """The same, in whose cache nothing outlives the window."""
+    usual = llama_cpp.llama_context_default_params
+
+    def sparing() -> object:
+        params = usual()
+        params.swa_full = False
+        return params
+
+    monkeypatch.setattr(native_model.llama_cpp, "llama_context_default_params", sparing)
+    yield from opening(write_gemma(tmp_path / "gemma.gguf"))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptAt:
+    monkeypatch.setattr(session_switch, "MIN_SAVED_TOKENS", 128)
+    monkeypatch.setattr(session_switch, "MIN_SPARED_TOKENS", 64)
+    return KeptAt(tmp_path / "states", "anna-1", 1 << 30)
+
+
+def say(engine: LlamaEngine, prompt: str, at: KeptAt | None = None, most: int = 12) -> tuple[str, Usage]:
+    engine.stop.clear()
+    said: list[str] = []
+    usage = engine.generate(Generate(1, prompt, GREEDY, most, kept_at=at), lambda *_: None, said.append)
+    engine.prepare_next_turn()
+    return "".join(said), usage
+
+
+def read(engine: LlamaEngine, prompt: str, at: KeptAt | None = None) -> Usage:
+    engine.stop.clear()
+    return engine.read_ahead(ReadAhead(1, prompt, kept_at=at))
+
+
+def keep(engine: LlamaEngine) -> None:
+    engine.stop.clear()
+    engine.save_state(Keep(1, 1, parting=True))
+
+
+def test_they_are_known_by_what_their_files_say(tmp_path: Path):
+    mamba, gemma = (
+        describe_model(write_mamba(tmp_path / "m.gguf"), "test"),
+        describe_model(write_gemma(tmp_path / "g.gguf"), "test"),
+    )
+    hybrid = describe_model(write_lfm2(tmp_path / "l.gguf"), "test")
+
+    assert (mamba.is_recurrent, mamba.sliding_window, mamba.attention_layers) == (True, 0, 0)
+    assert (gemma.is_recurrent, gemma.sliding_window, gemma.attention_layers) == (False, WINDOW, 2)
+    assert (hybrid.is_recurrent, hybrid.sliding_window, hybrid.attention_layers) == (True, 0, 1)
+
+
+def test_they_tell_what_they_cannot_do(tmp_path: Path):
+    engine = LlamaEngine()
+    mamba = engine.load(write_mamba(tmp_path / "m.gguf"), OPTIONS, lambda _fraction: None)
+    hybrid = engine.load(write_lfm2(tmp_path / "l.gguf"), OPTIONS, lambda _fraction: None)
+    gemma = engine.load(write_gemma(tmp_path / "g.gguf"), OPTIONS, lambda _fraction: None)
+    engine.close()
+
+    assert (mamba.can_rewind, mamba.can_shift) == (False, False)
+    assert (hybrid.can_rewind, hybrid.can_shift) == (False, False)
+    assert (gemma.can_rewind, gemma.can_shift) == (True, False)
+
+
+def test_a_recurrent_model_reads_two_turns_and_not_the_conversation(recurrent: Opening):
+    """With a note above the newest words that is gone the next time, as in every turn."""
+    engine, told, costs = recurrent(), STORY[:600], []
+    for number in range(8):
+        prompt = f"{told}(Note {number}.) {LINE}"
+        reply, usage = say(engine, prompt)
+        costs.append(usage.evaluated_tokens)
+        told += LINE + reply
+
+    turn = len(LINE) + 40
+    assert costs[0] > 600
+    assert max(costs[2:]) < 3 * turn
+
+
+def test_a_recurrent_model_that_reads_ahead_reads_little_when_spoken_to(recurrent: Opening):
+    engine, told = recurrent(), STORY[:600]
+    costs = []
+    for number in range(5):
+        read(engine, told)
+        reply, usage = say(engine, f"{told}(Note {number}.) {LINE}")
+        costs.append(usage.evaluated_tokens)
+        told += LINE + reply
+
+    assert max(costs) < len(LINE) + 20
+
+
+ASKS, NOTED = "<user> ", "<notes> It rains. <user> "
+"""How a prompt goes on where the user is to speak: what was read ahead ends so, and notes come to stand above it."""
+
+
+def test_notes_above_the_words_that_were_waited_for_have_nothing_read_again(unusual: Opening):
+    engine, told = unusual(), STORY[:900]
+    costs = []
+    for _turn in range(4):
+        read(engine, told + ASKS)
+        reply, usage = say(engine, told + NOTED + LINE)
+        costs.append(usage.evaluated_tokens)
+        told += ASKS + LINE + reply
+
+    assert max(costs) < len(NOTED + LINE) + 20
+
+
+def test_a_conversation_opened_again_is_read_ahead_at_once_and_answered_as_soon(unusual: Opening, place: KeptAt):
+    """What was kept is just what is read ahead then, to the last token."""
+    engine, told = unusual(), STORY[:900]
+    read(engine, told + ASKS, place)
+    keep(engine)
+
+    again = unusual()
+    opened = read(again, told + ASKS, place)
+    said, answered = say(again, told + NOTED + LINE, place)
+    fresh, _usage = say(unusual(), told + NOTED + LINE)
+
+    assert opened.evaluated_tokens < 20
+    assert answered.evaluated_tokens < len(NOTED + LINE) + 20
+    assert said == fresh
+
+
+def test_a_conversation_that_was_left_at_a_reply_is_kept_up_to_where_notes_stood(unusual: Opening, place: KeptAt):
+    engine, told = unusual(), STORY[:900]
+    read(engine, told + ASKS, place)
+    reply, _usage = say(engine, told + NOTED + LINE, place)
+    keep(engine)
+    told += ASKS + LINE + reply
+
+    said, answered = say(unusual(), told + NOTED + LINE, place)
+    fresh, _usage = say(unusual(), told + NOTED + LINE)
+
+    assert answered.evaluated_tokens < 2 * len(NOTED + LINE) + len(reply) + 20
+    assert said == fresh
+
+
+def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusual: Opening, place: KeptAt):
+    engine = unusual()
+    read(engine, STORY[:900] + ASKS, place)
+    keep(engine)
+    path = next(place.folder.iterdir())
+    os.utime(path, (1000, 1000))
+
+    read(engine, STORY[:900] + ASKS, place)
+    engine.stop.clear()
+    engine.save_state(Keep(1, MIN_NEW_TOKENS, parting=True))
+
+    assert path.stat().st_mtime == 1000
+
+
+def test_what_is_at_hand_is_not_given_up_for_what_cannot_be_gone_back_to(windowed: Opening, place: KeptAt):
+    engine = windowed()
+    read(engine, STORY, place)
+    keep(engine)
+    read(engine, STORY[:500], replace(place, name="anna-2"))
+
+    _text, usage = say(engine, STORY[:800] + LINE, place)
+
+    assert usage.evaluated_tokens <= 300 + len(LINE) + UNSTABLE_TAIL
+
+
+def test_another_wording_from_a_recurrent_model_costs_one_token(recurrent: Opening):
+    engine = recurrent()
+    first, _usage = say(engine, STORY)
+
+    again, usage = say(engine, STORY)
+
+    assert usage.evaluated_tokens == 1
+    assert again == first
+
+
+def test_gone_back_a_recurrent_model_says_what_it_would_have_said(recurrent: Opening):
+    engine = recurrent()
+    say(engine, STORY[:900])
+    say(engine, STORY[:700] + LINE)
+
+    said, usage = say(engine, STORY[:705] + LINE)
+    fresh, all_of_it = say(recurrent(), STORY[:705] + LINE)
+
+    assert usage.evaluated_tokens < 100 < all_of_it.evaluated_tokens
+    assert said == fresh
+
+
+def test_a_recurrent_model_stopped_while_it_reads_says_what_it_would_have_said(recurrent: Opening):
+    engine = recurrent()
+    say(engine, STORY[:500])
+    engine.stop.clear()
+    engine.generate(
+        Generate(1, STORY[:500] + LINE * 8, GREEDY, 5),
+        lambda done, _total: engine.stop.set() if done > 100 else None,
+        lambda _text: None,
+    )
+
+    said, _usage = say(engine, STORY[:500] + LINE * 8)
+    fresh, _usage = say(recurrent(), STORY[:500] + LINE * 8)
+
+    assert said == fresh
+
+
+def test_a_recurrent_model_takes_up_a_conversation_it_left(recurrent: Opening, place: KeptAt):
+    engine = recurrent()
+    read(engine, STORY, place)
+    keep(engine)
+    fresh, _usage = say(recurrent(), STORY + LINE)
+
+    said, usage = say(recurrent(), STORY + LINE, place)
+
+    assert usage.evaluated_tokens <= len(LINE) + UNSTABLE_TAIL
+    assert said == fresh
+
+
+def test_a_recurrent_model_takes_up_nothing_that_went_on_otherwise(recurrent: Opening, place: KeptAt):
+    engine = recurrent()
+    read(engine, STORY + "He left the room without a word.", place)
+    keep(engine)
+    fresh, _usage = say(recurrent(), STORY + LINE)
+
+    said, usage = say(recurrent(), STORY + LINE, place)
+
+    assert usage.evaluated_tokens == usage.prompt_tokens
+    assert said == fresh
+
+
+def test_a_recurrent_model_fetches_what_it_can_no_longer_go_back_to(recurrent: Opening, place: KeptAt):
+    engine = recurrent()
+    read(engine, STORY[:600], place)
+    keep(engine)
+    for number in range(8):
+        read(engine, f"{number} {LINE}", place)
+
+    _text, usage = say(engine, STORY[:600] + LINE, place)
+
+    assert usage.evaluated_tokens < 100
+
+
+def test_a_model_with_a_window_goes_back_where_the_cache_still_holds_it(windowed: Opening):
+    engine = windowed()
+    say(engine, STORY)
+
+    said, usage = say(engine, STORY[:800] + LINE)
+    fresh, _usage = say(windowed(), STORY[:800] + LINE)
+
+    assert usage.evaluated_tokens < 100
+    assert said == fresh
+
+
+def test_a_model_with_a_window_reads_anew_what_was_written_over(narrow: Opening):
+    engine = narrow()
+    say(engine, STORY)
+
+    said, usage = say(engine, STORY[:800] + LINE)
+    fresh, _usage = say(narrow(), STORY[:800] + LINE)
+
+    assert usage.evaluated_tokens == usage.prompt_tokens
+    assert said == fresh
+
+
+@pytest.mark.parametrize("kind", ["windowed", "narrow"])
+def test_a_model_with_a_window_takes_up_a_conversation_it_left(kind: str, request: pytest.FixtureRequest, place: KeptAt):
+    load: Opening = request.getfixturevalue(kind)
+    engine = load()
+    read(engine, STORY, place)
+    keep(engine)
+    fresh, _usage = say(load(), STORY + LINE)
+
+    said, usage = say(load(), STORY + LINE, place)
+
+    assert usage.evaluated_tokens <= len(LINE) + UNSTABLE_TAIL
+    assert said == fresh

@@ -1,0 +1,158 @@
+"""A change is carried out and taken back whole, or, whenever it is cut off, not at all."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange
+from lethe_app.domain.changes import DROP, MERGE, Records
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import StorageError
+from lethe_app.storage.agents.change_log import Changes
+from lethe_app.storage.database import Database
+from lethe_app.storage.memory.facts import FactStore
+from lethe_app.storage.memory.memories import Memories
+from tests.storage.memory.test_turn_memories import cut_off
+
+TABLES = ("memories", "facts", "changes", "passage_debts")
+
+
+def written(content: str, **fields: object) -> MemoryUnit:
+    return MemoryUnit.model_validate({"content": content, "made_by": "journal", **fields})
+
+
+DOG, HOUND = written("Anna has a dog.", trigger_count=2), written("Anna has a dog called Pip.", trigger_count=3)
+WHOLE = written("Anna has a dog called Pip.", trigger_count=5, made_by="dream")
+FACT, TWIN = ExtractedFact(fact="Anna sings.", reference_count=2), ExtractedFact(fact="Anna sings!")
+SUNG = ExtractedFact(fact="Anna sings.", reference_count=3)
+GONE = [one.model_copy(update={"superseded": True, "superseded_by": SUNG.guid}) for one in (FACT, TWIN)]
+
+
+def change(what: str, before: Records, after: Records) -> RecordedChange:
+    return RecordedChange(persona_id="mara", what=what, before=before.model_dump_json(), after=after.model_dump_json())
+
+
+MERGED = change(MERGE, Records(memories=[DOG, HOUND], facts=[FACT, TWIN]), Records(memories=[WHOLE], facts=[SUNG, *GONE]))
+
+
+@pytest.fixture
+async def changes(database: Database) -> Changes:
+    await Memories(database).save_memories("mara", DOG, HOUND)
+    await FactStore(database).save_facts("mara", FACT, TWIN)
+    return Changes(database)
+
+
+async def everything(database: Database) -> list[str]:
+    return await database.run(lambda c: [repr(row) for table in TABLES for row in c.execute(f"SELECT * FROM {table}")])
+
+
+async def records(database: Database) -> tuple[list[MemoryUnit], list[ExtractedFact]]:
+    memories = sorted(await Memories(database).memories_of("mara"), key=lambda one: one.guid)
+    return memories, sorted(await FactStore(database).facts_of("mara"), key=lambda one: one.guid)
+
+
+async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: Changes):
+    before = await records(database)
+
+    done = await changes.carry_out(MERGED)
+    memories, facts = await records(database)
+
+    assert done.state is ChangeState.APPLIED
+    assert memories == [WHOLE]
+    assert [one.fact for one in facts if not one.superseded] == ["Anna sings."]
+
+    await changes.revert_change(MERGED.id)
+    assert await records(database) == before
+    assert (await changes.get(MERGED.id)).state is ChangeState.REVERTED  # type: ignore[union-attr]
+
+
+async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, changes: Changes):
+    before, at = await everything(database), 2
+    while await cut_off(database, at, lambda: changes.carry_out(MERGED)):
+        assert await everything(database) == before
+        at += 1
+    assert at > 15
+    assert await everything(database) != before
+
+    done, back = await everything(database), 2
+    while await cut_off(database, back, lambda: changes.revert_change(MERGED.id)):
+        assert await everything(database) == done
+        back += 1
+    assert back > 15
+
+
+async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: Database, changes: Changes):
+    await Memories(database).touch([DOG.guid, DOG.guid], now())
+
+    await changes.carry_out(MERGED)
+    ((whole,), _facts) = await records(database)
+    assert whole.trigger_count == 7
+
+    await changes.revert_change(MERGED.id)
+    held = {one.guid: one for one in (await records(database))[0]}
+    assert held[DOG.guid].trigger_count == 4
+
+
+@pytest.mark.parametrize(
+    "touched",
+    [
+        {"content": "Anna has two dogs."},
+        {"protected": True},
+        {"sticky": True},
+        {"made_by": ""},
+    ],
+)
+async def test_what_the_user_changed_meanwhile_is_left_alone(database: Database, changes: Changes, touched: dict[str, object]):
+    await Memories(database).save_memories("mara", DOG.model_copy(update=touched))
+    before = await records(database)
+
+    with pytest.raises(StorageError, match="nothing was changed"):
+        await changes.carry_out(MERGED)
+
+    assert await records(database) == before
+
+
+async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Database, changes: Changes):
+    own, fact = MemoryUnit(content="My own."), ExtractedFact(fact="Anna is mine.", made_by=MadeBy.USER)
+    await Memories(database).save_memories("mara", own)
+    await FactStore(database).save_facts("mara", fact)
+
+    for records_of in (Records(memories=[own]), Records(facts=[fact])):
+        with pytest.raises(StorageError, match="belongs to the user"):
+            await changes.carry_out(change(DROP, records_of, Records()))
+
+    assert own in await Memories(database).memories_of("mara")
+    assert fact in await FactStore(database).facts_of("mara")
+
+
+async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: Changes):
+    await changes.carry_out(MERGED)
+    await Memories(database).save_memories("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
+    before = await records(database)
+
+    with pytest.raises(StorageError, match="changed since"):
+        await changes.revert_change(MERGED.id)
+
+    assert await records(database) == before
+
+
+async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(database: Database, changes: Changes):
+    await changes.carry_out(MERGED)
+    await Memories(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
+
+    with pytest.raises(StorageError, match="changed since"):
+        await changes.revert_change(MERGED.id)
+
+    assert "Anna had a dog." in [one.content for one in (await records(database))[0]]
+
+
+async def test_what_was_decided_about_is_not_done_again(changes: Changes):
+    await changes.save_changes(MERGED.model_copy(update={"state": ChangeState.DECLINED}))
+
+    assert (await changes.carry_out(MERGED)).state is ChangeState.DECLINED
+    with pytest.raises(StorageError, match="no longer in the log"):
+        await changes.revert_change(uuid4())

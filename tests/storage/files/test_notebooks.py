@@ -1,0 +1,177 @@
+"""Notebook files: the user writes in them too, nothing is written over, and what changes together changes whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lethe_app.errors import FileError, StorageError
+from lethe_app.storage.files.notebooks import NotebookFiles
+
+COOKING = "# Cooking\n\n- Rice (2026-01-01)\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> NotebookFiles:
+    return NotebookFiles(tmp_path / "notebooks", tmp_path / "trash")
+
+
+def there(tmp_path: Path) -> dict[str, str]:
+    folder = tmp_path / "notebooks" / "mira"
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+
+
+def trashed(tmp_path: Path) -> list[str]:
+    return sorted(path.name.split(".")[0] for path in (tmp_path / "trash").rglob("*.md"))
+
+
+def test_a_notebook_is_a_readable_file_in_her_folder(files: NotebookFiles, tmp_path: Path):
+    files.write("mira", "cooking", lambda _there: COOKING)
+
+    assert there(tmp_path) == {"cooking.md": COOKING}
+    assert files.all("mira").texts == {"cooking": COOKING}
+
+
+def test_what_the_user_wrote_meanwhile_is_what_is_changed(files: NotebookFiles, tmp_path: Path):
+    files.write("mira", "cooking", lambda _there: COOKING)
+    assert files.text("mira", "cooking") == COOKING
+    path = tmp_path / "notebooks" / "mira" / "cooking.md"
+    path.write_text(COOKING + "- Saffron, by hand\n", encoding="utf-8")
+
+    after = files.write("mira", "cooking", lambda text: text + "- Broth\n")
+
+    assert after == COOKING + "- Saffron, by hand\n- Broth\n"
+
+
+def test_a_file_with_other_line_ends_keeps_them(files: NotebookFiles, tmp_path: Path):
+    path = tmp_path / "notebooks" / "mira" / "cooking.md"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"# Cooking\r\n\r\n- Rice\r\n")
+
+    files.write("mira", "cooking", lambda text: text + "- Broth\n")
+
+    assert path.read_bytes() == b"# Cooking\r\n\r\n- Rice\r\n- Broth\r\n"
+
+
+def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(files: NotebookFiles, tmp_path: Path):
+    path = tmp_path / "notebooks" / "mira" / "cooking.md"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"# Cooking\n\xff\xfe\n")
+
+    with pytest.raises(FileError, match=r"cooking\.md.*UTF-8"):
+        files.write("mira", "cooking", lambda _there: "gone")
+
+    assert path.read_bytes() == b"# Cooking\n\xff\xfe\n"
+    assert [problem.path.name for problem in files.all("mira").problems] == ["cooking.md"]
+
+
+@pytest.mark.parametrize("name", ["../cooking", ".hidden", "a/b", ""])
+def test_no_name_leads_out_of_her_folder(files: NotebookFiles, name: str):
+    with pytest.raises(StorageError):
+        files.write("mira", name, lambda _there: "x")
+    with pytest.raises(StorageError):
+        files.all("../mira")
+
+
+def test_what_is_no_notebook_is_passed_over_or_named(files: NotebookFiles, tmp_path: Path):
+    folder = tmp_path / "notebooks" / "mira"
+    (folder / "a folder.md").mkdir(parents=True)
+    (folder / "a:colon.md").write_text(COOKING, encoding="utf-8")
+    (folder / ".hidden.md").write_text(COOKING, encoding="utf-8")
+    (folder / ".#cooking.md").symlink_to("somebody@somewhere.1234")  # as an editor leaves it beside what is open in it
+    os.mkfifo(folder / "pipe.md")
+    (folder / "good.md").write_text(COOKING, encoding="utf-8")
+
+    found = files.all("mira")
+
+    assert list(found.texts) == ["good"]
+    assert [problem.path.name for problem in found.problems] == ["a folder.md", "a:colon.md", "pipe.md"]
+
+
+def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Path):
+    (tmp_path / "notebooks" / "mira").mkdir(parents=True)
+    (tmp_path / "notebooks" / "mira" / "old.md").write_bytes(COOKING.replace("\n", "\r").encode())
+
+    assert files.text("mira", "old") == COOKING
+
+
+@pytest.mark.parametrize("name", ["v1.2 ideas", "Über uns 🐝", "a.b.c"])
+def test_a_name_of_the_users_comes_back_whole(files: NotebookFiles, name: str):
+    files.write("mira", name, lambda _there: COOKING)
+
+    assert files.restore(files.delete("mira", name)) == ("mira", name)
+
+
+def test_several_change_together(files: NotebookFiles, tmp_path: Path):
+    files.write("mira", "cooking", lambda _there: COOKING)
+
+    files.exchange("mira", ["cooking"], {"rice": "# Rice\n", "bread": "# Bread\n"}, "index")
+
+    assert there(tmp_path) == {"bread.md": "# Bread\n", "index.txt": "index", "rice.md": "# Rice\n"}
+    assert trashed(tmp_path) == ["cooking"]
+
+
+def test_what_is_deleted_comes_back_under_another_name_where_its_own_is_taken(files: NotebookFiles, tmp_path: Path):
+    files.write("mira", "cooking", lambda _there: COOKING)
+    path = files.delete("mira", "cooking")
+    files.write("mira", "cooking", lambda _there: "# Cooking\n")
+
+    assert files.restore(path) == ("mira", "cooking-2")
+    assert files.text("mira", "cooking-2") == COOKING
+    with pytest.raises(StorageError):
+        files.restore(path)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from lethe_app.storage.files.notebooks import NotebookFiles
+
+home, last = Path(sys.argv[1]), int(sys.argv[2])
+steps = 0
+
+def killing(event, _arguments):
+    # every change of a name or of a folder's content is one step; the program dies at the one asked for
+    global steps
+    if event in {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"}:
+        steps += 1
+        if steps == last:
+            os._exit(9)
+
+sys.addaudithook(killing)
+NotebookFiles(home / "notebooks", home / "trash").exchange(
+    "mira", ["cooking", "odds"], {"rice": "- Rice", "bread": "- Bread", "odds": "- Odds, shorter"}, "index")
+"""
+BEFORE = {"cooking": "- Rice\n- Bread", "odds": "- Odds, longer"}
+AFTER = {"rice": "- Rice", "bread": "- Bread", "odds": "- Odds, shorter"}
+
+
+def test_a_kill_at_any_step_leaves_all_of_it_or_nothing(tmp_path: Path):
+    root = Path(__file__).parents[3]
+    outcomes = []
+    for step in range(1, 60):
+        home = tmp_path / str(step)
+        before = NotebookFiles(home / "notebooks", home / "trash")
+        for name, text in BEFORE.items():
+            before.write("mira", name, lambda _there, text=text: text)
+
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        died = subprocess.run([sys.executable, "-c", KILLED, str(home), str(step)], env=environment, check=False).returncode
+
+        after = NotebookFiles(home / "notebooks", home / "trash")
+        found = after.all("mira").texts
+        assert found in (BEFORE, AFTER), f"step {step}"
+        assert after.index("mira") == ("index" if found == AFTER else "")
+        assert trashed(home) == (["cooking", "odds"] if found == AFTER else [])
+        assert [path for path in (home / "notebooks" / "mira").iterdir() if path.name.startswith(".")] == []
+        outcomes.append(found == AFTER)
+        if died == 0:
+            break
+
+    assert outcomes == sorted(outcomes)
+    assert outcomes.count(False) > 2
+    assert outcomes.count(True) > 3

@@ -1,0 +1,139 @@
+"""Makes every dialog there is; run as a program, it says how each lies on the screen it is given.
+
+Run with `python -m tests.ui.dialogs.every_dialog 22`, where the number is the size of the text in pixels.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
+
+import lethe_app.ui
+from lethe_app.domain.bundle import Bundle, BundleScope, Holds, Manifest
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.persona import Persona
+from lethe_app.paths import Paths
+from lethe_app.services.personas.bundles import BundleOffer
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.dialogs.bundle_export import GivingDialog
+from lethe_app.ui.dialogs.bundle_import import MeetingDialog
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, Waiting
+from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
+from lethe_app.ui.dialogs.group import Invitation
+from lethe_app.ui.dialogs.scrolling_dialog import Tall
+from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.pages.feedback.replies import ReasonDialog
+from lethe_app.ui.pages.mind.reminders import ReminderDialog
+from lethe_app.ui.pages.mind.writings import EntryDialog
+from lethe_app.ui.pages.notebooks.page import Titling
+from lethe_app.ui.pages.personas.actions import Leaving
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
+from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.widgets.image_crop import CropDialog
+
+Make = Callable[[QWidget, Theme], QDialog]
+FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]
+MIRA = Persona(
+    name="Mira",
+    unique_name="mira",
+    tagline="ship navigator",
+    mini_bio="Mira navigates the ketch Petrel on the Nineteen-Day Sea. A former tide clerk, dry, exact and loyal, she argues "
+    "with her captain and gives times to the minute. She carries stolen logs that prove the tide tables wrong.",
+)
+HOLDS = Holds(worlds=2, memories=31, facts=104, notebooks=3, conversations=17, messages=2417)
+REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
+
+
+def face_of(_persona: Persona) -> QPixmap:
+    face = QPixmap(AVATAR_SIZE, AVATAR_SIZE)
+    face.fill(Qt.GlobalColor.darkCyan)
+    return face
+
+
+def giving(window: QWidget, theme: Theme) -> QDialog:
+    sizes = {BundleScope.PERSONA: 21_000, BundleScope.MEMORIES: 240_000, BundleScope.EVERYTHING: 4_100_000}
+    return GivingDialog(window, theme, BundleOffer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
+
+
+def meeting(window: QWidget, theme: Theme) -> QDialog:
+    made = datetime(2026, 3, 17, 21, 12, tzinfo=UTC)
+    manifest = Manifest(made=made, giver="Tomas", name="Mira", holds=HOLDS)
+    return MeetingDialog(window, theme, Bundle(manifest, MIRA), "Mira 2")
+
+
+DIALOGS: dict[str, Make] = {
+    "question": lambda window, _theme: ConfirmDialog(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
+    "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
+    "insert": lambda window, _theme: InsertMessage(window, "Mira", "The message is inserted above the selected one."),
+    "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),
+    "leaving": lambda window, _theme: Leaving(window, "Mira"),
+    "new fact": lambda window, _theme: NewFact(window, "Mira"),
+    "one of several": lambda window, _theme: OneOfSeveral(window, FACTS),
+    "reminder": lambda window, _theme: ReminderDialog(window, MemoryUnit(content="Bring the lantern back.")),
+    "remember": lambda window, theme: Remember(window, theme, "The Needle", [MIRA], "mira"),
+    "giving": giving,
+    "meeting": meeting,
+    "waiting": lambda window, _theme: Waiting(window, "Exporting Mira…"),
+    "journal entry": lambda window, _theme: EntryDialog(window, "Mira"),
+    "notebook": lambda window, _theme: Titling(window, "New notebook", "Create", "Harrow Light"),
+    "reason": lambda window, _theme: ReasonDialog(window, REPLY, "far too long"),
+    "who takes part": lambda window, _theme: Invitation(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
+    "nobody to ask": lambda window, _theme: Invitation(window, [], [MIRA], [], face_of),
+    "keys": lambda window, _theme: Keys(window),
+    "about": lambda window, _theme: About(window),
+}
+
+
+def kinds() -> set[type[QDialog]]:
+    """Every class of dialog that our modules have."""
+    for module in pkgutil.walk_packages(lethe_app.ui.__path__, f"{lethe_app.ui.__name__}."):
+        importlib.import_module(module.name)
+    return set(_below(QDialog))
+
+
+def _below(kind: type[QDialog]) -> Iterator[type[QDialog]]:
+    for each in kind.__subclasses__():
+        yield from _below(each)
+        if each.__module__.startswith(lethe_app.ui.__name__):
+            yield each
+
+
+def main() -> None:
+    application = QApplication([])
+    theme = Theme(application, Paths.standard(Path("unused")).resources / "theme", "dark", int(sys.argv[1]))
+    window = QWidget()
+    window.resize(application.primaryScreen().availableSize())
+    sizes: dict[str, tuple[int, int]] = {}
+    cut, hidden = [], []
+    for name, make in DIALOGS.items():
+        dialog = make(window, theme)
+        dialog.open()
+        for _ in range(5):
+            application.processEvents()
+        sizes[name] = (dialog.width(), dialog.height())
+        for button in dialog.findChildren(QPushButton):
+            if button.isVisible() and not dialog.rect().contains(button.geometry()):
+                cut.append(f"{name}: {button.text()}")
+        for tall in dialog.findChildren(Tall):
+            inside = tall.widget()
+            reach = tall.viewport().height() + tall.verticalScrollBar().maximum()
+            if inside is None or inside.height() > reach or inside.height() < tall.content_height(inside.width()):
+                hidden.append(name)
+        dialog.close()
+    screen = application.primaryScreen().size()
+    told = {"screen": screen.toTuple(), "dialogs": sizes, "buttons cut off": cut, "not reached by scrolling": hidden}
+    print(json.dumps(told))  # noqa: T201 - what it is run for
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Facts are extracted again where the user asks for it, an empty list says why it is empty, and kinds narrow a full one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QPushButton
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact, FactKind
+from lethe_app.ui.pages.facts.page import FactPage
+from lethe_app.ui.pages.facts.table_model import FactListView
+from lethe_app.ui.pages.settings.page import SettingsPage
+from tests.ui.pages.test_sessions import session_page, talk
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+NUTS = ("I am allergic to peanuts.", "Noted.", "I work as a carpenter.", "Then you know wood.")
+SMALL_TALK = ("Good evening!", "And to you.", "What a day.", "Indeed.")
+LEARNT = {"X is allergic to peanuts.", "X works as a carpenter."}
+
+
+@asynccontextmanager
+async def facts_of(
+    home: Path, *lines: str, archived: bool = False, **settings: object
+) -> AsyncIterator[tuple[Scene, FactPage]]:
+    """The page of facts over a home with one conversation."""
+    async with opened(home) as scene:
+        await scene.services.preferences.set(**settings)
+        session = await talk(scene, "An evening", *lines)
+        if archived:
+            await scene.services.archiving.archive_session(session.guid)
+        scene.window.actions_["facts"].trigger()
+        page = scene.host.navigator.current_page
+        assert isinstance(page, FactPage)
+        await until(lambda: page.persona_selector.persona_name == "Mira" and page.core_label.text())
+        yield scene, page
+
+
+def press(button: QPushButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def listed(page: FactPage) -> set[str]:
+    return {fact.fact for fact in page.rows.visible_rows}
+
+
+@pytest.mark.parametrize(
+    ("lines", "archived", "settings", "words"),
+    [
+        (NUTS, False, {}, "when a conversation ends: 60 minutes after the last message, or when you start a new one."),
+        (NUTS, False, {"rotation_minutes": 90}, "90 minutes after the last message"),
+        (NUTS, False, {"rotation_minutes": 0}, "Facts are extracted from a conversation when you start a new one."),
+        (SMALL_TALK, True, {}, "No lasting facts were found in the conversation that has ended."),
+        (NUTS, True, {"fact_retrieval": False}, "Fact learning is turned off"),
+    ],
+)
+async def test_an_empty_list_says_why(
+    tmp_path: Path, lines: tuple[str, ...], archived: bool, settings: dict[str, object], words: str
+):
+    async with facts_of(tmp_path, *lines, archived=archived, **settings) as (_scene, page):
+        await until(lambda: words in page.empty_state.reason_label.text())
+
+        assert page.stack.currentWidget() is page.empty_state
+        assert page.empty_state.settings_button.isVisible() is ("turned off" in words)
+        assert page.empty_state.extract_button.isVisible() is ("turned off" not in words)
+
+
+async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path):
+    async with facts_of(tmp_path, fact_retrieval=False) as (scene, page):
+        await until(page.empty_state.settings_button.isVisible)
+
+        press(page.empty_state.settings_button)
+
+        await until(lambda: isinstance(scene.host.navigator.current_page, SettingsPage))
+        settings = scene.host.navigator.current_page
+        assert isinstance(settings, SettingsPage)
+        await until(lambda: settings.sections.currentItem() and settings.sections.currentItem().text() == "Memory")
+        field = settings._form_by_setting["fact_retrieval"].field_widget("fact_retrieval")
+        await until(lambda: not field.visibleRegion().isEmpty())
+
+
+async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tmp_path: Path):
+    async with facts_of(tmp_path, *NUTS) as (scene, page):
+        await talk(scene, "Another", *SMALL_TALK)
+        await until(page.empty_state.extract_button.isVisible)
+
+        press(page.empty_state.extract_button)
+
+        await until(lambda: listed(page) == LEARNT and page.stack.currentIndex() == 0 and page.extract_button.isEnabled())
+        assert page.extraction_bar.isHidden()
+
+
+async def test_extracting_can_be_stopped(tmp_path: Path):
+    async with facts_of(tmp_path, *NUTS) as (scene, _page):
+        for number in range(3):
+            await talk(scene, f"Talk {number}", *SMALL_TALK)
+        seen: list[tuple[int, int]] = []
+
+        def report(done: int, total: int) -> bool:
+            seen.append((done, total))
+            return done < 2
+
+        assert not await scene.services.fact_extraction.extract_all("mira", report)
+        assert [done for done, _total in seen] == [0, 1, 2]
+
+
+async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
+    async with facts_of(tmp_path) as (scene, page):
+        facts = [
+            ExtractedFact(fact="Tomas works as a nurse.", kind=FactKind.WORK, key="job"),
+            ExtractedFact(fact="Tomas's sister is called Ines.", kind=FactKind.PEOPLE),
+            ExtractedFact(fact="Tomas is the king of Elfland.", in_story=True, source_memories=[uuid4()]),
+        ]
+        await scene.services.fact_service.learn("mira", facts)
+        await until(lambda: page.rows.row_total == 3)
+
+        assert listed(page) == {facts[0].fact, facts[1].fact}
+        assert page.kind_chips.chips[FactKind.HEALTH].isHidden()
+        press(page.kind_chips.chips[FactKind.WORK])
+        assert listed(page) == {facts[0].fact}
+        page.select_fact(facts[0].guid)
+        await until(lambda: page.detail.fact is not None)
+        assert "Work · Attribute: job" in page.detail._metadata_label.text()
+        press(page.kind_chips.chips[FactKind.WORK])
+        press(page.view_chips.chips[FactListView.STORY])
+        assert listed(page) == {facts[2].fact}
+
+
+async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
+    facts = await scene.services.fact_service.all("mira")
+    return {fact.fact: fact.in_story for fact in facts if session.guid in fact.source_memories and not fact.superseded}
+
+
+async def test_one_conversation_is_extracted_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "An evening", *NUTS)
+        page = await session_page(scene, session)
+
+        press(page.detail.extract_button)
+
+        await until(lambda: [toast.text for toast in scene.toasts] == ["2 facts were extracted."])
+        assert set(await known(scene, session)) == LEARNT
+
+
+async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_them_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "An evening", *NUTS)
+        await scene.services.archiving.archive_session(session.guid)
+        page = await session_page(scene, session)
+        box = page.detail.form.field_widget("is_roleplay")
+        assert isinstance(box, QCheckBox)
+
+        box.click()
+        await page.edits.save()
+        assert await known(scene, session) == dict.fromkeys(LEARNT, True)
+
+        page.undo_stack.undo()
+        await page.edits.save()
+        assert await known(scene, session) == dict.fromkeys(LEARNT, False)
+
+
+async def test_expert_settings_are_shown_on_request(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.actions_["settings"].trigger()
+        page = scene.host.navigator.current_page
+        assert isinstance(page, SettingsPage)
+        await until(lambda: page.sections.currentRow() == 0)
+        page.show_setting("fact_retrieval")
+        field = page._form_by_setting["rag_distance"].field_widget("rag_distance")
+        assert not field.isVisible()
+
+        press(page.expert_chip)
+        assert field.isVisible()
+        press(page.expert_chip)
+        page.search.setText("recall distance")
+        assert field.isVisible()
