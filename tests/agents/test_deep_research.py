@@ -42,7 +42,7 @@ class Scripted(Clerk):
         said = self.said[errand]
         if isinstance(said, ModelError):
             raise said
-        return answer.read(said if isinstance(said, str) else json.dumps(said))
+        return answer.parse(said if isinstance(said, str) else json.dumps(said))
 
 
 def good(**other: object) -> Scripted:

@@ -59,7 +59,7 @@ class Clerk:
         said = self.answers.pop(0)
         if isinstance(said, ModelError):
             raise said
-        return answer.read(said)
+        return answer.parse(said)
 
     async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int:
         return self.space

@@ -154,7 +154,7 @@ async def begun(
         still_time() as hands,
         tempfile.TemporaryDirectory() as folder,
         patch.object(core, "ModelClient", client),
-        patch.object(assembler, "build", recorded),
+        patch.object(assembler, "build_prompt", recorded),
         patch.object(prefill, "PAUSE", PAUSE),
     ):
         services = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)

@@ -249,7 +249,7 @@ async def test_a_model_that_sorts_notes_reads_what_strangers_wrote_as_a_quotatio
 
     async def ask(_hands: TaskApi, _errand: str, answer: type, **material: str) -> object:
         shown.append(material["notes"])
-        return answer.read(json.dumps(KEEP))
+        return answer.parse(json.dumps(KEEP))
 
     async def all_near(_desk: DreamServices, _persona: str, record: object) -> list[object]:
         return [found.guid] if record == noted else [noted.guid]
