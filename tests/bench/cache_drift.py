@@ -25,7 +25,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import ReuseOptions, llama_cpp
 from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import ReadAhead
-from lethe_app.services.chat.service import WORTH_KEEPING
+from lethe_app.services.chat.generation import WORTH_KEEPING
 from tests.bench._evening import FILLS, Step, play
 from tests.bench._long_talk import velm
 from tests.bench.report import arguments, show

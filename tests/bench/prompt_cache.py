@@ -40,7 +40,7 @@ from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.prompt.builder import Request, build_prompt
 from lethe_app.prompt.macros import expand
 from lethe_app.prompt.sections import Extras
-from lethe_app.services.chat.service import WORTH_KEEPING
+from lethe_app.services.chat.generation import WORTH_KEEPING
 from lethe_app.services.prompting.stable_prefix import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm

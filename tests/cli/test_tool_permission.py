@@ -15,7 +15,7 @@ class Typed:
     def __init__(self, line: str | None) -> None:
         self._line = line
 
-    async def next(self) -> str | None:
+    async def read_line(self) -> str | None:
         return self._line
 
 

@@ -61,7 +61,7 @@ async def made(history: Sequence[PromptTurn] = TALK, **values: object) -> Prompt
         "persona": ADA,
         "user": BEN,
         "system": PRESET,
-        "scene": MacroContext("Ben", "Ada", MOMENT),
+        "macro_context": MacroContext("Ben", "Ada", MOMENT),
         "history": history,
         "context": 5000,
         "reply_reserve": 200,
