@@ -28,7 +28,7 @@ LAYERS = (
     {"interchange", "llm", "web", "prompt"},
     {"domain"},
     {"config"},
-    {"errors", "paths"},
+    {"errors", "paths", "plugins"},
 )
 """From the top; a layer imports only from those below it."""
 ALSO_NOT: dict[str, set[str]] = {

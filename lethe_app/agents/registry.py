@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lethe_app.agents.plugins import Fault, Plugin, find_plugins
+from lethe_app.agents.plugins import find_tasks
 from lethe_app.agents.task import AgentTask
 from lethe_app.domain.persona import Persona
+from lethe_app.plugins import Plugin, PluginFault
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Registry:
     def __init__(
         self,
         builtin_tasks: Sequence[AgentTask],
-        discover: Callable[[], tuple[list[Plugin], list[Fault]]] = find_plugins,
+        discover: Callable[[], tuple[list[Plugin[AgentTask]], list[PluginFault]]] = find_tasks,
         reserved_names: Collection[str] = (),
     ) -> None:
         """Create the registry. `discover` loads the plug-ins; it takes a moment and is called at first use.
@@ -41,15 +42,15 @@ class Registry:
         self._discover = discover
 
     @cached_property
-    def _loaded(self) -> tuple[dict[str, RegisteredTask], list[Fault]]:
+    def _loaded(self) -> tuple[dict[str, RegisteredTask], list[PluginFault]]:
         tasks = {task.name: RegisteredTask(task) for task in self._builtin_tasks}
         assert len(tasks) == len(self._builtin_tasks), "two of our own tasks have the same name"
         plugins, faults = self._discover()
         for plugin in plugins:
-            if plugin.task.name in tasks or plugin.task.name in self._reserved_names:
-                faults.append(Fault(plugin.distribution, f"A task called “{plugin.task.name}” already exists."))
+            if plugin.value.name in tasks or plugin.value.name in self._reserved_names:
+                faults.append(PluginFault(plugin.distribution, f"A task called “{plugin.value.name}” already exists."))
             else:
-                tasks[plugin.task.name] = RegisteredTask(plugin.task, plugin.distribution)
+                tasks[plugin.value.name] = RegisteredTask(plugin.value, plugin.distribution)
         return tasks, faults
 
     @property
@@ -57,7 +58,7 @@ class Registry:
         return self._loaded[0]
 
     @property
-    def faults(self) -> list[Fault]:
+    def faults(self) -> list[PluginFault]:
         """Return the plug-ins that could not be used."""
         return self._loaded[1]
 

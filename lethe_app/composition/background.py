@@ -40,7 +40,7 @@ from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.power import on_battery
-from lethe_app.services.tools import plugins
+from lethe_app.services.tools.plugins import find_tool_sets
 from lethe_app.services.tools.builtin_memory import MemoryTools
 from lethe_app.services.tools.builtin_small import build_dice_set, build_time_set
 from lethe_app.services.tools.builtin_web import WebTools
@@ -247,7 +247,7 @@ class BackgroundServices:
     def tool_registry(self) -> Tooling:
         """Tool service. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
         core = self.core
-        plugin_sets, faults = plugins.find_plugins()
+        plugin_sets, faults = find_tool_sets()
         mind = (self.mind.reminders, self.mind.week)
         builtin_sets = (
             MemoryTools(

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.mood.dynamics import Life, find_plugins, load_moodlets, mark_changed_by
+from lethe_app.brain.mood.dynamics import Life, load_moodlets, mark_changed_by
 from lethe_app.brain.mood.model import Moodlet, MoodMessage, describe_mood, describe_mood_changes
 from lethe_app.brain.mood.sentiment import SentimentPhrases, load_phrases
 from lethe_app.domain.chat import ChatSession, Message, Role
@@ -263,7 +263,7 @@ def made_moods(app_state: AppState, preferences: Preferences, paths: Paths) -> M
     return Moods(
         app_state,
         preferences,
-        Life(load_moodlets(find_plugins())),
+        Life(load_moodlets()),
         load_phrases(folders, "praise"),
         load_phrases(folders, "harsh"),
     )

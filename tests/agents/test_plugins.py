@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents import plugins
+from lethe_app.agents.plugins import find_tasks
 from lethe_app.agents.registry import Registry
 from lethe_app.agents.self_reflection import Thoughts
 from lethe_app.domain.persona import Persona
@@ -68,9 +68,9 @@ def install(folder: Path, **entries: str) -> None:
 def test_an_installed_task_is_found(folder: Path):
     install(folder, kites="kites_of_others:Kites")
 
-    found, faults = plugins.find_plugins()
+    found, faults = find_tasks()
 
-    assert [(one.task.name, one.distribution) for one in found] == [("kites", "lethe-kites")]
+    assert [(one.value.name, one.distribution) for one in found] == [("kites", "lethe-kites")]
     assert not faults
 
 
@@ -87,9 +87,9 @@ def test_broken_ones_are_told_and_leave_the_good_one_alone(folder: Path):
         unknown="no_such_module_at_all:Kites",
     )
 
-    found, faults = plugins.find_plugins()
+    found, faults = find_tasks()
 
-    assert [one.task.name for one in found] == ["kites"]
+    assert [one.value.name for one in found] == ["kites"]
     assert len(faults) == 7
     assert "the wind is gone" in next(fault.reason for fault in faults if "broken" in fault.reason)
 

@@ -249,7 +249,7 @@ def test_tools_of_others_are_found_asked_about_and_kept_apart_when_broken():
         EntryPoint("gone", "tests.stories.nowhere:x", plugins.ENTRY_POINT_GROUP),
         EntryPoint("other", "tests.stories.test_tools:other", plugins.ENTRY_POINT_GROUP),
     ]
-    sets, faults = plugins.load_plugins(entries)
+    sets, faults = plugins.load_tool_sets(entries)
     assert [one.name for one in sets] == ["plugged"]
     assert all(tool.asks for tool in sets[0].tools)
     assert len(faults) == 3

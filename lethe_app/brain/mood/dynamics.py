@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.mood.model import BUILTIN_MOODLETS, STEPS, Moodlet, MoodMessage, Nudge, clip_value
 from lethe_app.domain.mood import Feeling, Mood, MoodCause
+from lethe_app.plugins import find_entry_points, load_plugins
 
 Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
@@ -154,24 +155,21 @@ def _change_feeling(feeling: Feeling, value: float, cause: str, moment: datetime
 ENTRY_POINT_GROUP = "lethe.moodlets"
 
 
-def find_plugins() -> list[EntryPoint]:
-    """Return the entry points of moodlet plug-ins installed on this computer."""
-    return list(entry_points(group=ENTRY_POINT_GROUP))
-
-
-def load_moodlets(plugins: Iterable[EntryPoint]) -> list[Moodlet]:
-    """Return the built-in moodlets and the valid ones among those offered; an invalid or duplicate one is logged and left
-    out.
+def load_moodlets(entries: Iterable[EntryPoint] | None = None) -> list[Moodlet]:
+    """Return the built-in moodlets and the valid ones of plug-ins (by default the installed ones); an invalid or duplicate
+    one is logged and left out.
     """
-    found = {moodlet.id: moodlet for moodlet in BUILTIN_MOODLETS}
-    for entry in plugins:
-        try:
-            moodlet = entry.load()
-        except Exception:  # whatever somebody else's code can do wrong
-            log.exception("The mood “%s” could not be loaded.", entry.name)
-            continue
-        if not isinstance(moodlet, Moodlet) or not moodlet.id or moodlet.id in found:
-            log.warning("The mood “%s” is left out: it is no moodlet, or there is one of its name already.", entry.name)
-            continue
-        found[moodlet.id] = moodlet
-    return list(found.values())
+    moodlets = {moodlet.id: moodlet for moodlet in BUILTIN_MOODLETS}
+
+    def add_moodlet(moodlet: object) -> None:
+        if not isinstance(moodlet, Moodlet) or not moodlet.id:
+            raise TypeError("it is not a Moodlet with an id.")
+        if moodlet.id in moodlets:
+            raise ValueError("there is already a mood with its id.")
+        moodlets[moodlet.id] = moodlet
+
+    found = find_entry_points(ENTRY_POINT_GROUP) if entries is None else entries
+    _added, faults = load_plugins(found, add_moodlet, "The mood")
+    for fault in faults:
+        log.warning("Plug-in “%s”: %s", fault.distribution, fault.reason)
+    return list(moodlets.values())

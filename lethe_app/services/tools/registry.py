@@ -23,7 +23,7 @@ from lethe_app.services.tools.builtin_web import WEB
 from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
 from lethe_app.services.tools.instructions import ToolNote
 from lethe_app.services.tools.invocation import Means
-from lethe_app.services.tools.plugins import ToolFault
+from lethe_app.plugins import PluginFault
 from lethe_app.services.tools.turn import ToolTurn
 from lethe_app.services.tools.working_memory import Workbench, session_namespace
 from lethe_app.storage.chats.sessions import Chats
@@ -44,7 +44,7 @@ class Tooling:
     def __init__(
         self,
         sets: Sequence[ToolSet],
-        faults: Sequence[ToolFault],
+        faults: Sequence[PluginFault],
         working_memory: Workbench,
         chats: Chats,
         state: SessionState,
@@ -98,7 +98,7 @@ class Tooling:
             self._add_fault(owner, f"An error occurred when it was asked to {tool.title} ({type(error).__name__}).")
 
     def _add_fault(self, tool_set: ToolSet, reason: str) -> None:
-        fault = ToolFault(tool_set.plugin or tool_set.title, reason, in_use=True)
+        fault = PluginFault(tool_set.plugin or tool_set.title, reason, in_use=True)
         if fault not in self.faults:
             self.faults.append(fault)
             self.changed.tell(None)
@@ -214,11 +214,11 @@ class Tooling:
         return {str(name) for name in stored} if isinstance(stored, list) else set()
 
 
-def _find_duplicate_sets(sets: Sequence[ToolSet]) -> list[ToolFault]:
+def _find_duplicate_sets(sets: Sequence[ToolSet]) -> list[PluginFault]:
     """Return faults of plug-ins whose set has the name of another set."""
-    names, faults = set[str](), list[ToolFault]()
+    names, faults = set[str](), list[PluginFault]()
     for tool_set in sets:
         if tool_set.name in names:
-            faults.append(ToolFault(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists."))
+            faults.append(PluginFault(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists."))
         names.add(tool_set.name)
     return faults

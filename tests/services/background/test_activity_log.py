@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.plugins import Plugin
 from lethe_app.agents.registry import Registry
 from lethe_app.agents.task import NOTHING, Result
 from lethe_app.composition.app_services import AppServices
@@ -21,6 +20,7 @@ from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
+from lethe_app.plugins import Plugin
 from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, Doing
 from tests.services.past import NUTS, answers, concluded, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, until

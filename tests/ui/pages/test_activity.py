@@ -14,7 +14,6 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from lethe_app.agents.plugins import Fault
 from lethe_app.agents.registry import RegisteredTask
 from lethe_app.agents.task import Result
 from lethe_app.agents.task import TaskContext as Hands
@@ -24,7 +23,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
-from lethe_app.services.tools.plugins import ToolFault
+from lethe_app.plugins import PluginFault
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.page import AwayPage
 from lethe_app.ui.pages.memories.page import MemoryPage
@@ -318,8 +317,8 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
                 persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
             )
             await services.task_runner._finish_run(known, run)
-        services.task_runner.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
-        services.tool_registry.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
+        services.task_runner.registry.faults.append(PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title."))
+        services.tool_registry.faults.append(PluginFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
         services.tool_registry.changed.tell(None)
 
         await until(lambda: len(page.problem_list.problem_texts) == 3)

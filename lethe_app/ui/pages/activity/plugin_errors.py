@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.services.background.plugin_failures import Disabled
-from lethe_app.services.tools.plugins import ToolFault
+from lethe_app.plugins import PluginFault
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
@@ -39,7 +39,7 @@ def task_problems(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
     return [PluginProblem(text.format(plugin=plugin, why=reason)) for plugin, reason in faults]
 
 
-def tool_problems(faults: Sequence[ToolFault]) -> list[PluginProblem]:
+def tool_problems(faults: Sequence[PluginFault]) -> list[PluginProblem]:
     """Return the problems of tool plug-ins that could not be loaded or that failed in use."""
     not_loaded = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
     failed = _tr("The plug-in “{plugin}” failed. {why} The reply was generated without it.")
