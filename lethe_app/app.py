@@ -154,11 +154,11 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
 
     from qasync import QEventLoop
 
-    from lethe_app.ui.core.garbage_collection import Sweeper
+    from lethe_app.ui.core.garbage_collection import GarbageCollector
 
     application.setQuitOnLastWindowClosed(False)  # what is being written comes first
     sys.setswitchinterval(TURN_S)
-    sweeper = Sweeper(window.is_busy)
+    sweeper = GarbageCollector(window.is_busy)
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
     try:

@@ -13,20 +13,20 @@ from PySide6.QtWidgets import QDialog
 from lethe_app.domain.bundle import Bundle, BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.avatars import render_avatar
-from lethe_app.ui.dialogs.bundle_export import GivingDialog
-from lethe_app.ui.dialogs.bundle_import import MeetingDialog
-from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, Waiting
-from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
-from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
+from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
+from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
-from lethe_app.ui.pages.notebooks.page import Titling
-from lethe_app.ui.pages.personas.actions import Leaving
+from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
+from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
-from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.pages.worlds.remember import RememberDialog
 from lethe_app.ui.widgets.image_crop import CropDialog
 from tests.life_pictures import JOURNAL
 from tests.ui.window_scene import Scene, until
@@ -50,7 +50,7 @@ async def deleting(scene: Scene) -> QDialog:
 
 
 async def leaving(scene: Scene) -> QDialog:
-    return Leaving(scene.window, "Mira")
+    return UnsavedChangesDialog(scene.window, "Mira")
 
 
 async def crop(scene: Scene) -> QDialog:
@@ -71,13 +71,13 @@ async def reword(scene: Scene) -> QDialog:
 
 
 async def new_fact(scene: Scene) -> QDialog:
-    dialog = NewFact(scene.window, "Mira")
+    dialog = NewFactDialog(scene.window, "Mira")
     dialog.field.set_text(FACTS[1][0])
     return dialog
 
 
 async def one_of_several(scene: Scene) -> QDialog:
-    return OneOfSeveral(scene.window, TWO)
+    return MergeFactsDialog(scene.window, TWO)
 
 
 async def reminder(scene: Scene) -> QDialog:
@@ -94,7 +94,7 @@ async def entry(scene: Scene) -> QDialog:
 
 
 async def titling(scene: Scene) -> QDialog:
-    return Titling(scene.window, "New notebook", "Create", "Harrow Light")
+    return NotebookTitleDialog(scene.window, "New notebook", "Create", "Harrow Light")
 
 
 async def reason(scene: Scene) -> QDialog:
@@ -103,7 +103,7 @@ async def reason(scene: Scene) -> QDialog:
 
 async def world_remember(scene: Scene) -> QDialog:
     personas = [one for one in await scene.services.library.personas() if not one.is_user]
-    return Remember(scene.window, scene.window.theme, "The Needle", personas, MIRA)
+    return RememberDialog(scene.window, scene.window.theme, "The Needle", personas, MIRA)
 
 
 async def giving(scene: Scene) -> QDialog:
@@ -118,16 +118,16 @@ async def _giving(scene: Scene, scope: BundleScope) -> QDialog:
     offer, window = await scene.services.bundles.preview_export(MIRA), scene.window
     drawn = scene.services.library.avatar(offer.persona)
     face = render_avatar(drawn, MIRA, offer.persona.name, AVATAR_SIZE, window.theme.palette, window.devicePixelRatioF())
-    return GivingDialog(window, window.theme, offer, face, scope)
+    return BundleExportDialog(window, window.theme, offer, face, scope)
 
 
 async def meeting(scene: Scene) -> QDialog:
-    return MeetingDialog(scene.window, scene.window.theme, await _packed(scene), "Mira")
+    return BundleImportDialog(scene.window, scene.window.theme, await _packed(scene), "Mira")
 
 
 async def meeting_a_second_one(scene: Scene) -> QDialog:
     bundle = await _packed(scene)
-    return MeetingDialog(scene.window, scene.window.theme, bundle, await scene.services.bundles.find_free_name(bundle))
+    return BundleImportDialog(scene.window, scene.window.theme, bundle, await scene.services.bundles.find_free_name(bundle))
 
 
 async def _packed(scene: Scene) -> Bundle:
@@ -138,17 +138,17 @@ async def _packed(scene: Scene) -> Bundle:
 
 
 async def waiting(scene: Scene) -> QDialog:
-    dialog = Waiting(scene.window, "Exporting Mira…")
+    dialog = TransferProgressDialog(scene.window, "Exporting Mira…")
     dialog.report_progress(0.62)
     return dialog
 
 
 async def keys(scene: Scene) -> QDialog:
-    return Keys(scene.window)
+    return ShortcutsDialog(scene.window)
 
 
 async def about(scene: Scene) -> QDialog:
-    return About(scene.window)
+    return AboutDialog(scene.window)
 
 
 DIALOGS: dict[str, Make] = {
@@ -178,7 +178,7 @@ DIALOGS: dict[str, Make] = {
 async def dialogs(studio: Studio, script: str) -> None:
     """Every dialog, the list of all commands, and somebody who is being made up."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1280, 820)
         for theme, light in NIGHT_AND_DAY:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.mood import Feeling, Mood, MoodCause, MoodSample
@@ -105,7 +105,7 @@ async def _work(runs: TaskRuns, present: datetime) -> None:
         (26, "journal", RunOutcome.NOTHING, 1_105, "Nothing asked to be written down.", ""),
     ):
         began = present - timedelta(hours=hours)
-        made = (Made(kind=MadeKind.MEMORY, id=title, title=title),) if title else ()
+        made = (ProducedRecord(kind=ProducedKind.MEMORY, id=title, title=title),) if title else ()
         await runs.save_run(
             TaskRun(
                 persona_id=MIRA,

@@ -32,7 +32,7 @@ from lethe_app.app import build
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.llm.models.bundled import chat_model
 from lethe_app.paths import Paths
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
@@ -241,7 +241,7 @@ async def fill_home(paths: Paths) -> dict[str, str]:
     library = {name: json.loads((paths.shipped_personas / f"{name}.json").read_text("utf-8")) for name in PERSONAS}
     names = {name: persona["name"] for name, persona in library.items()} | {"tomas": "Tomas"}
     database = await Database.open(paths.database)
-    chats = Chats(database)
+    chats = SessionStore(database)
     sessions = {}
     for talk in TALKS:
         began = moment(talk.day, talk.lines[0].clock)

@@ -14,7 +14,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from tests.life_pictures import live
 from tests.ui.window_scene import Scene, until
 
@@ -106,7 +106,7 @@ async def remember(services: AppServices, sessions: dict[str, str]) -> None:
 async def remembering(studio: Studio, script: str) -> None:
     """The conversation with the panel beside it that says why."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         calm = {"recall_without_match": 0, "rotation_minutes": 0, "core_facts_tokens": 0, "disable_eurekas": True}
         await scene.services.preferences.set(**calm)
         await remember(scene.services, studio.sessions)
@@ -130,7 +130,7 @@ async def remembering(studio: Studio, script: str) -> None:
 async def pages(studio: Studio, script: str) -> None:
     """Every page that there is."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1280, 820)
         await scene.services.preferences.set(rotation_minutes=0)

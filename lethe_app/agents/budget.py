@@ -21,7 +21,7 @@ class BudgetSpent(LetheError):
 
 
 @dataclass(frozen=True)
-class Spent:
+class DailyUsage:
     """Usage of one persona on one day."""
 
     tokens: int = 0
@@ -35,17 +35,19 @@ class Budget:
     tokens: int = 0
     minutes: int = 0
 
-    def can_start_run(self, usage: Spent) -> bool:
+    def can_start_run(self, usage: DailyUsage) -> bool:
         """Return whether another run may begin."""
         tokens_left = not self.tokens or usage.tokens < self.tokens
         return tokens_left and (not self.minutes or usage.time < timedelta(minutes=self.minutes))
 
 
-def sum_usage(runs: Iterable[TaskRun], moment: datetime) -> Spent:
+def sum_usage(runs: Iterable[TaskRun], moment: datetime) -> DailyUsage:
     """Return the total cost of these runs; a run in progress has lasted until `moment`."""
     run_list = list(runs)
     durations = ((run.ended or moment) - run.began if run.outcome is None else end_of(run) - run.began for run in run_list)
-    return Spent(sum(run.tokens for run in run_list), sum((max(duration, timedelta()) for duration in durations), timedelta()))
+    return DailyUsage(
+        sum(run.tokens for run in run_list), sum((max(duration, timedelta()) for duration in durations), timedelta())
+    )
 
 
 def midnight(moment: datetime) -> datetime:
@@ -68,7 +70,7 @@ class DailyBudget:
         settings = self._settings()
         return Budget(settings.agent_day_tokens, settings.agent_day_minutes)
 
-    async def usage_today(self, persona_id: str, moment: datetime) -> Spent:
+    async def usage_today(self, persona_id: str, moment: datetime) -> DailyUsage:
         """Return what a persona's runs have cost on the local calendar day of `moment`."""
         day_start = midnight(moment)
         runs = [run for run in await self._runs.since(persona_id, day_start) if run.task not in self._exempt_tasks]

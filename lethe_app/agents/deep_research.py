@@ -7,11 +7,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from lethe_app.agents.web_reading import Gathering, ReadPage, TaskModel, fit_pages
+from lethe_app.agents.web_reading import ReadPage, TaskModel, WebReader, fit_pages
 from lethe_app.brain.llm_schemas.citation_check import extract_relevant_sentences, is_unsafe_sentence, keep_supported_sentences
-from lethe_app.brain.llm_schemas.web import Enough, Outline, PageSummaryAnswer, ReportAnswer
+from lethe_app.brain.llm_schemas.web import CompletenessAnswer, OutlineAnswer, PageSummaryAnswer, ReportAnswer
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.domain.web import Inquiry, PageSummary, PageText, Round
+from lethe_app.domain.web import Inquiry, PageSummary, PageText, SearchRound
 from lethe_app.errors import ModelError, NotAllowed, WebError
 from lethe_app.web.html_text import CountTokens
 
@@ -29,7 +29,7 @@ InquiryCallback = Callable[[Inquiry], Awaitable[object]]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ResearchLimits:
     """Limits after which a run ends with what it has."""
 
     seconds: float = TIME_LIMIT_SECONDS
@@ -42,12 +42,12 @@ class DeepResearch:
 
     def __init__(
         self,
-        gathering: Gathering,
+        gathering: WebReader,
         task_model: TaskModel | None,
         count_tokens: CountTokens,
         on_progress: InquiryCallback,
         tokens_used: Callable[[], int],
-        bounds: Bounds | None = None,
+        bounds: ResearchLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create a run. Without an asker no model is used and pages are quoted. `tokens_used` returns the number of tokens used
@@ -55,7 +55,7 @@ class DeepResearch:
         """
         self._gathering, self._task_model, self._count_tokens = gathering, task_model, count_tokens
         self._on_progress, self._tokens_used = on_progress, tokens_used
-        self._bounds, self._clock = bounds or Bounds(), clock
+        self._bounds, self._clock = bounds or ResearchLimits(), clock
         self._deadline = clock() + self._bounds.seconds
         self._last_error: WebError | None = None
 
@@ -96,10 +96,10 @@ class DeepResearch:
     # Plan
 
     async def _make_plan(self, inquiry: Inquiry) -> Inquiry:
-        plan: Outline | None = None
+        plan: OutlineAnswer | None = None
         if self._task_model is not None:
             try:
-                plan = await self._task_model.ask("plan", Outline, topic=inquiry.topic)
+                plan = await self._task_model.ask("plan", OutlineAnswer, topic=inquiry.topic)
             except ModelError:
                 plan = None  # then the question itself is searched
         questions = plan.questions if plan else [inquiry.topic]
@@ -110,7 +110,7 @@ class DeepResearch:
     async def _run_round(self, inquiry: Inquiry, pending_queries: list[str], reason: str) -> tuple[Inquiry, list[str]]:
         queries, pending_queries = pending_queries[:QUERIES_PER_ROUND], pending_queries[QUERIES_PER_ROUND:]
         count_before = len(inquiry.findings)
-        inquiry = await self._report_progress(inquiry, rounds=[*inquiry.rounds, Round(queries=queries)])
+        inquiry = await self._report_progress(inquiry, rounds=[*inquiry.rounds, SearchRound(queries=queries)])
         for query in queries:
             inquiry = await self._report_progress(inquiry, doing=f"Searching for “{query}”")
             for page in await self._search_and_read(inquiry, query, reason):
@@ -221,7 +221,7 @@ class DeepResearch:
         try:
             report = await self._quote_untrusted(inquiry, inquiry.report)
             answer = await self._task_model.ask(
-                "enough", Enough, report=report, asked="\n".join(previous_queries), **placeholders
+                "enough", CompletenessAnswer, report=report, asked="\n".join(previous_queries), **placeholders
             )
         except ModelError:
             return False, pending_queries

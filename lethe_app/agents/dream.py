@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
 
-from lethe_app.agents.dream_dislikes import Looking, propose_dislike
-from lethe_app.agents.dream_preferences import Listening, propose_preferences
-from lethe_app.agents.task import NOTHING, AgentTask, Result, Sight, TaskContext
+from lethe_app.agents.dream_dislikes import DislikeInputs, propose_dislike
+from lethe_app.agents.dream_preferences import PreferenceInputs, propose_preferences
+from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskResult, TaskView
 from lethe_app.brain.dreams.consolidation import (
     DREAM,
-    Decision,
+    MergeDecision,
     build_changes,
     can_change_fact,
     can_change_memory,
@@ -26,9 +26,9 @@ from lethe_app.brain.dreams.consolidation import (
     merge_identical,
     signature,
 )
-from lethe_app.brain.llm_schemas.dreams import Sorted
-from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange
-from lethe_app.domain.changes import Kept, Records
+from lethe_app.brain.llm_schemas.dreams import ConsolidationAnswer
+from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange
+from lethe_app.domain.changes import ChangedRecords, Kept
 from lethe_app.domain.memory import MemoryUnit
 
 MOST_ASKED = 40
@@ -41,7 +41,7 @@ MOST_JUDGED = 2000
 LONGEST_NOTE = 600
 
 
-class DreamInputs(Listening, Looking, Protocol):
+class DreamInputs(PreferenceInputs, DislikeInputs, Protocol):
     """Inputs of a dream besides its task context."""
 
     async def newest_feedback_time(self, persona_id: str) -> datetime | None:
@@ -71,7 +71,7 @@ class Dream(AgentTask):
     def __init__(self, inputs: DreamInputs) -> None:
         self._inputs = inputs
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         state = await view.load_state()
         last_dream_at = _parse_moment(state.get(LAST_DREAM_KEY))
         if last_dream_at is None or last_dream_at > view.moment or (self._inputs.may_write() and not state.get(BY_MODEL_KEY)):
@@ -87,7 +87,7 @@ class Dream(AgentTask):
             last_dream_at < moment <= view.moment for moment in activity_times
         )  # what a wrong clock dated ahead is not new for ever
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         started_at, known_signatures = context.moment, await self._inputs.known_signatures(context.persona.unique_name)
         context.report_progress("Reviewing past messages")
         proposals = [proposal async for proposal in propose_preferences(context, self._inputs)]
@@ -100,7 +100,7 @@ class Dream(AgentTask):
         await context.save_state(
             {**await context.load_state(), LAST_DREAM_KEY: started_at.isoformat(), BY_MODEL_KEY: self._inputs.may_write()}
         )
-        return Result(_describe_result(count, at_once=context.settings.dreams_apply)) if count else NOTHING
+        return TaskResult(_describe_result(count, at_once=context.settings.dreams_apply)) if count else NOTHING
 
     async def _propose_dislike(self, context: TaskContext, known_signatures: set[str]) -> int:
         """Propose what thumb ratings alone suggest. This is never applied at once, whatever the settings."""
@@ -128,7 +128,9 @@ class Dream(AgentTask):
             if signature(change) in known_signatures:
                 continue
             known_signatures.add(signature(change))
-            await context.record_result(Made(kind=MadeKind.CHANGE, id=str(change.id), title=_change_title(change)))
+            await context.record_result(
+                ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=_change_title(change))
+            )
             submitted = await self._inputs.submit_change(change, apply_now=apply_now)
             count += submitted.state is not ChangeState.DECLINED
         if concluded_messages:
@@ -160,15 +162,15 @@ class Dream(AgentTask):
                 await context.save_state({**await context.load_state(), JUDGED_NOTES_KEY: judged_guids[-MOST_JUDGED:]})
         return count
 
-    async def _ask_decision(self, context: TaskContext, group: Sequence[Kept]) -> Decision:
+    async def _ask_decision(self, context: TaskContext, group: Sequence[Kept]) -> MergeDecision:
         category_list = ", ".join(count_categories(await context.list_memories())) or "(none yet)"
         descriptions = [await self._inputs.describe_record(record, LONGEST_NOTE) for record in group]
         notes = "\n".join(f"{number}. {description}" for number, description in enumerate(descriptions, 1))
-        answer = await context.ask("dream", Sorted, categories=category_list[:LONGEST_NOTE], notes=notes)
+        answer = await context.ask("dream", ConsolidationAnswer, categories=category_list[:LONGEST_NOTE], notes=notes)
         return answer.to_decision(len(group))
 
     async def _apply_decision(
-        self, context: TaskContext, known_signatures: set[str], group: Sequence[Kept], decision: Decision
+        self, context: TaskContext, known_signatures: set[str], group: Sequence[Kept], decision: MergeDecision
     ) -> int:
         names, moment = (context.persona.name, context.user.name), context.moment
         changes = build_changes(decision, group, context.persona.unique_name, context.run_id, moment, names)
@@ -183,7 +185,7 @@ class Dream(AgentTask):
         ]
 
 
-async def _changeable_records(view: Sight) -> list[Kept]:
+async def _changeable_records(view: TaskView) -> list[Kept]:
     """Return the records a dream may change: memories newest first, then facts newest first."""
     memories = [one for one in await view.list_memories() if can_change_memory(one, view.moment)]
     return [*memories, *(one for one in await view.list_facts() if can_change_fact(one))]
@@ -191,7 +193,7 @@ async def _changeable_records(view: Sight) -> list[Kept]:
 
 def _change_title(change: RecordedChange) -> str:
     """Return the beginning of the text after the change, or else of the text before it."""
-    text = Records.after(change).text or Records.before(change).text
+    text = ChangedRecords.after(change).text or ChangedRecords.before(change).text
     return " ".join(text.split())[:60]
 
 

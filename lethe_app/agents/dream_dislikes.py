@@ -8,11 +8,11 @@ from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.dislikes import (
     MAX_DISLIKED_REPLIES,
     MIN_DISLIKED_REPLIES,
-    Disliked,
+    DislikedReply,
     format_disliked_replies,
     infer_dislike,
 )
-from lethe_app.brain.llm_schemas.dreams import Common
+from lethe_app.brain.llm_schemas.dreams import CommonPatternAnswer
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
 
@@ -20,17 +20,17 @@ ASKED_REPLIES_KEY = "thumbs"
 """Key of the state: the replies about which a model was asked last. Without a new one it is not asked again."""
 
 
-class Looking(Protocol):
+class DislikeInputs(Protocol):
     """Inputs of the dislike part of a dream."""
 
     def may_write(self) -> bool:
         """Return whether a model is loaded that is qualified to write text of its own."""
 
-    async def list_disliked(self, persona_id: str) -> list[Disliked]:
+    async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
         """Return replies with a thumb down without a reason, from which nothing was concluded yet, oldest first."""
 
 
-async def propose_dislike(context: TaskContext, inputs: Looking) -> tuple[RecordedChange, list[Disliked]] | None:
+async def propose_dislike(context: TaskContext, inputs: DislikeInputs) -> tuple[RecordedChange, list[DislikedReply]] | None:
     """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this,
     so the replies wait until a model is qualified.
     """
@@ -45,11 +45,11 @@ async def propose_dislike(context: TaskContext, inputs: Looking) -> tuple[Record
     return proposal
 
 
-async def _ask_model(context: TaskContext, disliked: list[Disliked]) -> tuple[RecordedChange, list[Disliked]] | None:
+async def _ask_model(context: TaskContext, disliked: list[DislikedReply]) -> tuple[RecordedChange, list[DislikedReply]] | None:
     user, name = context.user.name, context.persona.name
     try:
         answer = await context.ask(
-            "disliked", Common, user=user, name=name, replies=format_disliked_replies(disliked, user, name)
+            "disliked", CommonPatternAnswer, user=user, name=name, replies=format_disliked_replies(disliked, user, name)
         )
     except ModelError:
         return None  # it could not say

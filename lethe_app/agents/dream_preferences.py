@@ -9,10 +9,10 @@ from uuid import UUID
 
 from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.consolidation import normalize_category
-from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.dreams.corrections import CorrectionStrength
 from lethe_app.brain.dreams.preferences import (
+    CorrectionRemark,
     PreferenceRemarks,
-    Remark,
     build_anti_pattern_change,
     build_preference_change,
     build_worded_anti_pattern,
@@ -20,7 +20,7 @@ from lethe_app.brain.dreams.preferences import (
 )
 from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.llm_schemas.chunking import format_lines
-from lethe_app.brain.llm_schemas.dreams import Avoided, StatedPreferences
+from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, PreferencesAnswer
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
@@ -33,7 +33,7 @@ PLACEHOLDER_REASON = "objected"
 """Placeholder reason of a model that found none; it is left out of the grounding check."""
 
 
-class Listening(Protocol):
+class PreferenceInputs(Protocol):
     """Inputs of the preference part of a dream."""
 
     def may_write(self) -> bool:
@@ -42,7 +42,7 @@ class Listening(Protocol):
     async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
         """Return the user's messages to the persona since the last evaluation, grouped by session."""
 
-    async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
+    async def store_remarks(self, persona_id: str, remarks: Sequence[CorrectionRemark]) -> list[CorrectionRemark]:
         """Store these remarks and return all remarks from which nothing was concluded yet."""
 
     async def session_of(self, message: UUID) -> UUID:
@@ -52,9 +52,11 @@ class Listening(Protocol):
         """Mark the remarks of these messages as concluded."""
 
 
-async def propose_preferences(context: TaskContext, inputs: Listening) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
+async def propose_preferences(
+    context: TaskContext, inputs: PreferenceInputs
+) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
     """Yield each proposed change with the messages it was concluded from."""
-    persona_id, new_remarks = context.persona.unique_name, list[Remark]()
+    persona_id, new_remarks = context.persona.unique_name, list[CorrectionRemark]()
     if inputs.may_write():
         for utterances in await inputs.list_new_messages(persona_id):
             new_remarks += await _extract_remarks(context, inputs, utterances)
@@ -64,12 +66,14 @@ async def propose_preferences(context: TaskContext, inputs: Listening) -> AsyncI
             yield change, [remark.message for remark in preference_remarks.remarks]
 
 
-async def _extract_remarks(context: TaskContext, inputs: Listening, utterances: Sequence[Utterance]) -> list[Remark]:
+async def _extract_remarks(
+    context: TaskContext, inputs: PreferenceInputs, utterances: Sequence[Utterance]
+) -> list[CorrectionRemark]:
     """Let a model extract preferences. One that is not grounded in the line it refers to is discarded."""
-    remarks: list[Remark] = []
+    remarks: list[CorrectionRemark] = []
     names = {"user": context.user.name, "name": context.persona.name}
-    for portion in await context.split_to_fit("infer", StatedPreferences, utterances, **names):
-        answer = await context.ask("infer", StatedPreferences, conversation=format_lines(portion, numbered=True), **names)
+    for portion in await context.split_to_fit("infer", PreferencesAnswer, utterances, **names):
+        answer = await context.ask("infer", PreferencesAnswer, conversation=format_lines(portion, numbered=True), **names)
         for stated in answer.wishes:
             line = portion[stated.line - 1] if stated.line <= len(portion) else None
             # “Stop”, “hate” and similar words become “not”, so that the grounding check sees equal polarity.
@@ -77,13 +81,17 @@ async def _extract_remarks(context: TaskContext, inputs: Listening, utterances: 
                 stated.wish, [_NEGATION.sub("not", line.text)], [*names.values(), *PREFERENCE_WORDS]
             ):
                 session, values = await inputs.session_of(line.id), {"words": line.text, "strength": stated.strength}
-                remarks.append(Remark(message=line.id, session=session, at=line.time, wish=stated.wish, **values))
+                remarks.append(CorrectionRemark(message=line.id, session=session, at=line.time, wish=stated.wish, **values))
     return remarks
 
 
-async def _build_change(context: TaskContext, inputs: Listening, preference_remarks: PreferenceRemarks) -> RecordedChange:
+async def _build_change(
+    context: TaskContext, inputs: PreferenceInputs, preference_remarks: PreferenceRemarks
+) -> RecordedChange:
     origin = (context.persona.unique_name, context.run_id, context.moment)
-    has_strong_objection = any(remark.unwanted and remark.strength is Strength.STRONG for remark in preference_remarks.remarks)
+    has_strong_objection = any(
+        remark.unwanted and remark.strength is CorrectionStrength.STRONG for remark in preference_remarks.remarks
+    )
     if not has_strong_objection:
         return build_preference_change(preference_remarks, context.user.name, *origin)
     answer = await _word_anti_pattern(context, preference_remarks) if inputs.may_write() else None
@@ -93,11 +101,11 @@ async def _build_change(context: TaskContext, inputs: Listening, preference_rema
     return build_worded_anti_pattern(answer.avoid, answer.because, answer.instead, domain, preference_remarks, origin)
 
 
-async def _word_anti_pattern(context: TaskContext, preference_remarks: PreferenceRemarks) -> Avoided | None:
+async def _word_anti_pattern(context: TaskContext, preference_remarks: PreferenceRemarks) -> AntiPatternAnswer | None:
     """Let a model word an anti-pattern. Return None if the answer contains words that the user did not use."""
     quotes, names = [remark.words for remark in preference_remarks.distinct_remarks], (context.user.name, context.persona.name)
     try:
-        answer = await context.ask("avoid", Avoided, words="\n".join(quotes), user=names[0], name=names[1])
+        answer = await context.ask("avoid", AntiPatternAnswer, words="\n".join(quotes), user=names[0], name=names[1])
     except ModelError:
         return None
     parts = [f"Don't {answer.avoid}.", *([f"{answer.because}."] if PLACEHOLDER_REASON not in answer.because else [])]

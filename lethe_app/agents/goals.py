@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.journal import NOTHING_YET
 from lethe_app.agents.self_reflection import describe_session, expand_names
-from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, clean_answer_text
 from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
@@ -33,7 +33,7 @@ Short = Annotated[str, _Line, Field(max_length=160)]
 Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
 
 
-class Aims(LlmAnswer):
+class PersonaGoalsAnswer(LlmAnswer):
     """Goals of the persona for itself, and its wishes for the user."""
 
     max_tokens: ClassVar[int] = 300
@@ -56,7 +56,7 @@ class GoalAnswer(LlmAnswer):
 
 
 @dataclass(frozen=True)
-class Idea:
+class GoalIdea:
     """Idea for a goal."""
 
     text: str
@@ -82,25 +82,25 @@ class GoalDesigner(AgentTask):
     title = "Goals"
     help = "Let personas set goals for themselves and for you after a conversation."
     every = timedelta(days=1)
-    needs = frozenset({Need.MODEL})
+    needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, rng: random.Random | None = None) -> None:
         self._rng = rng or random.Random()  # noqa: S311 - a coin, not a secret
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return await find_unused_session(view) is not None
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         session = await find_unused_session(context, self._rng)
         if session is None:
             return NOTHING
         context.report_progress("Thinking of goals")
         placeholders = await build_placeholders(context, session)
-        aims = await context.ask("goals_own", Aims, **placeholders)
+        aims = await context.ask("goals_own", PersonaGoalsAnswer, **placeholders)
         candidates = [(one, f"a goal of {context.persona.name}'s own") for one in aims.own]
         candidates += [(one, f"something {context.persona.name} wishes for {context.user.name}") for one in aims.wishes]
         candidates += [(one, "a plan from the last conversation") for one in session.future_goals[:MOST_PLANS]]
-        ideas = [Idea(*one, max(FIRST_PRIORITY - rank, 0)) for rank, one in enumerate(candidates) if one[0].strip()]
+        ideas = [GoalIdea(*one, max(FIRST_PRIORITY - rank, 0)) for rank, one in enumerate(candidates) if one[0].strip()]
         return await create_goals(context, ideas, placeholders, {LAST_SESSION_KEY: str(session.guid)})
 
 
@@ -111,17 +111,17 @@ class SessionGoals(AgentTask):
     title = "Plans from conversations"
     help = "Work out the plans of the last conversation, so that personas come back to them."
     every = timedelta(hours=6)
-    needs = frozenset({Need.MODEL})
+    needs = frozenset({TaskRequirement.MODEL})
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         session = await find_unused_session(view)
         return session is not None and bool(session.future_goals)
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         session = await find_unused_session(context)
         if session is None or not session.future_goals:
             return NOTHING
-        ideas = [Idea(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
+        ideas = [GoalIdea(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
         return await create_goals(
             context, ideas, await build_placeholders(context, session), {LAST_SESSION_KEY: str(session.guid)}
         )
@@ -134,16 +134,16 @@ class CustomGoal(AgentTask):
     title = "Requested goals"
     help = "Set a goal every day about the request on the Mind page."
     every = timedelta(days=1)
-    needs = frozenset({Need.MODEL})
+    needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, load_request: Callable[[str], Awaitable[GoalRequest]]) -> None:
         """Create the task; `load_request` returns the user's request for a persona id."""
         self._load_request = load_request
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return bool((await self._load_request(view.persona.unique_name)).request.strip())
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         request = await self._load_request(context.persona.unique_name)
         if not request.request.strip():
             return NOTHING
@@ -154,10 +154,10 @@ class CustomGoal(AgentTask):
         origin = f"what {context.user.name} asked of {context.persona.name}" + (
             f"; {request.notice}" if request.notice.strip() else ""
         )
-        return await create_goals(context, [Idea(request.request, origin, CUSTOM_PRIORITY)], placeholders, {})
+        return await create_goals(context, [GoalIdea(request.request, origin, CUSTOM_PRIORITY)], placeholders, {})
 
 
-async def find_unused_session(view: Sight, rng: random.Random | None = None) -> ChatSession | None:
+async def find_unused_session(view: TaskView, rng: random.Random | None = None) -> ChatSession | None:
     """Return the newest archived session that may give rise to goals and was not used yet. Without `rng`, one that is
     allowed only at random counts as allowed.
     """
@@ -192,8 +192,8 @@ async def build_placeholders(context: TaskContext, session: ChatSession | None) 
 
 
 async def create_goals(
-    context: TaskContext, ideas: Sequence[Idea], placeholders: dict[str, str], state: dict[str, object]
-) -> Result:
+    context: TaskContext, ideas: Sequence[GoalIdea], placeholders: dict[str, str], state: dict[str, object]
+) -> TaskResult:
     """Work out each idea with the model and store all goals at the end, so that a cancelled run has stored none and can be
     repeated.
     """
@@ -211,8 +211,8 @@ async def create_goals(
     if state:
         await context.save_state(state)
     if not titles:
-        return Result("No new goals.", outcome=RunOutcome.NOTHING)
-    return Result(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
+        return TaskResult("No new goals.", outcome=RunOutcome.NOTHING)
+    return TaskResult(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
 
 
 def build_goal_memory(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.self_reflection import describe_session, expand_names
-from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, clean_answer_text
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.agent_runs import RunOutcome
@@ -61,16 +61,16 @@ class Journal(AgentTask):
     title = "Journal"
     help = "Let personas write about what is on their mind from time to time, in their own words."
     every = timedelta(hours=24)
-    needs = frozenset({Need.MODEL})
+    needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, load_context_size: Callable[[], int]) -> None:
         """Create the task; `context` returns the context length of the loaded model in tokens."""
         self._load_context_size = load_context_size
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return self._load_context_size() >= LEAST_CONTEXT and len(await list_new_sessions(view)) >= LEAST_SESSIONS
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         new_sessions = await list_new_sessions(context)
         if len(new_sessions) < LEAST_SESSIONS:
             return NOTHING
@@ -83,7 +83,7 @@ class Journal(AgentTask):
         new_state = {UNTIL_KEY: max(one.last_activity for one in new_sessions).isoformat()}
         if not occasion.write or not occasion.topic.strip():
             await context.save_state(new_state)
-            return Result("Nothing to write about.", outcome=RunOutcome.NOTHING)
+            return TaskResult("Nothing to write about.", outcome=RunOutcome.NOTHING)
         context.report_progress(f"Writing about {occasion.topic.rstrip('.')}")
         entry = await self._write_entry(context, new_sessions[-1], occasion.topic, placeholders)
         title = entry.title.strip() or occasion.topic
@@ -91,7 +91,7 @@ class Journal(AgentTask):
         await context.memorize(build_entry_memory(title, entry.text, context.moment, sources))
         await context.save_state(new_state)
         await context.leave_note(f"{context.persona.name} has written in the journal about “{title.rstrip('.')}”.")
-        return Result(f"Wrote in the journal: “{title.rstrip('.')}”.")
+        return TaskResult(f"Wrote in the journal: “{title.rstrip('.')}”.")
 
     async def _write_entry(
         self, context: TaskContext, newest: SessionSummary, topic: str, placeholders: dict[str, str]
@@ -124,7 +124,7 @@ def build_entry_memory(title: str, text: str, moment: datetime, sources: Sequenc
     )
 
 
-async def list_new_sessions(view: Sight) -> list[SessionSummary]:
+async def list_new_sessions(view: TaskView) -> list[SessionSummary]:
     """Return the archived sessions since the last entry, oldest first."""
     until = (await view.load_state()).get(UNTIL_KEY)
     until_time = datetime.fromisoformat(until) if isinstance(until, str) else None

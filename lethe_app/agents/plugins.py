@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from lethe_app.agents.task import AgentTask, Need
+from lethe_app.agents.task import AgentTask, TaskRequirement
 from lethe_app.plugins import Plugin, PluginFault, find_entry_points, load_plugins
 
 ENTRY_POINT_GROUP = "lethe.tasks"
@@ -28,6 +28,6 @@ def _create_task(task_class: object) -> AgentTask:
         raise ValueError("it has no title.")
     if not isinstance(task.every, timedelta) or task.every <= timedelta():
         raise ValueError("its interval must be longer than zero.")
-    if not set(task.needs) <= set(Need):
+    if not set(task.needs) <= set(TaskRequirement):
         raise ValueError("it has a requirement that Lethe does not know.")
     return task

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
-from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, ReadingRequest, join_site_names
+from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
+from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, MergedPages, ReadingRequest, WebReader, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.citation_check import is_same_topic
-from lethe_app.brain.llm_schemas.web import TopicAnswer, Topics
+from lethe_app.brain.llm_schemas.web import TopicAnswer, TopicsAnswer
 from lethe_app.brain.recall.duplicates import add_search, is_recent_search
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
@@ -31,7 +31,7 @@ UNTIL_KEY, LAST_SESSION_KEY, RECENT_TOPICS_KEY = "until", "last", "recent"
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ResearchAssignment:
     """Session to be read, and parameters of the memories made from the findings."""
 
     utterances: Sequence[Utterance]
@@ -49,22 +49,24 @@ class ActiveResearchTask(AgentTask):
     title = "Research during conversations"
     help = "Look up as many as three topics of a long current conversation on the internet."
     every = timedelta(hours=4)
-    needs = frozenset({Need.MODEL, Need.WEB})
+    needs = frozenset({TaskRequirement.MODEL, TaskRequirement.WEB})
 
-    def __init__(self, gathering: Gathering) -> None:
+    def __init__(self, gathering: WebReader) -> None:
         self._gathering = gathering
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return await _find_running_session(view) is not None
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         running = await _find_running_session(context)
         if running is None:
             return NOTHING
         session, utterances = running
         summary = (await context.load_session(session.guid)).content
         final_state = {UNTIL_KEY: utterances[-1].time.isoformat()}
-        return await run_research(context, self._gathering, Assignment(utterances, summary, timedelta(days=7), 1, final_state))
+        return await run_research(
+            context, self._gathering, ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
+        )
 
 
 class ResearchTask(AgentTask):
@@ -74,26 +76,26 @@ class ResearchTask(AgentTask):
     title = "Research after conversations"
     help = "Look up as many as three topics of an ended conversation on the internet."
     every = timedelta(hours=4)
-    needs = frozenset({Need.MODEL, Need.WEB})
+    needs = frozenset({TaskRequirement.MODEL, TaskRequirement.WEB})
 
-    def __init__(self, gathering: Gathering) -> None:
+    def __init__(self, gathering: WebReader) -> None:
         self._gathering = gathering
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return await _find_ended_session(view) is not None
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         session = await _find_ended_session(context)
         if session is None:
             return NOTHING
         utterances = await context.list_utterances(session.guid)
         final_state = {LAST_SESSION_KEY: str(session.guid)}
         return await run_research(
-            context, self._gathering, Assignment(utterances, session.content, timedelta(days=10), 0, final_state)
+            context, self._gathering, ResearchAssignment(utterances, session.content, timedelta(days=10), 0, final_state)
         )
 
 
-async def run_research(context: TaskContext, gathering: Gathering, assignment: Assignment) -> Result:
+async def run_research(context: TaskContext, gathering: WebReader, assignment: ResearchAssignment) -> TaskResult:
     """Find subjects, look them up one after the other, and store the findings. If it is cancelled, finished subjects are
     kept.
     """
@@ -113,7 +115,7 @@ async def run_research(context: TaskContext, gathering: Gathering, assignment: A
     return _build_result(context, found_topics, [one.topic for one in topics[:MOST_TOPICS]])
 
 
-async def _find_topics(context: TaskContext, assignment: Assignment) -> list[TopicAnswer]:
+async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> list[TopicAnswer]:
     """Return the subjects, most urgent first, without duplicates."""
     placeholders = {
         "name": context.persona.name,
@@ -121,8 +123,8 @@ async def _find_topics(context: TaskContext, assignment: Assignment) -> list[Top
         "context": assignment.context[:LONGEST_CONTEXT] or NOTHING_KNOWN,
     }
     topics: list[TopicAnswer] = []
-    for portion in (await context.split_to_fit("topics", Topics, assignment.utterances, **placeholders))[-MOST_PORTIONS:]:
-        answer = await context.ask("topics", Topics, conversation=format_lines(portion), **placeholders)
+    for portion in (await context.split_to_fit("topics", TopicsAnswer, assignment.utterances, **placeholders))[-MOST_PORTIONS:]:
+        answer = await context.ask("topics", TopicsAnswer, conversation=format_lines(portion), **placeholders)
         for topic in answer.topics:
             if not any(is_same_topic(topic.topic, known_topic.topic) for known_topic in topics) and _anonymous_queries(
                 topic, context
@@ -131,7 +133,7 @@ async def _find_topics(context: TaskContext, assignment: Assignment) -> list[Top
     return sorted(topics, key=lambda topic: -topic.urgency)
 
 
-def _anonymous_queries(topic: TopicAnswer, view: Sight) -> list[str]:
+def _anonymous_queries(topic: TopicAnswer, view: TaskView) -> list[str]:
     """Return the queries that do not contain the user's name, so that search engines do not learn who asks."""
     names = {fold(word) for word in WORD.findall(view.user.name)}
     return [query for query in topic.queries if names.isdisjoint(fold(word) for word in WORD.findall(query))]
@@ -145,7 +147,9 @@ async def _is_known(context: TaskContext, recent_topics: Sequence[str], topic: s
     )
 
 
-async def _look_up(context: TaskContext, gathering: Gathering, assignment: Assignment, topic: TopicAnswer) -> Merge:
+async def _look_up(
+    context: TaskContext, gathering: WebReader, assignment: ResearchAssignment, topic: TopicAnswer
+) -> MergedPages:
     name = context.persona.name
     reason = f"{name} wanted to know more about “{topic.topic}”."
     pages = await gathering.search_and_read(_anonymous_queries(topic, context), reason, context.count)
@@ -154,7 +158,7 @@ async def _look_up(context: TaskContext, gathering: Gathering, assignment: Assig
     return await gathering.merge_pages(request, pages, context)
 
 
-async def _store_finding(context: TaskContext, assignment: Assignment, topic: TopicAnswer, merge: Merge) -> None:
+async def _store_finding(context: TaskContext, assignment: ResearchAssignment, topic: TopicAnswer, merge: MergedPages) -> None:
     """Store the finding as a memory with natural insertion, and a note for the user's return."""
     memory = MemoryUnit(
         category=MemoryType.WEB_SEARCH,
@@ -174,12 +178,12 @@ async def _store_finding(context: TaskContext, assignment: Assignment, topic: To
     await context.leave_note(f"{note_start}{join_site_names(merge.sources)}.", uid=f"research {stored.guid}")
 
 
-def _build_result(context: TaskContext, found_topics: Sequence[str], tried_topics: Sequence[str]) -> Result:
+def _build_result(context: TaskContext, found_topics: Sequence[str], tried_topics: Sequence[str]) -> TaskResult:
     if found_topics:
-        return Result(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
+        return TaskResult(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
     if tried_topics:
-        return Result(f"Nothing was found about {_join_quoted(tried_topics)}.", outcome=RunOutcome.NOTHING)
-    return Result("There was nothing to look up.", outcome=RunOutcome.NOTHING)
+        return TaskResult(f"Nothing was found about {_join_quoted(tried_topics)}.", outcome=RunOutcome.NOTHING)
+    return TaskResult("There was nothing to look up.", outcome=RunOutcome.NOTHING)
 
 
 def _join_quoted(topics: Sequence[str]) -> str:
@@ -191,13 +195,13 @@ def _remove_braces(text: str) -> str:
     return text.replace("{{", "").replace("}}", "")
 
 
-def role_of(view: Sight) -> str:
+def role_of(view: TaskView) -> str:
     """Return the persona's bio in a few sentences."""
     bio = (view.persona.mini_bio or view.persona.bio).replace("{{char}}", view.persona.name)
     return " ".join(bio.replace("{{user}}", view.user.name).split())[:LONGEST_ROLE]
 
 
-async def _find_running_session(view: Sight) -> tuple[SessionSummary, list[Utterance]] | None:
+async def _find_running_session(view: TaskView) -> tuple[SessionSummary, list[Utterance]] | None:
     """Return the persona's newest session that is not archived, with its new lines, if there are enough of them."""
     for session in await view.list_sessions(archived=False, most=1):
         if session.messages < MIN_NEW_MESSAGES:
@@ -213,7 +217,7 @@ async def _find_running_session(view: Sight) -> tuple[SessionSummary, list[Utter
     return None
 
 
-async def _find_ended_session(view: Sight) -> ChatSession | None:
+async def _find_ended_session(view: TaskView) -> ChatSession | None:
     """Return the persona's last archived session, unless it was read already. Roleplay sessions are skipped."""
     last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
     for summary in await view.list_sessions(archived=True):

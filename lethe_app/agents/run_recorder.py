@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 
-from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.agents.task_runs import TaskRuns
 
@@ -32,26 +32,28 @@ class RunRecorder:
         """Return whether the run may use more tokens."""
         return self._may_spend(self.run.tokens)
 
-    async def add_result(self, result: Made) -> None:
+    async def add_result(self, result: ProducedRecord) -> None:
         """Record a result, once."""
         if result not in self.run.made:
             self.run = self.run.model_copy(update={"made": (*self.run.made, result)})
             await self._runs.save_run(self.run)
 
-    async def remove_results(self, results: Collection[Made]) -> None:
+    async def remove_results(self, results: Collection[ProducedRecord]) -> None:
         """Remove results that were recorded in advance but not made."""
         remaining = tuple(result for result in self.run.made if result not in results)
         if remaining != self.run.made:
             self.run = self.run.model_copy(update={"made": remaining})
             await self._runs.save_run(self.run)
 
-    async def replace_result(self, old: Made, new: Made) -> None:
+    async def replace_result(self, old: ProducedRecord, new: ProducedRecord) -> None:
         """Replace a recorded result by another."""
         results = tuple(new if result == old else result for result in self.run.made)
         self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(results))})
         await self._runs.save_run(self.run)
 
-    async def close(self, outcome: RunOutcome, summary: str = "", trouble: str = "", made: tuple[Made, ...] = ()) -> TaskRun:
+    async def close(
+        self, outcome: RunOutcome, summary: str = "", trouble: str = "", made: tuple[ProducedRecord, ...] = ()
+    ) -> TaskRun:
         """Record the end of the run, even if the caller is cancelled. A run that is closed already keeps its outcome."""
         if self.run.outcome is not None:
             return self.run

@@ -13,7 +13,7 @@ from lethe_app.agents.budget import CLOCK_TOLERANCE, BudgetSpent, DailyBudget
 from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.schedule import end_of, interval_of, is_quiet_hour, next_due_time
-from lethe_app.agents.task import AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.agents.task import AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
@@ -34,7 +34,7 @@ OBSERVE_TIMED_OUT = "The check for new work took too long."
 LOG = logging.getLogger(__name__)
 
 
-class Hindrance(StrEnum):
+class PauseReason(StrEnum):
     """Reason why no task is started at present, for any persona."""
 
     OFF = "off"
@@ -46,7 +46,7 @@ class Hindrance(StrEnum):
 
 
 @dataclass(frozen=True)
-class Due:
+class DueTask:
     """Task of a persona that is due."""
 
     persona: Persona
@@ -59,15 +59,15 @@ class Due:
 
 def find_hindrance(
     settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]
-) -> Hindrance | None:
+) -> PauseReason | None:
     """Return what prevents starting a task. `idle` is how long the user has been away, None if unknown."""
     if not settings.agents:
-        return Hindrance.OFF
+        return PauseReason.OFF
     if idle is None or idle < timedelta(minutes=settings.agent_idle_minutes):
-        return Hindrance.HERE
+        return PauseReason.HERE
     if is_quiet_hour(moment, settings.agent_quiet_from, settings.agent_quiet_until):
-        return Hindrance.QUIET
-    return Hindrance.BATTERY if not settings.agent_on_battery and on_battery() else None
+        return PauseReason.QUIET
+    return PauseReason.BATTERY if not settings.agent_on_battery and on_battery() else None
 
 
 class Runtime:
@@ -78,7 +78,7 @@ class Runtime:
         registry: Registry,
         runs: TaskRuns,
         settings: Callable[[], Settings],
-        is_need_met: Callable[[Need], bool],
+        is_need_met: Callable[[TaskRequirement], bool],
         budget: DailyBudget,
     ) -> None:
         """Create the runtime. `is_need_met` returns whether a requirement is met."""
@@ -96,7 +96,7 @@ class Runtime:
         """Discard the cached due times, because something changed that affects them."""
         self._not_before.clear()
 
-    async def list_due(self, personas: Iterable[Persona], moment: datetime) -> list[Due]:
+    async def list_due(self, personas: Iterable[Persona], moment: datetime) -> list[DueTask]:
         """Return the tasks that are due, in turn: first the persona that waited longest, and within it the task that waited
         longest.
         """
@@ -105,7 +105,7 @@ class Runtime:
             self.reset_due_times()  # what was reckoned by a clock that was wrong might be due in years
         self._latest_moment = moment
         for persona in personas:
-            candidates = [Due(persona, registered) for registered in self.registry.tasks_of(persona, settings.tasks_off)]
+            candidates = [DueTask(persona, registered) for registered in self.registry.tasks_of(persona, settings.tasks_off)]
             candidates = [
                 candidate
                 for candidate in candidates
@@ -115,20 +115,20 @@ class Runtime:
                 due_tasks += candidates
         return sort_by_last_run(due_tasks, self._last_run_times)
 
-    def missing_need(self, registered: RegisteredTask) -> Need | None:
+    def missing_need(self, registered: RegisteredTask) -> TaskRequirement | None:
         """Return the first requirement of a task that is not met; None if all are."""
         return next((need for need in sorted(registered.task.needs) if not self._is_need_met(need)), None)
 
-    def postpone(self, due_task: Due, moment: datetime) -> None:
+    def postpone(self, due_task: DueTask, moment: datetime) -> None:
         """Do not observe this task again for `LOOK_AGAIN`."""
         self._not_before[due_task.key] = moment + LOOK_AGAIN
 
-    async def last_run(self, due_task: Due, moment: datetime) -> TaskRun | None:
+    async def last_run(self, due_task: DueTask, moment: datetime) -> TaskRun | None:
         """Return the newest completed run (MADE or NOTHING)."""
         runs = await self._runs.runs_of(*due_task.key, limit=MOST_RUNS_READ, before=moment + CLOCK_TOLERANCE)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
-    async def create_recorder(self, due_task: Due, moment: datetime, *, is_requested: bool) -> RunRecorder:
+    async def create_recorder(self, due_task: DueTask, moment: datetime, *, is_requested: bool) -> RunRecorder:
         """Return the recorder of a run that is about to begin. A run that the user requested has no token limit."""
         self._last_run_times[due_task.key] = moment
         run = TaskRun(persona_id=due_task.persona.unique_name, task=due_task.registered.name, began=moment)
@@ -138,7 +138,7 @@ class Runtime:
         tokens_left = limit.tokens - (await self.budget.usage_today(due_task.persona.unique_name, moment)).tokens
         return RunRecorder(self._runs, run, lambda tokens: tokens < tokens_left)
 
-    async def time_left(self, due_task: Due, moment: datetime) -> float:
+    async def time_left(self, due_task: DueTask, moment: datetime) -> float:
         """Return the number of seconds that a run may take."""
         limit = self.budget.limit
         if not limit.minutes:
@@ -150,7 +150,7 @@ class Runtime:
         """Discard the cached due time of the run's task."""
         self._not_before.pop((run.persona_id, run.task), None)
 
-    async def _is_due(self, due_task: Due, settings: Settings, moment: datetime) -> bool:
+    async def _is_due(self, due_task: DueTask, settings: Settings, moment: datetime) -> bool:
         if due_task.key not in self._not_before:
             runs = await self._runs.runs_of(*due_task.key, limit=MOST_RUNS_READ, before=moment + CLOCK_TOLERANCE)
             if runs:
@@ -161,7 +161,7 @@ class Runtime:
         return self._not_before[due_task.key] <= moment
 
 
-def sort_by_last_run(due_tasks: Sequence[Due], last_run_times: dict[tuple[str, str], datetime]) -> list[Due]:
+def sort_by_last_run(due_tasks: Sequence[DueTask], last_run_times: dict[tuple[str, str], datetime]) -> list[DueTask]:
     """Sort due tasks: the persona and the task that were served longest ago first; those never served before all others."""
     persona_times: dict[str, float] = {}
     for (persona, _task), moment in last_run_times.items():
@@ -170,7 +170,7 @@ def sort_by_last_run(due_tasks: Sequence[Due], last_run_times: dict[tuple[str, s
     return sorted(due_tasks, key=lambda one: (persona_times.get(one.key[0], 0.0), task_times.get(one.key, 0.0)))
 
 
-async def has_work(task: AgentTask, view: Sight) -> bool:
+async def has_work(task: AgentTask, view: TaskView) -> bool:
     """Return whether the task's `observe` found something to do. Raise LetheError if it fails, whatever it raises."""
     try:
         async with asyncio.timeout(LONGEST_LOOK) as timeout:
@@ -200,7 +200,7 @@ async def execute_run(
         is_timed_out = isinstance(error, TimeoutError) and timeout.expired()
         outcome, trouble = _timeout_outcome(seconds) if is_timed_out else _failure_outcome(task, error)
         return await recorder.close(outcome, trouble=trouble)
-    if not isinstance(result, Result):
+    if not isinstance(result, TaskResult):
         return await recorder.close(RunOutcome.FAILED, trouble="The task ended without a result.")
     return await recorder.close(result.outcome, result.summary, made=result.made)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, keep_complete_sentences
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.chat import ChatSession, SessionSummary
@@ -26,7 +26,7 @@ UNTIL_KEY = "until"
 NO_THOUGHTS = "(none yet)"
 
 
-class OwnThoughts(LlmAnswer):
+class SelfReflectionAnswer(LlmAnswer):
     """Personal thoughts in the first person."""
 
     max_tokens: ClassVar[int] = 700
@@ -38,22 +38,22 @@ class OwnThoughts(LlmAnswer):
         return "\n\n".join(dict.fromkeys(self.paragraphs))
 
 
-class Thoughts(AgentTask):
+class SelfReflection(AgentTask):
     """Rewrite the personal thoughts. They are stored in the persona's file and are part of every prompt."""
 
     name = "thoughts"
     title = "Personal thoughts"
     help = "Update what personas think about themselves and about you after a conversation."
     every = timedelta(hours=3)
-    needs = frozenset({Need.MODEL})
+    needs = frozenset({TaskRequirement.MODEL})
 
     def is_default_for(self, persona: Persona) -> bool:
         return persona.self_edit_tokens > 0
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return view.persona.self_edit_tokens > 0 and bool(await list_new_sessions(view))
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         unread_sessions = await list_new_sessions(context)
         if not unread_sessions:
             return NOTHING
@@ -63,7 +63,7 @@ class Thoughts(AgentTask):
         conversations = [await describe_session(context, await context.load_session(one.guid)) for one in unread_sessions]
         answer = await context.ask(
             "thoughts",
-            OwnThoughts,
+            SelfReflectionAnswer,
             name=context.persona.name,
             user=context.user.name,
             words=str(round(context.persona.self_edit_tokens * WORDS_PER_TOKEN)),
@@ -76,13 +76,13 @@ class Thoughts(AgentTask):
         new_state = {UNTIL_KEY: max(one.last_activity for one in unread_sessions).isoformat()}
         if not text or text == context.persona.self_edit_field.strip():
             await context.save_state(new_state)
-            return Result("No new thoughts.", outcome=NOTHING.outcome)
+            return TaskResult("No new thoughts.", outcome=NOTHING.outcome)
         await context.edit_persona(self_edit_field=text)
         await context.save_state(new_state)
-        return Result(f"{context.persona.name} has thought about {_describe_sessions(unread_sessions)}.")
+        return TaskResult(f"{context.persona.name} has thought about {_describe_sessions(unread_sessions)}.")
 
 
-async def list_new_sessions(view: Sight) -> list[SessionSummary]:
+async def list_new_sessions(view: TaskView) -> list[SessionSummary]:
     """Return the newest archived sessions that were not used yet, oldest first."""
     until = (await view.load_state()).get(UNTIL_KEY)
     until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
@@ -90,7 +90,7 @@ async def list_new_sessions(view: Sight) -> list[SessionSummary]:
     return [one for one in reversed(archived_sessions) if until_time is None or one.last_activity > until_time]
 
 
-async def describe_session(view: Sight, session: ChatSession) -> str:
+async def describe_session(view: TaskView, session: ChatSession) -> str:
     """Return a session in a few words: its summary, or its last messages."""
     text = session.content or format_lines((await view.list_utterances(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
     heading = f"“{session.name}”:\n" if session.name else ""
@@ -106,7 +106,7 @@ async def fit_to_token_limit(context: TaskContext, text: str) -> str:
     return max(fitting, key=len, default="").strip()
 
 
-def expand_names(view: Sight, text: str) -> str:
+def expand_names(view: TaskView, text: str) -> str:
     """Expand the macros {{char}} and {{user}}."""
     return text.replace("{{char}}", view.persona.name).replace("{{user}}", view.user.name).strip()
 

@@ -53,19 +53,19 @@ from uuid import UUID
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.recall import Recollection
+from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import LetheError
 from lethe_app.prompt.task_prompts import TaskPrompt
 
 T = TypeVar("T", bound=LlmAnswer)
 
 
-class Need(StrEnum):
+class TaskRequirement(StrEnum):
     """Requirement of a task that must be met before it runs."""
 
     MODEL = "model"
@@ -81,12 +81,12 @@ class ChangeRefused(LetheError):
 
 
 @dataclass(frozen=True)
-class Result:
+class TaskResult:
     """Result of a run."""
 
     summary: str = ""
     """One sentence for the user: what was done, or why there was nothing to do."""
-    made: tuple[Made, ...] = ()
+    made: tuple[ProducedRecord, ...] = ()
     """Only what was not made through the task context, which records its results itself."""
     outcome: RunOutcome = RunOutcome.MADE
     """MADE or NOTHING."""
@@ -95,10 +95,10 @@ class Result:
         assert self.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}, "every other outcome is for the runtime to tell"
 
 
-NOTHING = Result(outcome=RunOutcome.NOTHING)
+NOTHING = TaskResult(outcome=RunOutcome.NOTHING)
 
 
-class Sight(Protocol):
+class TaskView(Protocol):
     """Read-only view for a task that decides whether there is something to do. All its methods are cheap."""
 
     @property
@@ -141,7 +141,7 @@ class Sight(Protocol):
         """Return the stored state of this task for this persona: any JSON object, empty at first."""
 
 
-class TaskContext(Sight, Protocol):
+class TaskContext(TaskView, Protocol):
     """Context of a running task. Everything made through it is recorded with the run at once."""
 
     @property
@@ -163,7 +163,7 @@ class TaskContext(Sight, Protocol):
     async def count(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text."""
 
-    async def search_memories(self, text: str, most: int = 3) -> list[Recollection]:
+    async def search_memories(self, text: str, most: int = 3) -> list[RecalledMemory]:
         """Return the memories most similar to a text, best first. Text from the internet is quoted within fences."""
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
@@ -188,7 +188,7 @@ class TaskContext(Sight, Protocol):
     async def save_state(self, state: Mapping[str, object]) -> None:
         """Replace the stored state."""
 
-    async def record_result(self, made: Made) -> None:
+    async def record_result(self, made: ProducedRecord) -> None:
         """Record at once what was made without this context, so that it is not lost if the run is cancelled."""
 
     def report_progress(self, step: str) -> None:
@@ -202,18 +202,18 @@ class AgentTask(ABC):
     title: ClassVar[str]
     help: ClassVar[str] = ""
     every: ClassVar[timedelta] = timedelta(hours=24)
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    needs: ClassVar[frozenset[TaskRequirement]] = frozenset()
 
     def is_default_for(self, persona: Persona) -> bool:
         """Return whether the task is a default for this persona. It is not called for a persona with a selection of its own."""
         return True
 
     @abstractmethod
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         """Return whether there is something to do. If not, it is called again after a while and nothing is recorded."""
 
     @abstractmethod
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         """Perform the task."""
 
 

@@ -9,10 +9,10 @@ from typing import Protocol, TypeVar
 
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.citation_check import escape_quotation, extract_relevant_sentences, keep_supported_sentences
-from lethe_app.brain.llm_schemas.web import Merged
+from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
-from lethe_app.prompt.untrusted_text import Quoter, site_of
+from lethe_app.prompt.untrusted_text import UntrustedTextQuoter, site_of
 from lethe_app.web.html_text import CountTokens, truncate_to_tokens
 
 T = TypeVar("T", bound=LlmAnswer)
@@ -29,7 +29,7 @@ UNAVAILABLE_ERRORS = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreac
 """Errors after which no model answers any more; all others concern a single answer."""
 
 
-class Internet(Protocol):
+class WebAccess(Protocol):
     """Part of the web gate that is used here."""
 
     def check_allowed(self) -> None: ...
@@ -90,7 +90,7 @@ class ReadingRequest:
 
 
 @dataclass(frozen=True)
-class Merge:
+class MergedPages:
     """Result of reading: text of a model, or else quotations."""
 
     text: str = ""
@@ -113,12 +113,12 @@ class Merge:
         return [source.address for source in self.sources]
 
 
-class Gathering:
+class WebReader:
     """Search, read and merge web pages. Every request goes through the web gate, and every text is quoted before a model
     reads it.
     """
 
-    def __init__(self, internet: Internet, quoter: Callable[[], Awaitable[Quoter]]) -> None:
+    def __init__(self, internet: WebAccess, quoter: Callable[[], Awaitable[UntrustedTextQuoter]]) -> None:
         self.internet, self.quoter = internet, quoter
 
     async def search_and_read(
@@ -156,7 +156,7 @@ class Gathering:
 
     async def merge_pages(
         self, request: ReadingRequest, pages: Sequence[ReadPage], task_model: TaskModel | None, most_tokens: int = 0
-    ) -> Merge:
+    ) -> MergedPages:
         """Return one text from all pages, of which at most `most` tokens are read together (0: as many as the model has room
         for).
 
@@ -165,20 +165,22 @@ class Gathering:
         """
         if task_model is not None and pages:
             quoter = await self.quoter()
-            free_tokens = await task_model.room("merge_pages", Merged, **request.placeholders)
+            free_tokens = await task_model.room("merge_pages", MergedPagesAnswer, **request.placeholders)
             fitting_pages = await fit_pages(pages, min(free_tokens, most_tokens or free_tokens), quoter, task_model)
             text = await self._ask_model(request, fitting_pages, quoter, task_model) if fitting_pages else ""
             supported_text = keep_supported_sentences(text, fitting_pages, (request.name, request.topic))
             if supported_text:
-                return Merge(supported_text, sources=tuple(WebHit(one.title, one.address) for one in fitting_pages))
+                return MergedPages(supported_text, sources=tuple(WebHit(one.title, one.address) for one in fitting_pages))
         quotes = tuple(extract_relevant_sentences(request.topic, [page.whole_text for page in pages]))
-        return Merge(quotes=quotes, sources=tuple(WebHit(one.title, one.address) for one in quotes))
+        return MergedPages(quotes=quotes, sources=tuple(WebHit(one.title, one.address) for one in quotes))
 
     async def _ask_model(
-        self, request: ReadingRequest, pages: Sequence[PageText], quoter: Quoter, task_model: TaskModel
+        self, request: ReadingRequest, pages: Sequence[PageText], quoter: UntrustedTextQuoter, task_model: TaskModel
     ) -> str:
         try:
-            answer = await task_model.ask("merge_pages", Merged, pages=quoter.quote_pages(pages), **request.placeholders)
+            answer = await task_model.ask(
+                "merge_pages", MergedPagesAnswer, pages=quoter.quote_pages(pages), **request.placeholders
+            )
         except UNAVAILABLE_ERRORS:
             raise
         except ModelError:  # it gave no usable answer
@@ -186,7 +188,9 @@ class Gathering:
         return answer.text
 
 
-async def fit_pages(pages: Sequence[ReadPage], token_limit: int, quoter: Quoter, task_model: TaskModel) -> list[PageText]:
+async def fit_pages(
+    pages: Sequence[ReadPage], token_limit: int, quoter: UntrustedTextQuoter, task_model: TaskModel
+) -> list[PageText]:
     """Return as many pages, from the first on, as fit into `room` tokens. Each begins with its description; the remaining
     tokens are shared out.
     """
@@ -207,7 +211,7 @@ async def fit_pages(pages: Sequence[ReadPage], token_limit: int, quoter: Quoter,
     return page_texts
 
 
-async def _fit_excerpt(page: ReadPage, token_limit: int, quoter: Quoter, task_model: TaskModel) -> PageText:
+async def _fit_excerpt(page: ReadPage, token_limit: int, quoter: UntrustedTextQuoter, task_model: TaskModel) -> PageText:
     """Return an excerpt of a page whose quotation is at most `share` tokens longer than its title and description."""
     (bare_tokens,) = await task_model.count([quoter.quote_page(page.as_page_text(""))])
     text_tokens = token_limit

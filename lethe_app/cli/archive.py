@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lethe_app.cli.chat import choose_persona, print_loading
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.errors import ModelError
-from lethe_app.services.sessions.archive_queue import Archived
+from lethe_app.services.sessions.archive_queue import ArchiveProgress
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -66,7 +66,7 @@ async def load_model(services: AppServices, options: argparse.Namespace) -> None
             unsubscribe()
 
 
-def print_progress(progress: Archived) -> None:
+def print_progress(progress: ArchiveProgress) -> None:
     """Print the progress in one line."""
     if progress.part is not None:
         line = f"{progress.title or 'A conversation'}: {progress.part.value} ({progress.done + 1} of {progress.total})"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import choose_persona
-from lethe_app.domain.bundle import BundleScope, Holds
+from lethe_app.domain.bundle import BundleCounts, BundleScope
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -52,7 +52,7 @@ async def import_bundle(services: AppServices, options: argparse.Namespace) -> i
     return 0
 
 
-def describe_contents(holds: Holds) -> str:
+def describe_contents(holds: BundleCounts) -> str:
     """Return the contents in words: “1 world, 3 memories and 2 facts”."""
     counts = [(name.removesuffix("s") if count == 1 else name, count) for name, count in holds.model_dump().items() if count]
     phrases = [f"{count} {'memory' if name == 'memorie' else name}" for name, count in counts]

@@ -17,7 +17,15 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.errors import LetheError
-from lethe_app.services.events import AskTool, Finished, Loading, ModelState, ReplyText, ToolUsed, TurnEvent
+from lethe_app.services.events import (
+    ModelLoading,
+    ModelState,
+    ReplyFinished,
+    ReplyText,
+    ToolPermissionRequested,
+    ToolUsed,
+    TurnEvent,
+)
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -62,7 +70,7 @@ async def choose_persona(services: AppServices, requested: str | None) -> Person
 
 def print_loading(state: ModelState) -> None:
     """Print the progress of loading the model in one line."""
-    if isinstance(state, Loading):
+    if isinstance(state, ModelLoading):
         print(f"\rLoading {state.name} … {state.fraction:.0%}", end="", file=sys.stderr, flush=True)
     else:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
@@ -149,14 +157,14 @@ class TerminalChat:
             async for event in events:
                 if isinstance(event, ReplyText) and not self._as_json:
                     print(event.text, end="", flush=True)
-                elif isinstance(event, AskTool):
+                elif isinstance(event, ToolPermissionRequested):
                     event.decide(PermissionAnswer.NOT_NOW if self._as_json else await ask_permission(event, self._lines))
                 elif isinstance(event, ToolUsed) and not self._as_json:
                     print(f"[{event.result.shown}]", flush=True)
-                elif isinstance(event, Finished):
+                elif isinstance(event, ReplyFinished):
                     self._print_result(event, text)
 
-    def _print_result(self, event: Finished, text: str) -> None:
+    def _print_result(self, event: ReplyFinished, text: str) -> None:
         if not self._as_json:
             print(flush=True)
             return

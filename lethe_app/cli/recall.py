@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import choose_persona
-from lethe_app.domain.recall import NotRecalled, Recollection, TurnMemory
+from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.services.memory.reason_words import block_in_english, reason_in_english
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def format_recall(name: str, memory: TurnMemory) -> str:
     return "\n\n".join([*map(_format_recollection, memory.recalled), *map(_format_blocked, memory.blocked)])
 
 
-def _format_recollection(recollection: Recollection) -> str:
+def _format_recollection(recollection: RecalledMemory) -> str:
     world = f" · {recollection.world}" if recollection.world else ""
     likelihood = f" · {recollection.likelihood:.0%}" if recollection.likelihood < 1 else ""
     title = recollection.title or "a fact"
@@ -56,5 +56,5 @@ def _format_recollection(recollection: Recollection) -> str:
     return "\n".join([*lines, textwrap.indent(textwrap.fill(text, WIDTH - 4), "    ")])
 
 
-def _format_blocked(blocked: NotRecalled) -> str:
+def _format_blocked(blocked: BlockedMemory) -> str:
     return f"– {blocked.title or blocked.memory} matched but was not used: {block_in_english(blocked)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lethe_app.cli.stdin import TypedLines
 from lethe_app.domain.tools import PermissionAnswer
-from lethe_app.services.events import AskTool
+from lethe_app.services.events import ToolPermissionRequested
 
 ANSWERS = {
     "y": PermissionAnswer.ALLOW,
@@ -14,7 +14,7 @@ ANSWERS = {
 }
 
 
-async def ask_permission(question: AskTool, lines: TypedLines | None) -> PermissionAnswer:
+async def ask_permission(question: ToolPermissionRequested, lines: TypedLines | None) -> PermissionAnswer:
     """Ask for permission. `lines` is the interactive input, None if the messages were given on the command line."""
     details = question.about or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
     request_text = f"{question.who} would like to {question.title}{f' ({details})' if details else ''}."

@@ -11,55 +11,55 @@ from lethe_app.paths import Paths
 from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
-from lethe_app.services.background.runner import Away
+from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
-from lethe_app.services.chat.prefill import ReadingAhead
-from lethe_app.services.chat.prompt_inspector import Inspecting
+from lethe_app.services.chat.prefill import PrefillService
+from lethe_app.services.chat.prompt_inspector import PromptInspector
 from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
-from lethe_app.services.chat.service import Chat
+from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.objections import ObjectionService
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.downloads import Downloads
-from lethe_app.services.models.service import Models
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
-from lethe_app.services.mood import Moods
-from lethe_app.services.notebooks.recall import Subjects
-from lethe_app.services.notebooks.service import Notebooks
-from lethe_app.services.notebooks.writer import Notekeeping
-from lethe_app.services.personas.bundles import Bundles
+from lethe_app.services.mood import MoodService
+from lethe_app.services.notebooks.recall import NotebookSelector
+from lethe_app.services.notebooks.service import NotebookService
+from lethe_app.services.notebooks.writer import NotebookWriter
+from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.goals import GoalService
 from lethe_app.services.personas.inner_life import InnerLife
-from lethe_app.services.personas.presets import Presets
+from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.search.everything import SearchService
-from lethe_app.services.search.memory_lists import Browsing
-from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.services.sessions.rolling_summary import RollingSummary
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.timeout import SessionTimeout
-from lethe_app.services.token_counts import Counting
-from lethe_app.services.tools.registry import Tooling
+from lethe_app.services.token_counts import TokenCountService
+from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.web.gate import WebGate
-from lethe_app.services.web.research import Researching
-from lethe_app.services.worlds.service import Worlds
+from lethe_app.services.web.research import ResearchService
+from lethe_app.services.worlds.service import WorldService
 from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
@@ -70,14 +70,14 @@ INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER
 class MindServices:
     """Services for the inner state of a persona: moods, reminders, schedule, notebooks and goals."""
 
-    moods: Moods
+    moods: MoodService
     mood_reader: MoodReader
     reminders: Reminders
     week: Week
     inner_life: InnerLife
-    notebooks: Notebooks
-    notebook_writer: Notekeeping
-    notebook_subjects: Subjects
+    notebooks: NotebookService
+    notebook_writer: NotebookWriter
+    notebook_subjects: NotebookSelector
     goal_requests: GoalService
 
 
@@ -88,25 +88,25 @@ class AppServices:
     paths: Paths
     preferences: Preferences
     library: Library
-    sessions: Sessions
+    sessions: SessionService
     session_timeout: SessionTimeout
-    chat: Chat
+    chat: ChatService
     message_editing: MessageEditing
-    counting: Counting
+    counting: TokenCountService
     group: GroupService
     session_editing: SessionEditing
     search_service: SearchService
     trash: Trash
-    models: Models
+    models: ModelService
     doctor: Doctor
-    brain: Brain
+    brain: MemoryService
     lookup: MemoryLookup
-    memory_lists: Browsing
-    bundles: Bundles
+    memory_lists: MemoryLists
+    bundles: BundleService
     fact_service: FactService
-    archiving: Archiving
-    indexing: Indexing
-    prompt_inspector: Inspecting
+    archiving: ArchiveQueue
+    indexing: IndexingService
+    prompt_inspector: PromptInspector
     embedding: Embedding
     calibration: Calibration
     rolling_summary: RollingSummary
@@ -115,14 +115,14 @@ class AppServices:
     objection_service: ObjectionService
     draft_chat: DraftChat
     qualification: Qualification
-    presets: Presets
+    presets: PresetService
     downloads: Downloads
     model_trial: ModelTrial
-    worlds: Worlds
+    worlds: WorldService
     web_gate: WebGate
-    tool_registry: Tooling
-    research_service: Researching
-    task_runner: Away
+    tool_registry: ToolRegistry
+    research_service: ResearchService
+    task_runner: BackgroundRunner
     dreams: Dreams
     feedback: Feedbacks
     idleness: Idleness
@@ -133,7 +133,7 @@ class AppServices:
     _client: ModelClient
     _probe_client: ModelClient
     _database: Database
-    _prefill: ReadingAhead
+    _prefill: PrefillService
     _close_functions: tuple[Callable[[], Awaitable[None]], ...]
 
     @property

@@ -10,51 +10,51 @@ from lethe_app.agents.journal import Journal
 from lethe_app.agents.registry import Registry
 from lethe_app.agents.research import ActiveResearchTask, ResearchTask
 from lethe_app.agents.runtime import Runtime
-from lethe_app.agents.self_reflection import Thoughts
-from lethe_app.agents.task import AgentTask, Need
-from lethe_app.agents.web_reading import Gathering
+from lethe_app.agents.self_reflection import SelfReflection
+from lethe_app.agents.task import AgentTask, TaskRequirement
+from lethe_app.agents.web_reading import WebReader
 from lethe_app.brain.notebooks.subjects import load_subjects as read_matters
 from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
-from lethe_app.domain.agent_runs import MadeKind
+from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
-from lethe_app.services.background.plugin_failures import Failing
-from lethe_app.services.background.runner import Away
-from lethe_app.services.background.task_api import Tools
+from lethe_app.services.background.plugin_failures import PluginFailures
+from lethe_app.services.background.runner import BackgroundRunner
+from lethe_app.services.background.task_api import TaskServices
 from lethe_app.services.background.undo import ChangeUndo, ResultUndo
 from lethe_app.services.chat.generation import ReplyGenerator
-from lethe_app.services.chat.prefill import ReadingAhead
-from lethe_app.services.chat.prompt_inspector import Inspecting
+from lethe_app.services.chat.prefill import PrefillService
+from lethe_app.services.chat.prompt_inspector import PromptInspector
 from lethe_app.services.chat.recall_step import RecallStep
-from lethe_app.services.chat.service import Chat
+from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
 from lethe_app.services.notebooks.undo import NotebookUndo
-from lethe_app.services.notebooks.writer import Notekeeping
+from lethe_app.services.notebooks.writer import NotebookWriter
 from lethe_app.services.personas.goals import GoalService
 from lethe_app.services.personas.inner_life import InnerLife
 from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.power import on_battery
-from lethe_app.services.tools.plugins import find_tool_sets
 from lethe_app.services.tools.builtin_memory import MemoryTools
 from lethe_app.services.tools.builtin_small import build_dice_set, build_time_set
 from lethe_app.services.tools.builtin_web import WebTools
-from lethe_app.services.tools.builtin_working_memory import BenchTools
+from lethe_app.services.tools.builtin_working_memory import WorkingMemoryTools
 from lethe_app.services.tools.instructions import ToolNote
-from lethe_app.services.tools.registry import Tooling
-from lethe_app.services.tools.working_memory import Workbench
-from lethe_app.services.web.chat_lookup import LookingUp
+from lethe_app.services.tools.plugins import find_tool_sets
+from lethe_app.services.tools.registry import ToolRegistry
+from lethe_app.services.tools.working_memory import WorkingMemory
+from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
-from lethe_app.services.web.research import Researching
-from lethe_app.storage.agents.change_log import Changes
-from lethe_app.storage.chats.feedback import FeedbackRows
+from lethe_app.services.web.research import ResearchService
+from lethe_app.storage.agents.change_log import ChangeLog
+from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.storage.memory.memories import ReminderRows
-from lethe_app.storage.memory.working_memory import BenchRows
+from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
 
 class BackgroundServices:
@@ -63,7 +63,7 @@ class BackgroundServices:
     def __init__(self, core: CoreServices) -> None:
         self.core = core
         self.runs = core.runs
-        self.changes = Changes(core.database)
+        self.changes = ChangeLog(core.database)
         self.idleness = Idleness()
         core.priority.turn_started.add(lambda _none: self.idleness.record_action())  # whoever sends something is here
 
@@ -71,7 +71,7 @@ class BackgroundServices:
     def tasks(self) -> list[AgentTask]:
         """Built-in agent tasks, in the order of display."""
         session_tasks = [
-            Thoughts(),
+            SelfReflection(),
             Journal(self.context_size),
             GoalDesigner(),
             SessionGoals(),
@@ -84,19 +84,19 @@ class BackgroundServices:
         return GoalService(self.core.app_state)
 
     @cached_property
-    def result_undoers(self) -> dict[MadeKind, ResultUndo]:
+    def result_undoers(self) -> dict[ProducedKind, ResultUndo]:
         """Functions that revert what a task made outside its context, by kind."""
         return {
-            MadeKind.CHANGE: self.dreams.undo_result,
-            MadeKind.NOTEBOOK: self.notebook_undo.revert_run,
-            MadeKind.FACT: self.notebook_undo.revert_fact,
-            MadeKind.REPORT: self.research_service.revert_run,
+            ProducedKind.CHANGE: self.dreams.undo_result,
+            ProducedKind.NOTEBOOK: self.notebook_undo.revert_run,
+            ProducedKind.FACT: self.notebook_undo.revert_fact,
+            ProducedKind.REPORT: self.research_service.revert_run,
         }
 
     @cached_property
-    def task_services(self) -> Tools:
+    def task_services(self) -> TaskServices:
         core = self.core
-        return Tools(
+        return TaskServices(
             brain=core.brain,
             lookup=core.lookup,
             fact_service=core.fact_service,
@@ -120,35 +120,35 @@ class BackgroundServices:
         return NotebookUndo(self.changes, self.core.notebooks, self.core.fact_service, self.runs)
 
     @cached_property
-    def task_runner(self) -> Away:
+    def task_runner(self) -> BackgroundRunner:
         core = self.core
-        return Away(
+        return BackgroundRunner(
             self.runtime,
             self.task_services,
             core.participant_service,
             self.runs,
             self.idleness,
             core.session_timeout,
-            Failing(core.app_state, core.preferences),
+            PluginFailures(core.app_state, core.preferences),
             ChangeUndo(self.task_services, self.runs, self.result_undoers),
             core.activity_log,
             on_battery,
         )
 
-    def is_need_met(self, need: Need) -> bool:
+    def is_need_met(self, need: TaskRequirement) -> bool:
         """Return whether a requirement of a task is met."""
         verdict = self.core.qualification.verdict
         match need:
-            case Need.MODEL:
+            case TaskRequirement.MODEL:
                 return verdict is not None and verdict.may_write_summaries
-            case Need.FACTS:
+            case TaskRequirement.FACTS:
                 return verdict is not None and verdict.may_write_facts
-            case Need.WEB:
+            case TaskRequirement.WEB:
                 return self.core.preferences.current.web_allowed
 
     @cached_property
     def feedback(self) -> Feedbacks:
-        return Feedbacks(FeedbackRows(self.core.database), self.core.chats, self.core.app_state)
+        return Feedbacks(FeedbackStore(self.core.database), self.core.chats, self.core.app_state)
 
     @cached_property
     def dreams(self) -> Dreams:
@@ -167,24 +167,24 @@ class BackgroundServices:
         return WebGate(self.core.preferences, self.core.app_state, self.core.counting.count)
 
     @cached_property
-    def gathering(self) -> Gathering:
-        return Gathering(self.web_gate, self.core.untrusted_memories.quoter)
+    def gathering(self) -> WebReader:
+        return WebReader(self.web_gate, self.core.untrusted_memories.quoter)
 
     @cached_property
-    def chat_lookup(self) -> LookingUp:
+    def chat_lookup(self) -> WebLookupService:
         """Web search within a turn. Background work yields to it; counting tokens preempts a background request under way."""
         core = self.core
         structured_output = StructuredOutput(
             core.client, core.task_prompts, core.loaded_model, core.formats.renderer, core.counting.count, lambda: False
         )
         task_model = TaskModelAdapter(structured_output, lambda: core.client.count(["."]))
-        return LookingUp(core.preferences, core.chats, self.gathering, task_model, self.has_qualified_model)
+        return WebLookupService(core.preferences, core.chats, self.gathering, task_model, self.has_qualified_model)
 
     @cached_property
-    def research_service(self) -> Researching:
+    def research_service(self) -> ResearchService:
         core = self.core
         storage_services = (core.participant_service, core.brain, core.app_state, core.activity_log)
-        return Researching(
+        return ResearchService(
             self.web_gate, self.gathering, TaskModelAdapter(core.structured_output), self.has_qualified_model, *storage_services
         )
 
@@ -195,7 +195,7 @@ class BackgroundServices:
 
     def has_qualified_model(self) -> bool:
         """Return whether the loaded model is qualified to summarise what it reads."""
-        return self.is_need_met(Need.MODEL)
+        return self.is_need_met(TaskRequirement.MODEL)
 
     @cached_property
     def mind(self) -> MindServices:
@@ -216,9 +216,9 @@ class BackgroundServices:
         )
 
     @cached_property
-    def notebook_writer(self) -> Notekeeping:
+    def notebook_writer(self) -> NotebookWriter:
         core = self.core
-        return Notekeeping(
+        return NotebookWriter(
             core.chats,
             core.facts,
             core.participant_service,
@@ -240,11 +240,11 @@ class BackgroundServices:
         )
 
     @cached_property
-    def working_memory(self) -> Workbench:
-        return Workbench(BenchRows(self.core.database))
+    def working_memory(self) -> WorkingMemory:
+        return WorkingMemory(WorkingMemoryRows(self.core.database))
 
     @cached_property
-    def tool_registry(self) -> Tooling:
+    def tool_registry(self) -> ToolRegistry:
         """Tool service. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
         core = self.core
         plugin_sets, faults = find_tool_sets()
@@ -255,19 +255,23 @@ class BackgroundServices:
             ).build_tool_set(),
             build_time_set(),
             build_dice_set(),
-            BenchTools(self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
+            WorkingMemoryTools(self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
             WebTools(self.web_gate, self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
         )
         note = ToolNote(core.preferences, (core.paths.own_prompts, core.paths.prompts))
         stores = (self.working_memory, core.chats, core.session_state, core.preferences, core.formats, note)
-        return Tooling(
-            [*builtin_sets, *plugin_sets], faults, *stores, core.immediate_task_model, lambda: self.is_need_met(Need.FACTS)
+        return ToolRegistry(
+            [*builtin_sets, *plugin_sets],
+            faults,
+            *stores,
+            core.immediate_task_model,
+            lambda: self.is_need_met(TaskRequirement.FACTS),
         )
 
     @cached_property
-    def prefill(self) -> ReadingAhead:
+    def prefill(self) -> PrefillService:
         core = self.core
-        return ReadingAhead(
+        return PrefillService(
             core.turn_loader,
             core.sessions,
             core.models,
@@ -279,15 +283,17 @@ class BackgroundServices:
         )
 
     @cached_property
-    def chat(self) -> Chat:
+    def chat(self) -> ChatService:
         core = self.core
         step = RecallStep(core.chats, core.recall_service, self.chat_lookup.look_up_for_turn)
         generation_services = (core.client, self.tool_registry, core.receipt_service, core.cache_state)
         generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompting, *generation_services)
-        return Chat(core.turn_loader, core.sessions, core.models, step, generator, core.group, self.prefill, core.priority)
+        return ChatService(
+            core.turn_loader, core.sessions, core.models, step, generator, core.group, self.prefill, core.priority
+        )
 
     @cached_property
-    def prompt_inspector(self) -> Inspecting:
+    def prompt_inspector(self) -> PromptInspector:
         core = self.core
         stores = (core.chats, core.receipts, core.library, core.preferences, core.counting)
-        return Inspecting(*stores, core.prompting, core.loaded_model, self.tool_registry.prompt_of)
+        return PromptInspector(*stores, core.prompting, core.loaded_model, self.tool_registry.prompt_of)

@@ -10,20 +10,20 @@ from lethe_app.domain.model import EngineCheck, LoadedModel
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.prompt.task_prompts import TaskPrompts
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveLog
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
-from lethe_app.services.events import Listeners, ModelState, Ready
+from lethe_app.services.events import Listeners, ModelReady, ModelState
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import BackupService
 from lethe_app.services.maintenance.doctor import Doctor
@@ -32,7 +32,7 @@ from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.initiative import InitiativeService
 from lethe_app.services.memory.lookup import MemoryLookup
-from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.macro_values import MacroValues
 from lethe_app.services.memory.objections import ObjectionService, key_of
 from lethe_app.services.memory.proactive import NOTES, ProactiveMemory
@@ -43,24 +43,24 @@ from lethe_app.services.memory.recallers import (
     KeywordRecaller,
     LoreRecaller,
     SemanticRecaller,
-    StayingRecaller,
+    StickyRecaller,
 )
 from lethe_app.services.memory.selection import MemorySelection
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.models.downloads import Downloads
-from lethe_app.services.models.service import Models
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
-from lethe_app.services.mood import Moods, made_moods
+from lethe_app.services.mood import MoodService, made_moods
 from lethe_app.services.mood import keys_of as mood_keys
-from lethe_app.services.notebooks.recall import NotebookRecaller, Subjects
-from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.notebooks.recall import NotebookRecaller, NotebookSelector
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
-from lethe_app.services.personas.bundles import Bundles
+from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.draft_chat import DraftChat
-from lethe_app.services.personas.presets import Presets
+from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import Prompting
+from lethe_app.services.prompting.assembler import PromptAssembler
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.past_sessions import PastSessions
@@ -68,32 +68,32 @@ from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import TurnLoader
 from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.search.everything import SearchService
-from lethe_app.services.search.memory_lists import Browsing
-from lethe_app.services.sessions.archive_parts import Archivist
-from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.sessions.archive_parts import ArchivePartMaker
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.rolling_summary import RollingSummary
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.timeout import SessionTimeout
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.services.worlds.purge import WorldPurge
-from lethe_app.services.worlds.service import Worlds
+from lethe_app.services.worlds.service import WorldService
 from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.storage.agents.task_runs import TaskRuns
-from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.replies import Replies
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.chats.turn_rows import TurnReader
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
-from lethe_app.storage.memory.world_usage import Awakenings
+from lethe_app.storage.memory.world_usage import WorldUsage
 
 
 class CoreServices:
@@ -115,9 +115,9 @@ class CoreServices:
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
         self.priority = BackgroundPriority()
-        self.chats = Chats(database)
+        self.chats = SessionStore(database)
         self.facts = FactStore(database)
-        self.memories = Memories(database)
+        self.memories = MemoryStore(database)
         self.passages = Passages(database)
         self.receipts = Receipts(database)
         self.app_state = AppState(database)
@@ -130,9 +130,9 @@ class CoreServices:
         self.cache_state = CacheState(self.client, preferences, paths.states)
         self.task_prompts = TaskPrompts(paths.prompts, paths.own_prompts)
         self.library = Library(paths, database)
-        self.memory_index = Recall(self.passages, folder=paths.index)
-        self.counting = Counting(self.client, TokenCounts(database))
-        self.models = Models(self.client, self.counting, preferences, paths)
+        self.memory_index = MemoryIndex(self.passages, folder=paths.index)
+        self.counting = TokenCountService(self.client, TokenCounts(database))
+        self.models = ModelService(self.client, self.counting, preferences, paths)
         self.participant_service = ParticipantService(self.library, preferences)
         self.formats = ModelFormats(self.library, preferences)
         self.prompts_outdated: Listeners[str] = Listeners()
@@ -140,7 +140,7 @@ class CoreServices:
         self.memory_cache = MemoryCache(self.memories)
         self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, paths, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
-        self.lore_service = LoreKeeping(self.library, preferences, self.session_state)
+        self.lore_service = LoreService(self.library, preferences, self.session_state)
         self.untrusted_memories = UntrustedMemories(self.library, paths.prompts)
         self.turn_memories = TurnMemories(database)
         self.runs = TaskRuns(database)
@@ -160,8 +160,8 @@ class CoreServices:
         )
 
     @cached_property
-    def notebooks(self) -> Notebooks:
-        return Notebooks(self.paths, self.database, self.prompts_outdated.tell)
+    def notebooks(self) -> NotebookService:
+        return NotebookService(self.paths, self.database, self.prompts_outdated.tell)
 
     @cached_property
     def past_sessions(self) -> PastSessions:
@@ -173,18 +173,18 @@ class CoreServices:
         return StablePrefixes(*stores, self.past_sessions, self.notebook_subjects.build_sections, self.prompts_outdated)
 
     @cached_property
-    def prompting(self) -> Prompting:
+    def prompting(self) -> PromptAssembler:
         stores = (self.library, self.preferences, self.counting, self.fill_macros)
-        return Prompting(self.chats, self.stable_prefixes, self.formats, *stores)
+        return PromptAssembler(self.chats, self.stable_prefixes, self.formats, *stores)
 
     @cached_property
-    def notebook_subjects(self) -> Subjects:
+    def notebook_subjects(self) -> NotebookSelector:
         embedding_services = (self.counting, self.embedding, self.calibration)
-        return Subjects(self.notebooks, self.session_state, self.preferences, *embedding_services, self.priority)
+        return NotebookSelector(self.notebooks, self.session_state, self.preferences, *embedding_services, self.priority)
 
     @cached_property
-    def indexing(self) -> Indexing:
-        return Indexing(
+    def indexing(self) -> IndexingService:
+        return IndexingService(
             PendingIndex(self.database),
             self.chats,
             self.memories,
@@ -225,10 +225,10 @@ class CoreServices:
         return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
 
     @cached_property
-    def archiving(self) -> Archiving:
-        archivist = Archivist(
+    def archiving(self) -> ArchiveQueue:
+        archivist = ArchivePartMaker(
             self.chats,
-            Parts(self.database),
+            ArchiveJobs(self.database),
             self.fact_service,
             ConversationExtraction(self.structured_output),
             self.qualification,
@@ -236,9 +236,9 @@ class CoreServices:
         )
         # The echo engine is scripted, so there is nothing to qualify.
         check = self.qualification.check if self.engine != "echo" else None
-        run_recorded = ArchiveLog(self.activity_log, self.chats, Parts(self.database)).run_recorded
+        run_recorded = ArchiveLog(self.activity_log, self.chats, ArchiveJobs(self.database)).run_recorded
         queue_services = (self.indexing, self.priority, self.sessions_changed)
-        return Archiving(self.chats, Parts(self.database), archivist, *queue_services, check, run_recorded)
+        return ArchiveQueue(self.chats, ArchiveJobs(self.database), archivist, *queue_services, check, run_recorded)
 
     @cached_property
     def budget(self) -> DailyBudget:
@@ -255,9 +255,9 @@ class CoreServices:
         )
 
     @cached_property
-    def sessions(self) -> Sessions:
+    def sessions(self) -> SessionService:
         stores = (self.chats, Replies(self.database), self.participant_service, self.archiving)
-        return Sessions(*stores, self.session_timeout, self.fill_macros, self.sessions_changed)
+        return SessionService(*stores, self.session_timeout, self.fill_macros, self.sessions_changed)
 
     @cached_property
     def session_timeout(self) -> SessionTimeout:
@@ -280,9 +280,9 @@ class CoreServices:
         return SessionEditing(*session_services, self.stable_prefixes, self.cache_state)
 
     @cached_property
-    def bundles(self) -> Bundles:
+    def bundles(self) -> BundleService:
         stores = (self.paths, self.database, self.library, self.app_state)
-        return Bundles(*stores, self.indexing, self.preferences, self.sessions_changed)
+        return BundleService(*stores, self.indexing, self.preferences, self.sessions_changed)
 
     @cached_property
     def search_service(self) -> SearchService:
@@ -294,7 +294,7 @@ class CoreServices:
         return TimeSearch(self.memory_index, self.passages, self.chats, self.facts, self.preferences)
 
     @cached_property
-    def moods(self) -> Moods:
+    def moods(self) -> MoodService:
         return made_moods(self.app_state, self.preferences, self.paths)
 
     @cached_property
@@ -311,7 +311,7 @@ class CoreServices:
             KeywordRecaller(self.preferences),
             SemanticRecaller(self.time_search, self.preferences),
             ConstantRecaller(),
-            StayingRecaller(),
+            StickyRecaller(),
             NotebookRecaller(self.notebook_subjects),
         )
         return MemorySelection(recallers, self.objection_service, self.preferences)
@@ -335,8 +335,8 @@ class CoreServices:
         return MessageEditing(self.chats, self.sessions, self.stable_prefixes, self.cache_state, self.receipt_service)
 
     @cached_property
-    def memory_lists(self) -> Browsing:
-        return Browsing(
+    def memory_lists(self) -> MemoryLists:
+        return MemoryLists(
             self.database,
             self.memories,
             self.memory_cache,
@@ -352,20 +352,20 @@ class CoreServices:
 
     @cached_property
     def world_purge(self) -> WorldPurge:
-        return WorldPurge(Awakenings(self.database), self.receipts)
+        return WorldPurge(WorldUsage(self.database), self.receipts)
 
     @cached_property
-    def worlds(self) -> Worlds:
+    def worlds(self) -> WorldService:
         trials = WorldTrials(
             self.lore_service, self.chats, self.participant_service, self.session_state, self.models, self.counting
         )
         world_services = (self.paths, self.library, self.participant_service, self.preferences, self.session_state)
-        return Worlds(*world_services, self.counting, self.database, trials, self.world_purge)
+        return WorldService(*world_services, self.counting, self.database, trials, self.world_purge)
 
     @cached_property
-    def brain(self) -> Brain:
+    def brain(self) -> MemoryService:
         index_services = (self.memory_index, self.indexing, self.calibration)
-        return Brain(self.memories, self.memory_cache, *index_services, self.prompts_outdated)
+        return MemoryService(self.memories, self.memory_cache, *index_services, self.prompts_outdated)
 
     @cached_property
     def lookup(self) -> MemoryLookup:
@@ -402,8 +402,8 @@ class CoreServices:
         return Downloads(self.paths, self.preferences)
 
     @cached_property
-    def presets(self) -> Presets:
-        return Presets(self.paths, self.database, self.library.changed)
+    def presets(self) -> PresetService:
+        return PresetService(self.paths, self.database, self.library.changed)
 
     @cached_property
     def trash(self) -> Trash:
@@ -414,4 +414,4 @@ class CoreServices:
     def loaded_model(self) -> LoadedModel | None:
         """Return the loaded model; None if there is none."""
         state: ModelState = self.models.state
-        return state.model if isinstance(state, Ready) else None
+        return state.model if isinstance(state, ModelReady) else None

@@ -9,7 +9,7 @@ from lethe_app.composition.background import BackgroundServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.database import Database
 
@@ -29,7 +29,7 @@ def build_services(
     `check_window` checks what the window needs of the system.
     """
     core = CoreServices(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
-    core.models.changed.add(lambda state: core.archiving.model_changed() if isinstance(state, Ready) else None)
+    core.models.changed.add(lambda state: core.archiving.model_changed() if isinstance(state, ModelReady) else None)
     core.world_purge.purged.add(core.cache_state.forget_persona)
     return _collect_services(core, BackgroundServices(core))
 

@@ -10,7 +10,7 @@ from lethe_app.config.setting_field import SettingSection, setting
 _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 
 
-class AwaySettings(BaseModel):
+class BackgroundSettings(BaseModel):
     """Base class of `Settings` with the sections AWAY, WEB and TOOLS."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import ConfigDict
 
-from lethe_app.config.background_settings import AwaySettings
+from lethe_app.config.background_settings import BackgroundSettings
 from lethe_app.config.options import GroupTurns, ModelChoices, PromptLayout, ProseFont, SessionHandling, ThemeOption
 from lethe_app.config.setting_field import SettingSection, expert_setting, setting
 
 
-class Settings(AwaySettings):
+class Settings(BackgroundSettings):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

@@ -26,7 +26,7 @@ class RunOutcome(StrEnum):
     """The program ended during the run."""
 
 
-class MadeKind(StrEnum):
+class ProducedKind(StrEnum):
     """Kind of a result of a run."""
 
     MEMORY = "memory"
@@ -42,12 +42,12 @@ class MadeKind(StrEnum):
     """Report of an inquiry."""
 
 
-class Made(BaseModel):
+class ProducedRecord(BaseModel):
     """One result of a run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: MadeKind
+    kind: ProducedKind
     id: str
     """Guid of a memory, fact, note, change or report; name of a notebook or persona."""
     title: str = ""
@@ -72,7 +72,7 @@ class TaskRun(BaseModel):
     """One sentence for the user that says what was done."""
     trouble: str = ""
     """One sentence that says why the run failed."""
-    made: tuple[Made, ...] = ()
+    made: tuple[ProducedRecord, ...] = ()
     undone: bool = False
 
 

@@ -39,7 +39,7 @@ class BundleScope(StrEnum):
     """Also all sessions, with every alternative, branch and hidden message. The trash is not included."""
 
 
-class Holds(BaseModel):
+class BundleCounts(BaseModel):
     """Number of records of each kind in a bundle."""
 
     worlds: int = 0
@@ -65,11 +65,11 @@ class Manifest(BaseModel):
     unique_name: str = Field(default="", max_length=200)
     """The persona's id on the exporting side, by which messages name the persona as their speaker."""
     scope: BundleScope = BundleScope.PERSONA
-    holds: Holds | None = None
+    holds: BundleCounts | None = None
     """Numbers of records that the reader must find."""
 
 
-class KeptPart(BaseModel):
+class BundledPart(BaseModel):
     """State and author of one part of an archived session."""
 
     model_config = ConfigDict(extra="forbid")
@@ -82,7 +82,7 @@ class KeptPart(BaseModel):
     trouble: str = ""
 
 
-class KeptTurn(BaseModel):
+class BundledTurn(BaseModel):
     """Memories that were recalled for a message."""
 
     model_config = ConfigDict(extra="forbid")
@@ -92,13 +92,13 @@ class KeptTurn(BaseModel):
     memory: TurnMemory
 
 
-class KeptMessage(Message):
+class BundledMessage(Message):
     """Message with the memories recalled for it; messages are stored in the order in which they arrived."""
 
-    turn: KeptTurn | None = None
+    turn: BundledTurn | None = None
 
 
-class KeptSession(BaseModel):
+class BundledSession(BaseModel):
     """Session without its messages, with its related records."""
 
     model_config = ConfigDict(extra="forbid")
@@ -108,10 +108,10 @@ class KeptSession(BaseModel):
     worlds: list[str] = Field(default_factory=list)
     """Worlds that were chosen for this session."""
     scratch: dict[str, str] = Field(default_factory=dict)
-    parts: list[KeptPart] = Field(default_factory=list)
+    parts: list[BundledPart] = Field(default_factory=list)
 
 
-class Forgotten(BaseModel):
+class ForgottenFact(BaseModel):
     """Trace of a fact that must not be learnt again."""
 
     model_config = ConfigDict(extra="forbid")
@@ -121,14 +121,14 @@ class Forgotten(BaseModel):
 
 
 @dataclass(frozen=True)
-class Conversation:
+class BundledConversation:
     """Session with every message that is not in the trash, on all branches."""
 
-    kept: KeptSession
-    messages: Sequence[KeptMessage]
+    kept: BundledSession
+    messages: Sequence[BundledMessage]
 
 
-class Habits(BaseModel):
+class PersonaRecords(BaseModel):
     """Further records of the persona in the formats of the services that own them, which validate them on import."""
 
     model_config = ConfigDict(extra="forbid")
@@ -139,7 +139,7 @@ class Habits(BaseModel):
     """Notes for the user's return."""
 
 
-class KeptMind(BaseModel):
+class BundledMind(BaseModel):
     """Mood with its history, and the user's requests about the persona's goals."""
 
     model_config = ConfigDict(extra="forbid")
@@ -152,22 +152,22 @@ class KeptMind(BaseModel):
 
     @property
     def is_empty(self) -> bool:
-        return self == KeptMind()
+        return self == BundledMind()
 
 
 @dataclass(frozen=True)
-class Past:
+class PersonaHistory:
     """History of a persona."""
 
     memories: Sequence[MemoryUnit] = ()
     facts: Sequence[ExtractedFact] = ()
-    forgotten: Sequence[Forgotten] = ()
-    conversations: Sequence[Conversation] = ()
-    habits: Habits = field(default_factory=Habits)
+    forgotten: Sequence[ForgottenFact] = ()
+    conversations: Sequence[BundledConversation] = ()
+    habits: PersonaRecords = field(default_factory=PersonaRecords)
     notebooks: Mapping[str, str] = field(default_factory=dict)
     """Texts of the notebooks by file name; `lately` is the text of their index."""
     lately: str = ""
-    mind: KeptMind = field(default_factory=KeptMind)
+    mind: BundledMind = field(default_factory=BundledMind)
 
 
 @dataclass(frozen=True)
@@ -181,13 +181,13 @@ class Bundle:
     """File ending such as `.png`; empty where there is no picture."""
     worlds: Mapping[str, World] = field(default_factory=dict)
     """Worlds by the name under which the persona and its sessions refer to them."""
-    past: Past = field(default_factory=Past)
+    past: PersonaHistory = field(default_factory=PersonaHistory)
 
     @property
-    def holds(self) -> Holds:
+    def holds(self) -> BundleCounts:
         """Return the actual numbers of records, independent of the manifest."""
         talks = self.past.conversations
-        return Holds(
+        return BundleCounts(
             worlds=len(self.worlds),
             memories=len(self.past.memories),
             facts=len(self.past.facts),

@@ -28,7 +28,7 @@ THUMBS = "thumbs"
 """Tag of a memory that was concluded from thumb ratings alone."""
 
 
-class Records(BaseModel):
+class ChangedRecords(BaseModel):
     """Records of one side of a change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -75,12 +75,12 @@ def same(one: Kept, other: Kept) -> bool:
     return one.model_dump(exclude=set(LIVES_ON)) == other.model_dump(exclude=set(LIVES_ON))
 
 
-def rebased(change: RecordedChange, now_held: Records) -> RecordedChange:
+def rebased(change: RecordedChange, now_held: ChangedRecords) -> RecordedChange:
     """Return the change applied to the present records, so that usage counted since it was proposed is not lost."""
-    before, after = Records.before(change), Records.after(change)
+    before, after = ChangedRecords.before(change), ChangedRecords.after(change)
     memories = [_risen(one, before.memories, now_held.memories) for one in after.memories]
     facts = [_said_again(one, before.facts, now_held.facts) for one in after.facts]
-    newer = Records(memories=memories, facts=facts)
+    newer = ChangedRecords(memories=memories, facts=facts)
     return change.model_copy(update={"before": now_held.model_dump_json(), "after": newer.model_dump_json()})
 
 
@@ -126,7 +126,7 @@ class MessagePosition(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Before:
+class SessionSnapshot:
     """State of sessions before they were split or merged."""
 
     kept: UUID

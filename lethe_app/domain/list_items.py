@@ -16,7 +16,7 @@ NEVER = float("inf")
 """End time of a memory that has none, so that it sorts after all others."""
 
 
-class FiledLine(NamedTuple):
+class MemoryFiling(NamedTuple):
     """Category path and tags of one memory."""
 
     guid: str
@@ -93,7 +93,7 @@ def folded(*texts: str) -> str:
     return "\n".join(texts).casefold()
 
 
-class Maker(IntEnum):
+class DescriptionAuthor(IntEnum):
     """Author of the description of a session, in order of precedence."""
 
     NOBODY = 0
@@ -119,7 +119,7 @@ class SessionLine(NamedTuple):
     sticky: bool
     protected: bool
     archived: bool
-    maker: Maker
+    maker: DescriptionAuthor
     failed: int
     """Number of parts that a model failed to make."""
     pending: int

@@ -102,7 +102,7 @@ def converted_memory(memory: Values) -> Values:
 
 
 def converted_recollection(recollection: Values) -> Values:
-    """Return a stored `Recollection` with its reasons as data."""
+    """Return a stored `RecalledMemory` with its reasons as data."""
     reasons = (_reason(one) for one in recollection.get("because", ()))
     return {**recollection, "because": [one for one in reasons if one is not None]}
 

@@ -39,7 +39,7 @@ class PromptSpan:
     text: str
 
 
-class CutKind(StrEnum):
+class CutReason(StrEnum):
     """Why something was left out of a prompt."""
 
     CAPPED = "capped"
@@ -55,7 +55,7 @@ class CutKind(StrEnum):
 class PromptCut:
     """What was left out of one part of a prompt."""
 
-    kind: CutKind
+    kind: CutReason
     lost: int = 0
     """Number of pieces or messages that were left out."""
     total: int = 0
@@ -66,7 +66,7 @@ class PromptCut:
 
 
 @dataclass(frozen=True)
-class Share:
+class PartTokens:
     """Tokens of one part of a prompt."""
 
     part: PromptPart
@@ -80,7 +80,7 @@ class Share:
 class Receipt:
     """Token usage of one prompt by part."""
 
-    shares: tuple[Share, ...]
+    shares: tuple[PartTokens, ...]
     prompt_tokens: int
     """Exact number of tokens of the rendered prompt."""
     context: int
@@ -114,11 +114,11 @@ class CacheMiss(StrEnum):
     """The reply in the prompt differs from what the model generated."""
     TEMPLATE = "template"
     PART = "part"
-    """Another part of the prompt has changed: `Cost.part`."""
+    """Another part of the prompt has changed: `PrefillCost.part`."""
 
 
 @dataclass(frozen=True)
-class Cost:
+class PrefillCost:
     """Cost of evaluating one prompt, in tokens."""
 
     evaluated: int
@@ -142,7 +142,7 @@ class ReceiptEntry:
     """Stored receipt of a reply, without the text of the prompt."""
 
     receipt: Receipt
-    cost: Cost | None = None
+    cost: PrefillCost | None = None
     """Cost of the evaluation; None where the reply was stopped before the model could report it."""
 
 
@@ -180,7 +180,7 @@ class PromptTurn:
 
 
 @dataclass(frozen=True)
-class Note:
+class PromptNote:
     """Text inserted for this turn only: a memory, a world entry or a note."""
 
     text: str

@@ -103,7 +103,7 @@ class Reason(BaseModel):
 
 
 class BlockReason(StrEnum):
-    """What keeps a memory back whose key occurs. The keys of `NotRecalled.values` are listed with each."""
+    """What keeps a memory back whose key occurs. The keys of `BlockedMemory.values` are listed with each."""
 
     SECONDARY = "secondary"
     """condition: the selective logic of the entry"""
@@ -148,7 +148,7 @@ class RecallLead(BaseModel):
     """True if another fact superseded it."""
 
 
-class Recollection(BaseModel):
+class RecalledMemory(BaseModel):
     """One recalled memory."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -176,7 +176,7 @@ class Recollection(BaseModel):
     """File name of its world, if it is a world entry."""
 
 
-class NotRecalled(BaseModel):
+class BlockedMemory(BaseModel):
     """Memory that matched but was not recalled, with the reason."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -195,8 +195,8 @@ class TurnMemory(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    recalled: list[Recollection] = Field(default_factory=list)
-    blocked: list[NotRecalled] = Field(default_factory=list)
+    recalled: list[RecalledMemory] = Field(default_factory=list)
+    blocked: list[BlockedMemory] = Field(default_factory=list)
     scratch: str = ""
     """Facts of the present session, in one line."""
     mood: str = ""

@@ -160,7 +160,7 @@ class ToolSet:
         return next((one for one in self.tools if one.name == name), None)
 
 
-class BenchEntry(BaseModel):
+class WorkingMemoryEntry(BaseModel):
     """Large text that is needed for some minutes only (an entry of working memory)."""
 
     model_config = ConfigDict(frozen=True)

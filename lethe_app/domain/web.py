@@ -35,7 +35,7 @@ class PageSummary(BaseModel):
     text: str
 
 
-class Round(BaseModel):
+class SearchRound(BaseModel):
     """One round of searches and its results."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -62,7 +62,7 @@ class Inquiry(BaseModel):
     """Current step, or the reason why the inquiry ended."""
     questions: list[str] = Field(default_factory=list)
     enough_when: str = ""
-    rounds: list[Round] = Field(default_factory=list)
+    rounds: list[SearchRound] = Field(default_factory=list)
     findings: list[PageSummary] = Field(default_factory=list)
     read: list[str] = Field(default_factory=list)
     """Addresses of all pages that were read, including irrelevant ones."""
@@ -112,7 +112,7 @@ class PageText:
     """True if the text is only the description of a search engine or of the page's own head."""
 
 
-class Purpose(StrEnum):
+class RequestPurpose(StrEnum):
     """Purpose of a web request."""
 
     SEARCH = "search"
@@ -121,14 +121,14 @@ class Purpose(StrEnum):
     """Request of a site's robots.txt."""
 
 
-class Outgoing(BaseModel):
+class OutgoingRequest(BaseModel):
     """Web request that was sent or is about to be sent, as the activity log shows it."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: UUID = Field(default_factory=uuid4)
     when: AwareDatetime = Field(default_factory=now)
-    purpose: Purpose
+    purpose: RequestPurpose
     to: str
     """Name of the search engine or site."""
     host: str
@@ -147,7 +147,7 @@ class Outgoing(BaseModel):
         return self.ended is None
 
 
-class DayOut(BaseModel):
+class DailyTraffic(BaseModel):
     """Number of requests and of received bytes of one day."""
 
     model_config = ConfigDict(extra="ignore")

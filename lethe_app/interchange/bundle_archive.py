@@ -156,7 +156,7 @@ def _check_directory(file: BinaryIO, name: str, limits: BundleLimits) -> int:
     return int(entries)
 
 
-class Packer:
+class BundlePacker:
     """Writes a bundle member by member."""
 
     def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:

@@ -15,14 +15,14 @@ from pydantic import BaseModel
 from lethe_app.domain.bundle import (
     VERSION,
     Bundle,
-    Conversation,
-    Forgotten,
-    Habits,
-    KeptMessage,
-    KeptMind,
-    KeptSession,
+    BundledConversation,
+    BundledMessage,
+    BundledMind,
+    BundledSession,
+    ForgottenFact,
     Manifest,
-    Past,
+    PersonaHistory,
+    PersonaRecords,
 )
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -32,7 +32,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange import bundle_archive as archive
 from lethe_app.interchange import images
-from lethe_app.interchange.bundle_archive import LIMITS, Archive, BundleLimits, Packer
+from lethe_app.interchange.bundle_archive import LIMITS, Archive, BundleLimits, BundlePacker
 
 Model = TypeVar("Model", bound=BaseModel)
 SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
@@ -40,7 +40,7 @@ SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
 LARGEST_NUMBER = 2**62
 
 
-class Understand(Protocol):
+class RecordValidator(Protocol):
     """Function that validates an object as a record, or raises FileError with the first invalid field; `storage.files.parse`
     is one.
     """
@@ -57,7 +57,12 @@ class BundleReader:
     """Reads one bundle file, once. Raise FileError naming the file, the member and the field at fault."""
 
     def __init__(
-        self, file: BinaryIO, name: str, understand: Understand, told: Callable[[float], None], limits: BundleLimits = LIMITS
+        self,
+        file: BinaryIO,
+        name: str,
+        understand: RecordValidator,
+        told: Callable[[float], None],
+        limits: BundleLimits = LIMITS,
     ) -> None:
         self._understand = understand
         self._archive = Archive(file, name, told, limits)
@@ -71,15 +76,15 @@ class BundleReader:
         picture, ending = self._picture()
         worlds = {Path(name).stem: self._one(name, World, WORLD) for name in self._archive.names(r"worlds/.*")}
         conversations = [self._conversation(name) for name in self._archive.names(r"conversations/.*")]
-        past = Past(
+        past = PersonaHistory(
             memories=self._all(archive.MEMORIES, MemoryUnit),
             facts=self._all(archive.FACTS, ExtractedFact),
-            forgotten=self._all(archive.FORGOTTEN, Forgotten),
+            forgotten=self._all(archive.FORGOTTEN, ForgottenFact),
             conversations=conversations,
-            habits=self._one(archive.HABITS, Habits, SMALL) if archive.HABITS in self._archive else Habits(),
+            habits=self._one(archive.HABITS, PersonaRecords, SMALL) if archive.HABITS in self._archive else PersonaRecords(),
             notebooks={Path(name).stem: self._text(name) for name in self._archive.names(r"notebooks/.*\.md")},
             lately=self._text(archive.LATELY) if archive.LATELY in self._archive else "",
-            mind=self._mind() if archive.MIND in self._archive else KeptMind(),
+            mind=self._mind() if archive.MIND in self._archive else BundledMind(),
         )
         bundle = Bundle(manifest, persona, picture, ending, worlds, past)
         self._check_ids(past)
@@ -98,8 +103,8 @@ class BundleReader:
         self._made_by = maker
         return self._understand(Path(self._archive.place(archive.MANIFEST)), Manifest, values)
 
-    def _mind(self) -> KeptMind:
-        mind = self._one(archive.MIND, KeptMind, SMALL)
+    def _mind(self) -> BundledMind:
+        mind = self._one(archive.MIND, BundledMind, SMALL)
         felt = [(f"samples[{place}].values", one.values) for place, one in enumerate(mind.samples)]
         felt += [(f"readings[{place}].steps", one.steps) for place, one in enumerate(mind.readings)]
         beyond = next((name for name, values in felt if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
@@ -124,18 +129,18 @@ class BundleReader:
             raise FileError(self._archive.place(found[0]), problem)
         return content, ending
 
-    def _conversation(self, member: str) -> Conversation:
+    def _conversation(self, member: str) -> BundledConversation:
         """Read a conversation: the first line is the session, every other line a message, after the one it replies to."""
         lines = self._archive.lines(member)
         first = next(lines, None)
         if first is None:
             raise FileError(self._archive.place(member), "is empty")
-        kept = self._line(member, first, KeptSession)
-        messages = [self._line(member, line, KeptMessage) for line in lines]
+        kept = self._line(member, first, BundledSession)
+        messages = [self._line(member, line, BundledMessage) for line in lines]
         self._check_conversation(self._archive.place(member), kept, messages)
-        return Conversation(kept, messages)
+        return BundledConversation(kept, messages)
 
-    def _check_conversation(self, place: str, kept: KeptSession, messages: list[KeptMessage]) -> None:
+    def _check_conversation(self, place: str, kept: BundledSession, messages: list[BundledMessage]) -> None:
         if kept.session.category is not MemoryType.CHAT_SESSION:
             raise FileError(place, "is not a conversation", "session.category")
         seen: set[UUID] = set()
@@ -150,7 +155,7 @@ class BundleReader:
         if len({part.part for part in kept.parts}) < len(kept.parts):
             raise FileError(place, "contains a part twice", "parts")
 
-    def _check_ids(self, past: Past) -> None:
+    def _check_ids(self, past: PersonaHistory) -> None:
         """Check that no id occurs twice, and that no memory is a session without its messages."""
         if any(memory.category is MemoryType.CHAT_SESSION for memory in past.memories):
             raise FileError(self._archive.place(archive.MEMORIES), "must not be a conversation", "category")
@@ -174,7 +179,7 @@ class BundleReader:
         number, text = line
         place = f"{member}, line {number}"
         values = self._object(place, text)
-        if kind is KeptMessage:
+        if kind is BundledMessage:
             _convert_reasons(values)
         record = self._record(place, kind, values)
         if field := _unbelievable(record):
@@ -207,7 +212,7 @@ class BundleWriter:
     """Writes one bundle file, once. Conversations are written one by one, so that they need not all be in memory."""
 
     def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
-        self._packer = Packer(file, limits)
+        self._packer = BundlePacker(file, limits)
         self._conversations = 0
 
     def put_who(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
@@ -218,7 +223,7 @@ class BundleWriter:
         for name, world in worlds.items():
             self._put(f"worlds/{name}.json", [world], indent=2)
 
-    def put_past(self, past: Past) -> None:
+    def put_past(self, past: PersonaHistory) -> None:
         """Write everything from memory except the conversations."""
         self._put(archive.MEMORIES, past.memories)
         self._put(archive.FACTS, past.facts)
@@ -231,7 +236,7 @@ class BundleWriter:
         if not past.mind.is_empty:
             self._put(archive.MIND, [past.mind])
 
-    def put_conversation(self, conversation: Conversation) -> None:
+    def put_conversation(self, conversation: BundledConversation) -> None:
         """Write one conversation; its members are numbered in order of writing."""
         self._conversations += 1
         self._put(f"conversations/{self._conversations:06}.jsonl", [conversation.kept, *conversation.messages])

@@ -23,31 +23,31 @@ from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.protocol import (
     Chunk,
-    Counted,
-    Died,
+    DeleteStates,
     Done,
     Embed,
     Embedded,
     EmbedTokens,
-    Forget,
     Generate,
     JobFailed,
-    Keep,
-    KeptAt,
     Load,
     Loaded,
     LoadProgress,
+    NextTokenScores,
+    Prefill,
     PrefillProgress,
-    ReadAhead,
+    ReleaseBackground,
     Report,
     Request,
     RequestPriority,
-    Rest,
+    SaveState,
+    ScoreNextTokens,
+    StateLocation,
     StopRequest,
     Tokenize,
+    TokensCounted,
     TokensEmbedded,
-    Weigh,
-    WeighReply,
+    WorkerDied,
 )
 
 RESTART_ADVICE = "Restart the model to continue."
@@ -65,7 +65,7 @@ def terminate_process(process: BaseProcess, reader: threading.Thread) -> None:
     reader.join()
 
 
-def crash_error(died: Died) -> ModelCrashed:
+def crash_error(died: WorkerDied) -> ModelCrashed:
     """Return the error for a worker process that ended unexpectedly, with its most likely cause."""
     if died.exit_code == -9:  # SIGKILL, which Windows does not know
         return ModelCrashed("The system stopped the model, most likely because memory ran out.", RESTART_ADVICE)
@@ -81,7 +81,7 @@ def error_from_report(failure: JobFailed) -> LetheError:
 
 SAVE_TIMEOUT = 2.0
 """Seconds that closing the program may spend on saving the KV cache."""
-FINAL_REPORTS = Loaded | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed | Died
+FINAL_REPORTS = Loaded | Done | TokensCounted | NextTokenScores | Embedded | TokensEmbedded | JobFailed | WorkerDied
 """Reports that end a job; none follows them."""
 
 
@@ -91,7 +91,7 @@ class ModelClient:
     def __init__(self, kind: str = "llama") -> None:
         self._kind = kind
         self._jobs = itertools.count(1)
-        self._inboxes: dict[int, asyncio.Queue[Report | Died]] = {}
+        self._inboxes: dict[int, asyncio.Queue[Report | WorkerDied]] = {}
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._reader: threading.Thread | None = None
@@ -129,7 +129,7 @@ class ModelClient:
         *,
         surgery: bool = True,
         shortest: int = MIN_RUN_LENGTH,
-        kept_at: KeptAt | None = None,
+        kept_at: StateLocation | None = None,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         """Generate a reply to `prompt`; with a `schema`, JSON that conforms to it.
 
@@ -154,7 +154,7 @@ class ModelClient:
         surgery: bool = True,
         shortest: int = MIN_RUN_LENGTH,
         exact: bool = False,
-        kept_at: KeptAt | None = None,
+        kept_at: StateLocation | None = None,
     ) -> Usage:
         """Prefill the beginning of the next prompt. Cancelling frees the model at once and keeps the batches evaluated so
         far.
@@ -162,7 +162,7 @@ class ModelClient:
         With `exact`, everything behind the first seam is recomputed, after which `Usage.drift` is 0; if cancelled, the
         stretches not reached keep their old cells.
         """
-        request = ReadAhead(next(self._jobs), prompt, surgery, shortest, exact, kept_at)
+        request = Prefill(next(self._jobs), prompt, surgery, shortest, exact, kept_at)
         self._may_have_state |= kept_at is not None
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
@@ -178,7 +178,7 @@ class ModelClient:
         a prompt with a state location nothing happens; errors are ignored, because the state only saves time.
         """
         if self.is_running and self._may_have_state:
-            request = Keep(next(self._jobs), min_new_tokens, parting=time_limit is not None)
+            request = SaveState(next(self._jobs), min_new_tokens, parting=time_limit is not None)
             with suppress(TimeoutError, LetheError):
                 await asyncio.wait_for(self._send_and_wait(request), time_limit)
 
@@ -188,26 +188,26 @@ class ModelClient:
         """
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
-                await self._send_and_wait(Forget(next(self._jobs), folder, name_part, deletion_number))
+                await self._send_and_wait(DeleteStates(next(self._jobs), folder, name_part, deletion_number))
 
     async def free_background_context(self) -> None:
         """Free the context of background jobs after those that are queued; does nothing if no model is loaded."""
         if self.is_running:
-            await self._send_and_wait(Rest(next(self._jobs)))
+            await self._send_and_wait(ReleaseBackground(next(self._jobs)))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
         async with aclosing(self._stream_reports(Tokenize(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
-                if isinstance(report, Counted):
+                if isinstance(report, TokensCounted):
                     return list(report.counts)
         raise ModelError("The engine did not count the tokens.")
 
     async def predict_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the most likely next tokens after `prompt`, `limit` of them one by one; empty if the job was preempted."""
-        async with aclosing(self._stream_reports(Weigh(next(self._jobs), prompt, limit))) as reports:
+        async with aclosing(self._stream_reports(ScoreNextTokens(next(self._jobs), prompt, limit))) as reports:
             async for report in reports:
-                if isinstance(report, WeighReply):
+                if isinstance(report, NextTokenScores):
                     return report.words
         return NextWords(())
 
@@ -245,7 +245,7 @@ class ModelClient:
         try:
             await asyncio.shield(termination)
         finally:
-            self._notify_all(Died())
+            self._notify_all(WorkerDied())
 
     async def _send_and_wait(self, request: Request) -> None:
         """Send a request and wait for its last report."""
@@ -257,7 +257,7 @@ class ModelClient:
         """Send a request and yield its reports, up to and including the last. Raise ModelCrashed or the error the worker
         reported.
         """
-        inbox: asyncio.Queue[Report | Died] = asyncio.Queue()
+        inbox: asyncio.Queue[Report | WorkerDied] = asyncio.Queue()
         self._inboxes[request.job] = inbox
         ended = False
         try:
@@ -265,7 +265,7 @@ class ModelClient:
             while not ended:
                 report = await inbox.get()
                 ended = isinstance(report, FINAL_REPORTS)
-                if isinstance(report, Died):
+                if isinstance(report, WorkerDied):
                     raise crash_error(report)
                 if isinstance(report, JobFailed):
                     raise error_from_report(report)
@@ -275,7 +275,7 @@ class ModelClient:
                 await self._stop_job(request.job, inbox)
             del self._inboxes[request.job]
 
-    async def _stop_job(self, job: int, inbox: asyncio.Queue[Report | Died]) -> None:
+    async def _stop_job(self, job: int, inbox: asyncio.Queue[Report | WorkerDied]) -> None:
         """Stop a job and wait for its last report, so that the next request finds an idle engine."""
         with suppress(LetheError):
             self._send(StopRequest(job))
@@ -288,7 +288,7 @@ class ModelClient:
         try:
             self._pipe.send(request)
         except OSError as error:
-            raise crash_error(Died()) from error
+            raise crash_error(WorkerDied()) from error
 
     def _start_process(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -326,11 +326,11 @@ class ModelClient:
             return
         self._process = self._pipe = self._reader = None
         pipe.close()
-        died = Died(exit_code)
+        died = WorkerDied(exit_code)
         self._notify_all(died)
         if self.on_crash is not None:
             self.on_crash(crash_error(died))
 
-    def _notify_all(self, died: Died) -> None:
+    def _notify_all(self, died: WorkerDied) -> None:
         for inbox in self._inboxes.values():
             inbox.put_nowait(died)

@@ -15,7 +15,7 @@ from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
 
 
 @dataclass(frozen=True)
-class KeptAt:
+class StateLocation:
     """Location of a session's saved KV-cache state; it is passed along with every prompt of that session."""
 
     folder: Path
@@ -24,7 +24,7 @@ class KeptAt:
     limit: int
     """Size limit of the folder in bytes."""
     known: int | None = None
-    """Number of the last `Forget` before the prompt was built; text deleted by later ones may be in the prompt. None means
+    """Number of the last `DeleteStates` before the prompt was built; text deleted by later ones may be in the prompt. None
     that no deletion so far concerns the prompt.
     """
 
@@ -67,12 +67,12 @@ class Generate:
     """
     shortest: int = MIN_RUN_LENGTH
     """Minimum length, in tokens, of a stretch reused behind an edit; shorter ones are recomputed, which is exact."""
-    kept_at: KeptAt | None = None
+    kept_at: StateLocation | None = None
     """Where the KV-cache state is saved; None if neither this prompt nor anything cached with it may be saved."""
 
 
 @dataclass(frozen=True)
-class ReadAhead:
+class Prefill:
     """Prefill the beginning of an expected prompt; answered by `Done`, whose usage says how many tokens were evaluated."""
 
     job: int
@@ -83,11 +83,11 @@ class ReadAhead:
     """Recompute everything behind the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
     was.
     """
-    kept_at: KeptAt | None = None
+    kept_at: StateLocation | None = None
 
 
 @dataclass(frozen=True)
-class Keep:
+class SaveState:
     """Save the KV-cache state of the open session to its file; answered by `Done`."""
 
     job: int
@@ -100,7 +100,7 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Forget:
+class DeleteStates:
     """Delete the saved states in a folder whose names contain `part`, queued ones included; answered by `Done`.
 
     The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused stretches.
@@ -116,15 +116,15 @@ class Forget:
 
 @dataclass(frozen=True)
 class Tokenize:
-    """Count the tokens of each text, control tokens recognised; answered by `Counted`."""
+    """Count the tokens of each text, control tokens recognised; answered by `TokensCounted`."""
 
     job: int
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Weigh:
-    """Return the most likely next tokens after `prompt` with their logits, as background work; answered by `WeighReply`."""
+class ScoreNextTokens:
+    """Return the most likely next tokens after `prompt` with logits, as background work; answered by `NextTokenScores`."""
 
     job: int
     prompt: str
@@ -149,7 +149,7 @@ class EmbedTokens:
 
 
 @dataclass(frozen=True)
-class Rest:
+class ReleaseBackground:
     """Free the context of background jobs, which the next such job creates again; queued among them and answered by `Done`."""
 
     job: int
@@ -162,7 +162,19 @@ class StopRequest:
     job: int
 
 
-Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Weigh | Embed | EmbedTokens | Rest | StopRequest
+Request = (
+    Load
+    | Generate
+    | Prefill
+    | SaveState
+    | DeleteStates
+    | Tokenize
+    | ScoreNextTokens
+    | Embed
+    | EmbedTokens
+    | ReleaseBackground
+    | StopRequest
+)
 
 # From the worker
 
@@ -225,7 +237,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Counted:
+class TokensCounted:
     """Answer to `Tokenize`: one count per text, in the order of the request."""
 
     job: int
@@ -233,8 +245,8 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class WeighReply:
-    """Answer to `Weigh`; without any word if the job was stopped or preempted."""
+class NextTokenScores:
+    """Answer to `ScoreNextTokens`; without any word if the job was stopped or preempted."""
 
     job: int
     words: NextWords
@@ -266,11 +278,22 @@ class JobFailed:
     remedy: str = ""
 
 
-Report = LoadProgress | Loaded | PrefillProgress | Chunk | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed
+Report = (
+    LoadProgress
+    | Loaded
+    | PrefillProgress
+    | Chunk
+    | Done
+    | TokensCounted
+    | NextTokenScores
+    | Embedded
+    | TokensEmbedded
+    | JobFailed
+)
 
 
 @dataclass(frozen=True)
-class Died:
+class WorkerDied:
     """End of the worker process, created by the client's reader thread when the pipe ends."""
 
     exit_code: int | None = None

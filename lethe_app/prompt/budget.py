@@ -46,7 +46,7 @@ _MIN_USED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Demand:
+class TokenDemand:
     """Token counts of everything that could be in the prompt."""
 
     limit: int
@@ -77,7 +77,7 @@ class BudgetPlan:
     """Number of oldest messages that are cut; pass it as `previous_cut` next time."""
 
 
-def plan_budget(demand: Demand) -> BudgetPlan:
+def plan_budget(demand: TokenDemand) -> BudgetPlan:
     """Return the largest prompt that fits the limit. If the fixed part alone does not fit, everything else is dropped."""
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
     kept = {part: _select_fitting(demand.items.get(part, ()), cap) for part, cap in caps.items()}
@@ -133,5 +133,5 @@ def _select_fitting(pieces: Sequence[int], available: int) -> tuple[int, ...]:
     return tuple(indices)
 
 
-def _count_used(demand: Demand, kept: Mapping[PromptPart, Sequence[int]], parts: Iterable[PromptPart]) -> int:
+def _count_used(demand: TokenDemand, kept: Mapping[PromptPart, Sequence[int]], parts: Iterable[PromptPart]) -> int:
     return sum(demand.items[part][place] for part in parts if part in demand.items for place in kept[part])

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field, replace
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn, Receipt, Share
+from lethe_app.domain.prompt import PartTokens, Prompt, PromptNote, PromptPart, PromptTurn, Receipt
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, BudgetPlan, Demand, plan_budget
-from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, BudgetPlan, TokenDemand, plan_budget
+from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import opens_thought
 from lethe_app.prompt.group import SPEAKER_LINE, compile_group
-from lethe_app.prompt.layout import Pieces, PlacedTurn, arrange_turns
+from lethe_app.prompt.layout import PlacedTurn, PromptPieces, arrange_turns
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.receipt import describe_cuts, describe_history_cuts, explain_overflow, write_receipt
-from lethe_app.prompt.sections import Compiled, Extras, compile_system
+from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
 from lethe_app.prompt.spans import label_spans, rewrite_spans
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
@@ -37,7 +37,7 @@ _MAX_LATER_TURNS = 3
 
 
 @dataclass(frozen=True)
-class Request:
+class PromptRequest:
     """Input of one prompt. Moment and seed in `macro_context` are the session's, so that the head stays the same."""
 
     renderer: Renderer
@@ -51,8 +51,8 @@ class Request:
     """Turns, oldest first. It ends with the new message, or with a reply after which the persona replies again."""
     context: int
     reply_reserve: int
-    extras: Extras = field(default_factory=Extras)
-    volatile: Sequence[Note] = ()
+    extras: StableAdditions = field(default_factory=StableAdditions)
+    volatile: Sequence[PromptNote] = ()
     """Memories and notes for this turn only, the most important first."""
     layout: PromptLayout = PromptLayout.LATE
     history_target: float = HISTORY_TARGET
@@ -66,16 +66,16 @@ class Request:
     thinking: bool = True
     continue_last: bool = False
     add_names: bool = False
-    disarm: Disarmer = field(default_factory=lambda: Disarmer(()))
+    disarm: ControlTokenFilter = field(default_factory=lambda: ControlTokenFilter(()))
 
 
 @dataclass(frozen=True)
 class _Draft:
     """Request split into its pieces, with all texts disarmed."""
 
-    request: Request
-    compiled: Compiled
-    volatile: tuple[Note, ...]
+    request: PromptRequest
+    compiled: CompiledSystemPrompt
+    volatile: tuple[PromptNote, ...]
     title: str
     """Heading of the notes."""
     speaker: str
@@ -99,7 +99,7 @@ class _Draft:
         return [*((section.part, section.text) for section in sections if section.text), *speaker]
 
     def place_turns(self, budget_plan: BudgetPlan) -> list[PlacedTurn]:
-        pieces = Pieces(
+        pieces = PromptPieces(
             head=rewrite_spans(self.compiled.spans(budget_plan.kept), self.request.disarm),
             history=self.cuttable_history[budget_plan.cut :],
             tail=self.tail,
@@ -121,7 +121,7 @@ class _Draft:
         return self.render([one.to_turn for one in self.place_turns(budget_plan)])
 
 
-async def build_prompt(request: Request, count: Counter) -> Prompt:
+async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
     """Build the prompt for the next reply.
 
     Raise PromptTooLong if the parts that are never shortened do not fit, and TemplateUnusable if the model's template
@@ -149,7 +149,7 @@ async def build_prompt(request: Request, count: Counter) -> Prompt:
     return _assemble_prompt(draft, counts, budget_plan, text, tokens)
 
 
-def stop_strings(request: Request) -> tuple[str, ...]:
+def stop_strings(request: PromptRequest) -> tuple[str, ...]:
     """Return the format's stop strings, and a line break followed by the user's or another persona's name.
 
     Names are left out for thinking models, which may write them in a thought.
@@ -159,11 +159,11 @@ def stop_strings(request: Request) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in names))))
 
 
-def _has_names(request: Request) -> bool:
+def _has_names(request: PromptRequest) -> bool:
     return request.add_names or request.renderer.add_names or bool(request.group)
 
 
-def _build_draft(request: Request) -> _Draft:
+def _build_draft(request: PromptRequest) -> _Draft:
     turns = [_format_turn(turn, request) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
@@ -195,13 +195,13 @@ def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
     return max(len(turns) - 1, 0)
 
 
-def _compile_system(request: Request) -> Compiled:
+def _compile_system(request: PromptRequest) -> CompiledSystemPrompt:
     if request.group:
         return compile_group(request.system, request.group, request.user, request.macro_context, request.extras)
     return compile_system(request.system, request.persona, request.user, request.macro_context, request.extras)
 
 
-def _format_turn(turn: PromptTurn, request: Request) -> PromptTurn:
+def _format_turn(turn: PromptTurn, request: PromptRequest) -> PromptTurn:
     content = request.disarm(turn.content)
     if _has_names(request) and turn.role in {"user", "assistant"}:
         name = turn.name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
@@ -210,7 +210,7 @@ def _format_turn(turn: PromptTurn, request: Request) -> PromptTurn:
 
 
 @dataclass(frozen=True)
-class Counts:
+class TextTokenCounts:
     """Token counts of all texts of a draft."""
 
     fixed: Sequence[tuple[PromptPart, int]]
@@ -225,7 +225,7 @@ class Counts:
     """Tokens that the format adds once."""
 
 
-async def _count_tokens(draft: _Draft, count: Counter) -> Counts:
+async def _count_tokens(draft: _Draft, count: Counter) -> TextTokenCounts:
     """Count all texts in one call."""
     renderer, thinking = draft.request.renderer, draft.request.thinking
     user, reply = PromptTurn("user", _PROBE), PromptTurn("assistant", _PROBE)
@@ -236,7 +236,7 @@ async def _count_tokens(draft: _Draft, count: Counter) -> Counts:
     texts += [draft.title, *(turn.content for turn in (*draft.cuttable_history, *draft.tail))]
     answers = iter(await count([*probes, *texts]))
     probe_tokens, short_tokens, long_tokens = next(answers), next(answers), next(answers)
-    return Counts(
+    return TextTokenCounts(
         fixed=[(part, next(answers)) for part, _ in fixed],
         items={part: [next(answers) for _ in texts] for part, texts in items.items()},
         title=next(answers),
@@ -248,13 +248,13 @@ async def _count_tokens(draft: _Draft, count: Counter) -> Counts:
     )
 
 
-def _build_demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
+def _build_demand(draft: _Draft, counts: TextTokenCounts, slack: int) -> TokenDemand:
     """Return the budget's input. `slack`, the excess of an earlier attempt, is added to this turn's own tokens, which may
     vary without changing the head.
     """
     turn_tokens = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
-    return Demand(
+    return TokenDemand(
         limit=draft.limit,
         context=draft.request.context,
         fixed=sum(tokens for _, tokens in counts.fixed) + titles + counts.base + 2 * counts.per_turn,
@@ -266,11 +266,11 @@ def _build_demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
     )
 
 
-def _fixed_sizes(draft: _Draft, counts: Counts) -> list[tuple[PromptPart, int]]:
+def _fixed_sizes(draft: _Draft, counts: TextTokenCounts) -> list[tuple[PromptPart, int]]:
     return [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
 
 
-def _assemble_prompt(draft: _Draft, counts: Counts, budget_plan: BudgetPlan, text: str, tokens: int) -> Prompt:
+def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan, text: str, tokens: int) -> Prompt:
     request = draft.request
     receipt: Receipt = write_receipt(_compute_shares(draft, counts, budget_plan), tokens, budget_plan.cut, request)
     return Prompt(
@@ -291,14 +291,14 @@ def _background_texts(draft: _Draft, budget_plan: BudgetPlan) -> tuple[str, ...]
     return (draft.title, *texts) if texts else ()
 
 
-def _compute_shares(draft: _Draft, counts: Counts, budget_plan: BudgetPlan) -> list[Share]:
+def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan) -> list[PartTokens]:
     """Return what each part has and what was cut of it, unordered and not summed."""
-    shares = [Share(part, tokens) for part, tokens in counts.fixed]
+    shares = [PartTokens(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
         kept = sum(sizes[place] for place in budget_plan.kept.get(part, ()))
-        shares.append(Share(part, kept, sum(sizes) - kept, describe_cuts(part, len(sizes), budget_plan)))
+        shares.append(PartTokens(part, kept, sum(sizes) - kept, describe_cuts(part, len(sizes), budget_plan)))
     cut = budget_plan.cut
     note = describe_history_cuts(cut, len(draft.cuttable_history), draft.request.earlier)
-    shares.append(Share(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
-    shares.append(Share(PromptPart.MESSAGE, sum(counts.tail)))
+    shares.append(PartTokens(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
+    shares.append(PartTokens(PromptPart.MESSAGE, sum(counts.tail)))
     return shares

@@ -8,7 +8,7 @@ from itertools import accumulate
 from os.path import commonprefix
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import CacheMiss, Cost, PromptPart, PromptSpan
+from lethe_app.domain.prompt import CacheMiss, PrefillCost, PromptPart, PromptSpan
 from lethe_app.prompt.spans import join_spans
 
 IGNORED_TOKENS = 16
@@ -54,13 +54,13 @@ def compute_cost(
     tokens: int,
     drift: int,
     layout: PromptLayout,
-) -> Cost:
+) -> PrefillCost:
     """Return the cost. `fresh` is the number of new tokens, `evaluated` the number computed, out of `tokens` in total."""
     reevaluated = max(evaluated - new_tokens, 0)
     if reevaluated <= IGNORED_TOKENS:
-        return Cost(evaluated, tokens - evaluated, drift)
+        return PrefillCost(evaluated, tokens - evaluated, drift)
     reason, part = find_cache_miss(before, after, layout)
-    return Cost(evaluated, tokens - evaluated, drift, reevaluated, reason, part)
+    return PrefillCost(evaluated, tokens - evaluated, drift, reevaluated, reason, part)
 
 
 def find_cache_miss(before: Sequence[PromptSpan], after: Sequence[PromptSpan], layout: PromptLayout) -> tuple[CacheMiss, str]:

@@ -9,7 +9,7 @@ JOINER = "\u200d"
 """Zero-width joiner: invisible, and part of no control token."""
 
 
-class Disarmer:
+class ControlTokenFilter:
     """Breaks up the control tokens of one model in any text. Text without control tokens is returned unchanged."""
 
     def __init__(self, control_tokens: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.prompt.sections import Compiled, Extras, compile_system
+from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
 
 SPEAKER_LINE = "{{char}} speaks now, and nobody else."
 """Line that names the next speaker. It is short, because it is evaluated every turn."""
@@ -21,8 +21,8 @@ _PERSONAL_MACROS = ("charbio", "examples", "selfedit")
 
 
 def compile_group(
-    preset: SystemPreset, members: Sequence[Persona], user: Persona | None, macro_context: MacroContext, extras: Extras
-) -> Compiled:
+    preset: SystemPreset, members: Sequence[Persona], user: Persona | None, macro_context: MacroContext, extras: StableAdditions
+) -> CompiledSystemPrompt:
     """Compile the system prompt, which is the same whoever speaks. System prompt and scenario are the first persona's,
     unless the scene overrides the scenario.
     """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Note, PromptPart, PromptSpan, PromptTurn
+from lethe_app.domain.prompt import PromptNote, PromptPart, PromptSpan, PromptTurn
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PlacedTurn:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class PromptPieces:
     """Prompt pieces before they are arranged."""
 
     head: Sequence[PromptSpan]
@@ -39,7 +39,7 @@ class Pieces:
     """History that is kept, without the newest user message."""
     tail: Sequence[PromptTurn]
     """Turns from the newest user message on."""
-    notes: Sequence[Note]
+    notes: Sequence[PromptNote]
     title: str
     """Heading of the notes."""
     continue_last: bool = False
@@ -48,7 +48,7 @@ class Pieces:
     """In a group, the line that names the next speaker."""
 
 
-def arrange_turns(layout: PromptLayout, pieces: Pieces) -> list[PlacedTurn]:
+def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn]:
     """Return all turns in prompt order."""
     system = [PlacedTurn("system", tuple(pieces.head))] if pieces.head else []
     old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
@@ -72,13 +72,13 @@ def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTur
     return [PlacedTurn(turn.role, (PromptSpan(part, turn.content),), turn.name) for turn in turns]
 
 
-def place_notes(notes: Sequence[Note], title: str) -> list[PlacedTurn]:
+def place_notes(notes: Sequence[PromptNote], title: str) -> list[PlacedTurn]:
     """Return the system notes as one turn, then each note of another role as its own turn, in ascending `order`."""
     note_spans = _system_note_spans(notes, title)
     return [*([PlacedTurn("system", tuple(note_spans))] if note_spans else []), *_place_other_notes(notes)]
 
 
-def _insert_at_depth(pieces: Pieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
+def _insert_at_depth(pieces: PromptPieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
     """Insert each note `depth` messages above the newest one; above the whole history if that is shorter."""
     turns = list(history)
     depths = {min(note.depth, len(history)) for note in pieces.notes}
@@ -89,13 +89,13 @@ def _insert_at_depth(pieces: Pieces, history: Sequence[PlacedTurn]) -> list[Plac
     return turns
 
 
-def _system_note_spans(notes: Sequence[Note], title: str) -> list[PromptSpan]:
+def _system_note_spans(notes: Sequence[PromptNote], title: str) -> list[PromptSpan]:
     texts = [note.text for note in _sort_notes(notes) if note.role == "system"]
     lines = [line for line in (title, *texts) if line] if texts else []
     return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if place else line) for place, line in enumerate(lines)]
 
 
-def _place_other_notes(notes: Sequence[Note]) -> list[PlacedTurn]:
+def _place_other_notes(notes: Sequence[PromptNote]) -> list[PlacedTurn]:
     return [
         PlacedTurn(note.role, (PromptSpan(PromptPart.MEMORIES, note.text),))
         for note in _sort_notes(notes)
@@ -103,5 +103,5 @@ def _place_other_notes(notes: Sequence[Note]) -> list[PlacedTurn]:
     ]
 
 
-def _sort_notes(notes: Sequence[Note]) -> list[Note]:
+def _sort_notes(notes: Sequence[PromptNote]) -> list[PromptNote]:
     return sorted(notes, key=lambda note: (-note.depth, note.order))

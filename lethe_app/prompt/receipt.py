@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import CutKind, PromptCut, PromptPart, Receipt, Share
+from lethe_app.domain.prompt import CutReason, PartTokens, PromptCut, PromptPart, Receipt
 from lethe_app.prompt.budget import CAPS, BudgetPlan
 
 
-class Room(Protocol):
+class ReceiptInputs(Protocol):
     """Properties of a request that a receipt needs."""
 
     @property
@@ -23,17 +23,17 @@ class Room(Protocol):
     def layout(self) -> PromptLayout: ...
 
 
-def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, request: Room) -> Receipt:
+def write_receipt(shares: Iterable[PartTokens], prompt_tokens: int, dropped_messages: int, request: ReceiptInputs) -> Receipt:
     """Return a receipt with one share per part, in layout order; tokens that no part accounts for belong to the template."""
-    summed: dict[PromptPart, Share] = {}
+    summed: dict[PromptPart, PartTokens] = {}
     for share in shares:
-        old = summed.get(share.part, Share(share.part, 0))
+        old = summed.get(share.part, PartTokens(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
-        summed[share.part] = Share(share.part, tokens, cut, share.cuts or old.cuts)
+        summed[share.part] = PartTokens(share.part, tokens, cut, share.cuts or old.cuts)
     lines = [summed[part] for part in PromptPart if part in summed and _has_content(summed[part])]
     unassigned = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
-        shares=(*_balance_shares(lines, unassigned), Share(PromptPart.TEMPLATE, max(unassigned, 0))),
+        shares=(*_balance_shares(lines, unassigned), PartTokens(PromptPart.TEMPLATE, max(unassigned, 0))),
         prompt_tokens=prompt_tokens,
         context=request.context,
         reply_reserve=request.reply_reserve,
@@ -43,7 +43,7 @@ def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages:
     )
 
 
-def _has_content(share: Share) -> bool:
+def _has_content(share: PartTokens) -> bool:
     return bool(share.tokens or share.cut_tokens or share.cuts)
 
 
@@ -54,17 +54,17 @@ def describe_cuts(part: PromptPart, total: int, budget_plan: BudgetPlan) -> tupl
         return ()
     over_cap = min(budget_plan.capped.get(part, 0), dropped)
     if not over_cap:
-        return (PromptCut(CutKind.NO_SPACE, dropped, total),)
-    return (PromptCut(CutKind.CAPPED, dropped, total, CAPS[part], dropped - over_cap),)
+        return (PromptCut(CutReason.NO_SPACE, dropped, total),)
+    return (PromptCut(CutReason.CAPPED, dropped, total, CAPS[part], dropped - over_cap),)
 
 
 def describe_history_cuts(cut: int, messages: int, summarised_messages: int) -> tuple[PromptCut, ...]:
     """Return which messages are not in the prompt verbatim, and why."""
-    oldest = (PromptCut(CutKind.OLDEST, cut, messages),) if cut else ()
-    return (*oldest, PromptCut(CutKind.SUMMARISED, summarised_messages)) if summarised_messages else oldest
+    oldest = (PromptCut(CutReason.OLDEST, cut, messages),) if cut else ()
+    return (*oldest, PromptCut(CutReason.SUMMARISED, summarised_messages)) if summarised_messages else oldest
 
 
-def _balance_shares(lines: Sequence[Share], unassigned: int) -> list[Share]:
+def _balance_shares(lines: Sequence[PartTokens], unassigned: int) -> list[PartTokens]:
     """Return the shares with a negative rest subtracted from the largest one.
 
     Texts tokenised one by one can have a token more than together; without the correction the sum would be wrong.
@@ -73,11 +73,13 @@ def _balance_shares(lines: Sequence[Share], unassigned: int) -> list[Share]:
     if unassigned < 0 and lines:
         largest_index = max(range(len(lines)), key=lambda index: lines[index].tokens)
         largest = lines[largest_index]
-        lines[largest_index] = Share(largest.part, largest.tokens + unassigned, largest.cut_tokens, largest.cuts)
+        lines[largest_index] = PartTokens(largest.part, largest.tokens + unassigned, largest.cut_tokens, largest.cuts)
     return lines
 
 
-def explain_overflow(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, request: Room) -> tuple[str, str]:
+def explain_overflow(
+    sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, request: ReceiptInputs
+) -> tuple[str, str]:
     """Return message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
     summed: dict[PromptPart, int] = {}
     for part, size in sizes:

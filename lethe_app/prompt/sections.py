@@ -27,7 +27,7 @@ _ALIASES = {"description": "charbio", "persona": "userbio", "mesexamples": "exam
 
 
 @dataclass(frozen=True)
-class Extras:
+class StableAdditions:
     """Additions from memory to the stable part of the prompt. Within each, the most important comes first."""
 
     world: Sequence[str] = ()
@@ -63,7 +63,7 @@ class PromptSection:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledSystemPrompt:
     """Compiled system prompt, rendered with more or fewer items. Its first sections (`running`) form one continuous text."""
 
     running: tuple[PromptSection, ...]
@@ -86,8 +86,8 @@ class Compiled:
 
 
 def compile_system(
-    preset: SystemPreset, persona: Persona, user: Persona | None, macro_context: MacroContext, extras: Extras
-) -> Compiled:
+    preset: SystemPreset, persona: Persona, user: Persona | None, macro_context: MacroContext, extras: StableAdditions
+) -> CompiledSystemPrompt:
     """Compile the system prompt. `macro_context` provides names, moment and, in its texts, a scenario that overrides the
     persona's.
 
@@ -104,11 +104,13 @@ def compile_system(
     unnamed = [name for name in ("charbio", "userbio") if name not in included_macros]
     bios = [PromptSection(_PART_BY_MACRO[name], text) for name in unnamed if (text := _expand_macro(name, macro_context))]
     tools = [PromptSection(PromptPart.SYSTEM, text)] if (text := expand(extras.tools, macro_context).strip()) else []
-    return Compiled(tuple(running), (*bios, *tools, *_titled_sections(preset, persona, macro_context, extras, included_macros)))
+    return CompiledSystemPrompt(
+        tuple(running), (*bios, *tools, *_titled_sections(preset, persona, macro_context, extras, included_macros))
+    )
 
 
 def with_texts(macro_context: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
-    """Return the macro context with the long texts that macros may include. Non-blank texts of `macro_context` take precedence."""
+    """Return the macro context with the long texts that macros may include. Non-blank texts of `macro_context` win."""
     texts = {
         "charbio": persona.bio,
         "userbio": user.bio if user else "",
@@ -139,7 +141,7 @@ def _expand_macro(name: str, macro_context: MacroContext) -> str:
 
 
 def _titled_sections(
-    preset: SystemPreset, persona: Persona, macro_context: MacroContext, extras: Extras, included_macros: set[str]
+    preset: SystemPreset, persona: Persona, macro_context: MacroContext, extras: StableAdditions, included_macros: set[str]
 ) -> list[PromptSection]:
     def section(
         part: PromptPart, title: str, items: Sequence[str], *, bullets: bool = False, fixed: bool = False

@@ -94,7 +94,7 @@ def _align_spans(text: str, placed_turns: Sequence[PlacedTurn], render: RenderTu
 
 
 def _find_content(text: str, position: int, content: str, following: str) -> tuple[int, int] | None:
-    """Return start and length of the part of `content` that lies at `position` before `following`; None if it cannot be found."""
+    """Return start and length of the part of `content` that lies at `position` before `following`; None if not found."""
     left, right = len(content) - len(content.lstrip()), len(content.rstrip())
     # Templates insert contents as they are, or trimmed on both sides or on one.
     for start, end in ((0, len(content)), (left, right), (left, len(content)), (0, right)):

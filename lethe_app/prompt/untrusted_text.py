@@ -17,7 +17,7 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.sanitize import cleaned
 from lethe_app.domain.web import PageText
 from lethe_app.errors import FileError
-from lethe_app.prompt.control_tokens import JOINER, Disarmer
+from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 
 QUOTE_PREFIX = "> "
 MAX_SITE_LENGTH, MAX_TITLE_LENGTH, MAX_ADDRESS_LENGTH = 80, 200, 300
@@ -35,7 +35,7 @@ MAX_ADDRESSES = 5
 """Addresses named for a text that was taken from several pages."""
 
 
-class Quoter:
+class UntrustedTextQuoter:
     """Renders quotations with the frame in `resources/prompts/quoted.md`, disarming the role headers of all formats. Create
     it once.
     """
@@ -50,7 +50,7 @@ class Quoter:
             raise FileError(frame, f"it cannot be read: {error}") from error
         if set(_PLACEHOLDER.findall(self._frame)) != {"site", "mark", "quote"}:
             raise FileError(frame, "{site}, {mark} and {quote} must all occur in it")
-        self._disarm = Disarmer({*turn_markers(formats), *_OWN_MARKUP})
+        self._disarm = ControlTokenFilter({*turn_markers(formats), *_OWN_MARKUP})
         self._draw_mark = draw_mark or (lambda: secrets.token_hex(4))
 
     def quote_page(self, page: PageText) -> str:

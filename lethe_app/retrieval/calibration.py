@@ -52,7 +52,7 @@ FACTS = (PairKind.DUPLICATE, PairKind.UPDATE, PairKind.RELATED, PairKind.UNRELAT
 MESSAGES = (PairKind.QUESTION, PairKind.QUESTION_OTHER, PairKind.QUESTION_STRANGER)
 
 
-class Pair(BaseModel):
+class CalibrationPair(BaseModel):
     """Two texts with their known relation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,13 +63,13 @@ class Pair(BaseModel):
     second: str = Field(min_length=1)
 
 
-class PairFile(BaseModel):
+class CalibrationPairs(BaseModel):
     """Contents of `resources/calibration/pairs.json`."""
 
     model_config = ConfigDict(extra="forbid")
 
     about: str = ""
-    pairs: list[Pair] = Field(min_length=1)
+    pairs: list[CalibrationPair] = Field(min_length=1)
 
 
 class Thresholds(BaseModel):
@@ -109,7 +109,7 @@ are all small; the starter embedder puts nearly every question farther than any 
 
 
 @dataclass(frozen=True)
-class Aim:
+class ThresholdTarget:
     """Requirements on a threshold between messages and memories."""
 
     precision: float
@@ -119,20 +119,20 @@ class Aim:
 
 
 AIMS = {
-    "rag_limit": Aim(precision=0.80, strangers=0.02),
-    "natural": Aim(precision=0.95, strangers=0.005),
+    "rag_limit": ThresholdTarget(precision=0.80, strangers=0.02),
+    "natural": ThresholdTarget(precision=0.95, strangers=0.005),
 }
 """The requirements on `natural` are stricter, because such a memory is mentioned unasked; candidates below `rag_limit` are
 still ranked.
 """
 
 
-def load_pairs(path: Path) -> list[Pair]:
+def load_pairs(path: Path) -> list[CalibrationPair]:
     """Read the pairs of a file. Raise FileError naming the file and the field at fault."""
-    return read_model(path, PairFile).pairs
+    return read_model(path, CalibrationPairs).pairs
 
 
-def fit_thresholds(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -> Thresholds:
+def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float], embedder: str = "") -> Thresholds:
     """Fit the thresholds to the distances that an embedder gives the pairs. Every kind weighs alike, however many pairs it
     has.
 
@@ -181,7 +181,7 @@ Fitted = dict[str, tuple[float | None, DistanceSample]]
 """Name of a threshold → its value, or None if there is none, and the pairs it was fitted on."""
 
 
-def identity_distance(pairs: Sequence[Pair], distances: Sequence[float]) -> float:
+def identity_distance(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> float:
     """Return the distance below which only repetitions lie; 0, so that nothing passes, for an embedder that sees no
     difference at all.
     """
@@ -191,7 +191,7 @@ def identity_distance(pairs: Sequence[Pair], distances: Sequence[float]) -> floa
     return min(MAX_IDENTITY_DISTANCE, max(0.0, min(others, default=FARTHEST) / 2))
 
 
-def fit_facts(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
+def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> Fitted:
     """Fit the thresholds between facts."""
     rows = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS]
     agreeing = [compare_sentences(pair.first, pair.second).is_agreeing for pair, _far in rows]
@@ -217,7 +217,7 @@ def fit_facts(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
     }
 
 
-def fit_messages(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
+def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> Fitted:
     """Fit the thresholds between messages and memories. Without pairs of other topics, only precision is required."""
     rows = [(pair.kind, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
     strangers = np.sort(np.array([far for kind, far in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
@@ -234,12 +234,12 @@ def fit_messages(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
     return fitted
 
 
-def add_strangers(pairs: Sequence[Pair]) -> list[Pair]:
+def add_strangers(pairs: Sequence[CalibrationPair]) -> list[CalibrationPair]:
     """Return the pairs plus every message paired with the memories of all other topics, as QUESTION_STRANGER."""
     messages = list({pair.first: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     memories = list({pair.second: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     return [*pairs] + [
-        Pair(kind=PairKind.QUESTION_STRANGER, topic=message.topic, first=message.first, second=memory.second)
+        CalibrationPair(kind=PairKind.QUESTION_STRANGER, topic=message.topic, first=message.first, second=memory.second)
         for message in messages
         for memory in memories
         if memory.topic != message.topic
@@ -249,7 +249,7 @@ def add_strangers(pairs: Sequence[Pair]) -> list[Pair]:
 async def calibrate(
     embed: Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]],
     embedder: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[CalibrationPair],
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> Thresholds:
     """Embed the pairs (about a thousand short texts) and fit the thresholds. `progress` gets a fraction after every batch.
@@ -262,7 +262,7 @@ async def calibrate(
 
 async def measure_distances(
     embed: Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]],
-    pairs: Sequence[Pair],
+    pairs: Sequence[CalibrationPair],
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[float]:
     """Return the cosine distance of each pair of texts; every distinct text is embedded once."""

@@ -10,21 +10,21 @@ import numpy as np
 
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.assertions import is_evidence
-from lethe_app.retrieval.embedding_geometry import Geometry
+from lethe_app.retrieval.embedding_geometry import EmbedderGeometry
 from lethe_app.retrieval.features import (
     Flags,
     Floats,
     PassageFeatures,
-    Places,
+    WordOccurrences,
     gather_features,
     lookup_cosines,
     select_compared,
     to_places,
 )
 from lethe_app.retrieval.query_terms import QueryTerms
-from lethe_app.retrieval.term_statistics import MAX_NEAREST, Spread, count_spread, estimate_spread, select_promising
+from lethe_app.retrieval.term_statistics import MAX_NEAREST, TermSpread, count_spread, estimate_spread, select_promising
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import Columns, Rows
+from lethe_app.retrieval.vectors.columns import ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.owner_views import OwnerView, vector_of
 from lethe_app.retrieval.vectors.top_k import is_member
 from lethe_app.storage.index.passages import Passages
@@ -36,7 +36,7 @@ places.
 
 
 @dataclass(frozen=True)
-class Looked:
+class CandidateFeatures:
     """Features of the candidates, and the passages to compare token by token."""
 
     features: PassageFeatures
@@ -47,23 +47,23 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Looker:
+class CandidateSearch:
     """One search: the query and the view it searches."""
 
     passages: Passages
     embedder: str
     view: OwnerView
-    columns: Columns
+    columns: ColumnSnapshot
     allowed: Flags
     query: QueryTerms
     time_reference: TimeReference
     embedding: TextEmbedding | None
     """Query embedding; None if there are no vectors to compare it with."""
-    geometry: Geometry
+    geometry: EmbedderGeometry
     personas: Collection[str]
     """Names of the speakers whose statements about the user are no evidence."""
 
-    async def collect(self) -> Looked:
+    async def collect(self) -> CandidateFeatures:
         """Collect the features of all passages if there are few, else of the promising ones."""
         if len(self.columns.number) <= MAX_COMPLETE:
             occurrences = await self.passages.occurrences_if_few(self.query.lookups, MAX_OCCURRENCES)
@@ -77,7 +77,7 @@ class Looker:
                 return await self._silence_non_evidence(features, compared, await self._load_tokens(numbers))
         return await self._collect_promising()
 
-    async def _collect_promising(self) -> Looked:
+    async def _collect_promising(self) -> CandidateFeatures:
         """Collect features in a large memory: most passages are scored from the word index alone, and only those to be
         compared are read.
         """
@@ -95,13 +95,15 @@ class Looker:
         features = gather_features(self.columns, rows, places, spread, all_cosines)
         return await self._silence_non_evidence(features, compared, closer.tokens)
 
-    async def _silence_non_evidence(self, features: PassageFeatures, compared: Rows, tokens: Mapping[int, bytes]) -> Looked:
+    async def _silence_non_evidence(
+        self, features: PassageFeatures, compared: Rows, tokens: Mapping[int, bytes]
+    ) -> CandidateFeatures:
         """Read the compared messages and silence those that are no evidence."""
         numbers = self.columns.number[features.rows]
         lines = await self.passages.spoken_lines(numbers[compared].tolist(), self.personas)
         silent_numbers = [line.number for line in lines if not is_evidence(line.text, line.speaker, self.personas, line.before)]
         is_silent = is_member(numbers, np.array(silent_numbers, np.int64))
-        return Looked(features.silence(is_silent), compared[~is_silent[compared]], tokens)
+        return CandidateFeatures(features.silence(is_silent), compared[~is_silent[compared]], tokens)
 
     def _find_nearest(self) -> tuple[Rows, Floats]:
         """Return numbers and scaled cosines of the nearest passages."""
@@ -120,14 +122,16 @@ class Looker:
         return await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
 
 
-def _add_listed(occurrences: Places, columns: Columns, spread: Spread, rows: Rows, read_indices: Rows) -> Places:
+def _add_listed(
+    occurrences: WordOccurrences, columns: ColumnSnapshot, spread: TermSpread, rows: Rows, read_indices: Rows
+) -> WordOccurrences:
     """Return all occurrences in the rows that were `read_indices`, and one occurrence per word for the other rows."""
     wanted = np.zeros(len(columns.number), bool)
     wanted[rows] = True
     wanted[rows[read_indices]] = False
     is_listed = wanted[spread.row]
     word = spread.word[is_listed]
-    return Places(
+    return WordOccurrences(
         np.concatenate([occurrences.word, word]),
         np.concatenate([occurrences.passage, columns.number[spread.row[is_listed]]]),
     )

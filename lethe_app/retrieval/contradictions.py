@@ -85,7 +85,7 @@ have a small distance all the same.
 
 
 @dataclass(frozen=True)
-class Contrast:
+class SentenceContrast:
     """Lexical differences between two sentences. All fields but `is_second_changed` are symmetric."""
 
     numbers: bool
@@ -134,14 +134,14 @@ class Contrast:
         return same_matter and (self.is_second_changed or self.other_numbers or self.values or self.negation)
 
 
-def compare_sentences(first: str, second: str) -> Contrast:
+def compare_sentences(first: str, second: str) -> SentenceContrast:
     """Compare two sentences by their words. Only English is understood; in other languages only digits and names count."""
     first_lower, second_lower = first.lower(), second.lower()
     first_stems, second_stems = extract_stems(first), extract_stems(second)
     first_words, second_words = set(first_stems), set(second_stems)
     first_numbers, second_numbers = extract_numbers(first_lower), extract_numbers(second_lower)
     has_first_changed, has_second_changed = bool(CHANGE.search(first_lower)), bool(CHANGE.search(second_lower))
-    return Contrast(
+    return SentenceContrast(
         numbers=first_numbers != second_numbers,
         other_numbers=first_numbers != second_numbers and bool(first_numbers) and bool(second_numbers),
         names=has_other_names(first, second),

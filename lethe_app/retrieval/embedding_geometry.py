@@ -49,7 +49,7 @@ SAMPLE_PASSAGES = (
 
 
 @dataclass(frozen=True)
-class Geometry:
+class EmbedderGeometry:
     """Background of an embedder: mean cosines of unrelated texts and tokens."""
 
     texts: float
@@ -72,13 +72,13 @@ def _rescale(cosines: Floats, background: float, target: float) -> Floats:
     return scaled
 
 
-STARTER = Geometry(texts=0.067, tokens=0.139)
+STARTER = EmbedderGeometry(texts=0.067, tokens=0.139)
 """Background of all-MiniLM-L6-v2, the bundled embedder, as `measure_geometry` returns it."""
 MAX_BACKGROUND = 0.98
 """Maximum background. An embedder above it is uninformative, and its cosines must not be stretched without limit."""
 
 
-async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> Geometry:
+async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> EmbedderGeometry:
     """Measure the background of an embedder by embedding twenty short texts; that of the starter embedder if it fails.
 
     `embed_queries` embeds queries and `embed_passages` passages.
@@ -95,7 +95,7 @@ async def measure_geometry(embed_queries: Embed, embed_passages: Embed) -> Geome
     ]
     nearest = np.concatenate([late_interaction.nearest_cosines(rows, blobs).ravel() for rows in query_rows])
     tokens = float(nearest.mean()) if len(nearest) else STARTER.tokens
-    return Geometry(min(float(cosines.mean()), MAX_BACKGROUND), min(tokens, MAX_BACKGROUND))
+    return EmbedderGeometry(min(float(cosines.mean()), MAX_BACKGROUND), min(tokens, MAX_BACKGROUND))
 
 
 def _stack_vectors(meanings: Sequence[TextEmbedding]) -> Floats:

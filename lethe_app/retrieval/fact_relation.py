@@ -20,10 +20,10 @@ def classify_relation(known: str, new: str, distance: float, thresholds: Thresho
     """Return the relation of the later sentence `new` to the known `known`, given the cosine distance of the plain texts; NEW
     if unsure.
 
-    SAME needs a small distance and no lexical difference (`Contrast.agrees`), and is symmetric. UPDATE needs a distance at
-    which the pair may be about the same thing, and a lexical sign that `new` makes `known` untrue (`Contrast.is_replacing`):
-    distance alone cannot separate “lives in Porto” from “likes Porto”. A wrong NEW costs a line, a wrong SAME loses a
-    statement, and a wrong UPDATE hides what is still true; hence NEW in case of doubt.
+    SAME needs a small distance and no lexical difference (`SentenceContrast.is_agreeing`), and is symmetric. UPDATE needs a
+    distance at which the pair may be about the same thing, and a lexical sign that `new` makes `known` untrue
+    (`SentenceContrast.is_replacing`): distance alone cannot separate “lives in Porto” from “likes Porto”. A wrong NEW costs a
+    line, a wrong SAME loses a statement, and a wrong UPDATE hides what is still true; hence NEW in case of doubt.
     """
     if known.strip() == new.strip():
         return SentenceRelation.SAME

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.retrieval.term_statistics import Spread
-from lethe_app.retrieval.vectors.columns import Columns, Rows
+from lethe_app.retrieval.term_statistics import TermSpread
+from lethe_app.retrieval.vectors.columns import ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.top_k import highest_first, mark_first
 from lethe_app.storage.index.term_positions import Occurrences
 
@@ -22,7 +22,7 @@ SATURATION, LENGTH_SHARE = 1.2, 0.75
 
 
 @dataclass(frozen=True)
-class Places:
+class WordOccurrences:
     """Occurrences of query words in passages, one entry each."""
 
     word: Rows
@@ -47,7 +47,7 @@ class PassageFeatures:
     rarity_in_passages: Floats
     """Per word: inverse document frequency over passages (Robertson–Spärck Jones, never negative)."""
     sources: NDArray[np.int32]
-    """Candidate sources, as positions in `Columns.sources`."""
+    """Candidate sources, as positions in `ColumnSnapshot.sources`."""
     silent: Flags
     """True for a passage that states nothing (see `assertions`) and therefore does not count."""
 
@@ -68,10 +68,10 @@ class PassageFeatures:
 
 
 def gather_features(
-    columns: Columns,
+    columns: ColumnSnapshot,
     rows: Rows,
-    occurrences: Places,
-    spread: Spread,
+    occurrences: WordOccurrences,
+    spread: TermSpread,
     nearest: tuple[Rows, Floats],
 ) -> PassageFeatures:
     """Combine cosines (`near`: passage numbers and cosines) and word occurrences into features of these rows, which must
@@ -104,9 +104,9 @@ def standardise(values: Floats) -> Floats:
     return (deviations / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
 
 
-def to_places(occurrences: Occurrences) -> Places:
+def to_places(occurrences: Occurrences) -> WordOccurrences:
     """Return the occurrences as columns."""
-    return Places(np.array(occurrences.word, np.int64), np.array(occurrences.passage, np.int64))
+    return WordOccurrences(np.array(occurrences.word, np.int64), np.array(occurrences.passage, np.int64))
 
 
 def select_compared(group: NDArray[np.int8], cosine: Floats, word_scores: Floats) -> Rows:
@@ -135,7 +135,7 @@ def max_by_owner(values: Floats, owner: Rows, owners: int) -> Floats:
     return result
 
 
-def _locate_occurrences(numbers: Rows, occurrences: Places) -> tuple[Rows, Rows]:
+def _locate_occurrences(numbers: Rows, occurrences: WordOccurrences) -> tuple[Rows, Rows]:
     """Return the occurrences in these passages, with passage numbers replaced by indices."""
     position = np.minimum(np.searchsorted(numbers, occurrences.passage), max(0, len(numbers) - 1))
     known = numbers[position] == occurrences.passage if len(numbers) else np.zeros(len(position), bool)

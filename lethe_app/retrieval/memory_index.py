@@ -21,18 +21,18 @@ from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import late_interaction, passage_builder
 from lethe_app.retrieval.assertions import split_query, strip_small_talk
-from lethe_app.retrieval.candidates import Looked, Looker
-from lethe_app.retrieval.embedding_geometry import STARTER, Geometry, measure_geometry
+from lethe_app.retrieval.candidates import CandidateFeatures, CandidateSearch
+from lethe_app.retrieval.embedding_geometry import STARTER, EmbedderGeometry, measure_geometry
 from lethe_app.retrieval.features import SATURATION, Floats, length_term
 from lethe_app.retrieval.query_terms import QueryTerms, parse_query, space_characters, strip_addressing
-from lethe_app.retrieval.ranking import RankedSources, Weighing
+from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
 from lethe_app.retrieval.signals import compute_signals
 from lethe_app.retrieval.time_expressions import parse_time
 from lethe_app.retrieval.vectors import distances as vectors_distances
-from lethe_app.retrieval.vectors.columns import Columns
-from lethe_app.retrieval.vectors.owner_views import Views
+from lethe_app.retrieval.vectors.columns import ColumnSnapshot
+from lethe_app.retrieval.vectors.owner_views import OwnerViews
 from lethe_app.retrieval.vectors.store import EXACT_UP_TO
-from lethe_app.storage.index.passages import Passages, Vectors
+from lethe_app.storage.index.passages import Passages, PassageVector
 
 Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 """Function that embeds texts, in order."""
@@ -43,7 +43,7 @@ PREPARED_AT_ONCE = 8
 """Texts embedded per call while preparing; a query that arrives meanwhile waits for one such call."""
 
 
-class Recall:
+class MemoryIndex:
     """Search index over the passages in storage. Data of an owner is read into memory when the owner is first searched.
 
     An owner is a persona, or a world shared by several personas. Without an embedder only words are searched. Vector indexes
@@ -61,11 +61,11 @@ class Recall:
     ) -> None:
         self._passages = passages
         self._embed = self._embed_queries = embed
-        self._undated_embedder = vectors_distances.Undated(embed) if embed is not None else None
+        self._undated_embedder = vectors_distances.UndatedEmbedder(embed) if embed is not None else None
         self._embedder = embedder
         self._clock = clock
-        self._views = Views(passages, embedder, folder, exact_up_to)
-        self._geometry: Geometry | None = None
+        self._views = OwnerViews(passages, embedder, folder, exact_up_to)
+        self._geometry: EmbedderGeometry | None = None
         self._change_lock = asyncio.Lock()
 
     def set_embedder(self, embed: Embed | None, embedder: str, embed_queries: Embed | None = None) -> None:
@@ -75,7 +75,7 @@ class Recall:
         """
         self._embed, self._embedder = embed, embedder if embed is not None else ""
         self._embed_queries = embed_queries or embed
-        self._undated_embedder = vectors_distances.Undated(embed) if embed is not None else None
+        self._undated_embedder = vectors_distances.UndatedEmbedder(embed) if embed is not None else None
         if embed is not None:
             self._views.set_embedder(embedder)
         self._geometry = None
@@ -126,7 +126,7 @@ class Recall:
             return 0
         meanings = await embed([passage_builder.embedding_text(passage) for passage in pending])
         vectors = {
-            passage.number: Vectors(passage.number, meaning.vector, late_interaction.pack_tokens(meaning), passage)
+            passage.number: PassageVector(passage.number, meaning.vector, late_interaction.pack_tokens(meaning), passage)
             for passage, meaning in zip(pending, meanings, strict=True)
         }
         async with self._change_lock:
@@ -209,7 +209,7 @@ class Recall:
         embedding: TextEmbedding | None = None,
         participants: Collection[str] = (),
         personas: Collection[str] = (),
-    ) -> Weighing | None:
+    ) -> SearchEvidence | None:
         """Return all evidence of a search (parameters as in `search`); None if there is nothing to search."""
         view = await self._views.open_view(owners)
         if len(view.passage_columns) == 0:
@@ -232,7 +232,7 @@ class Recall:
         by_meaning = embedding is not None and view.has_vectors()
         embedding = embedding if by_meaning else None
         geometry = await self._get_geometry() if embedding is not None else STARTER
-        looker = Looker(
+        looker = CandidateSearch(
             self._passages,
             self._embedder,
             view,
@@ -247,9 +247,9 @@ class Recall:
         looked = await looker.collect()
         similarities, weight = _compare_tokens(looked, columns, query, embedding, geometry)
         scores = compute_signals(columns, looked, similarities, weight, time_reference)
-        return Weighing(query, time_reference, columns, looked.features, looked.compared, scores, by_meaning)
+        return SearchEvidence(query, time_reference, columns, looked.features, looked.compared, scores, by_meaning)
 
-    async def _get_geometry(self) -> Geometry:
+    async def _get_geometry(self) -> EmbedderGeometry:
         """Return the background of the present embedder, measured once."""
         if self._geometry is None and self._embed_queries is not None and self._embed is not None:
             embedder, geometry = self._embedder, await measure_geometry(self._embed_queries, self._embed)
@@ -294,7 +294,11 @@ class Recall:
 
 
 def _compare_tokens(
-    looked: Looked, columns: Columns, query: QueryTerms, embedding: TextEmbedding | None, geometry: Geometry
+    looked: CandidateFeatures,
+    columns: ColumnSnapshot,
+    query: QueryTerms,
+    embedding: TextEmbedding | None,
+    geometry: EmbedderGeometry,
 ) -> tuple[Floats, Floats]:
     """Compare the query tokens with the passages; return similarities, shape (tokens, passages), and the weight of each
     token.

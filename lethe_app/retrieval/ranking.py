@@ -16,7 +16,7 @@ from lethe_app.retrieval.query_terms import QueryTerms
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, compute_likelihoods, find_distinctive
 from lethe_app.retrieval.signals import WeighedSources
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import LINES, Columns, Rows
+from lethe_app.retrieval.vectors.columns import LINES, ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.top_k import highest_first
 
 MAX_LINES = 50
@@ -95,12 +95,12 @@ class RankedSources:
 
 
 @dataclass(frozen=True)
-class Weighing:
+class SearchEvidence:
     """All evidence of one search."""
 
     query: QueryTerms
     time_reference: TimeReference
-    columns: Columns
+    columns: ColumnSnapshot
     features: PassageFeatures
     compared: Rows
     scores: WeighedSources

@@ -25,7 +25,7 @@ class GateLimits:
 
 
 @dataclass(frozen=True)
-class Gate:
+class RelevanceGate:
     """Logistic regression on unscaled signals, whose values mean the same for every query."""
 
     bias: float
@@ -51,7 +51,7 @@ class Gate:
         return passed
 
 
-BY_MEANING = Gate(
+BY_MEANING = RelevanceGate(
     bias=-7.8,
     weights={
         "matter": 4.4, "nearest": 3.5, "ahead": 5.6, "together": 1.3, "rare words": 2.0, "single word": -1.8,
@@ -66,7 +66,7 @@ the three recalled sources for 85.8 % of questions; something is recalled for 0.
 about strangers (docs/benchmarks.md).
 """
 
-BY_WORDS = Gate(
+BY_WORDS = RelevanceGate(
     bias=-4.8,
     weights={"rare words": 1.7, "said": 3.0, "single word": -2.0, "nothing telling there": -3.5},
     statement_limits=GateLimits(first=0.3, others=0.3),
@@ -79,7 +79,7 @@ lower ones let 30 % pass.
 
 
 def compute_likelihoods(
-    values: Mapping[str, Floats], term_count: int, is_distinctive: Sequence[bool], occurrences: Flags, gate: Gate
+    values: Mapping[str, Floats], term_count: int, is_distinctive: Sequence[bool], occurrences: Flags, gate: RelevanceGate
 ) -> Floats:
     """Return the likelihood, 0 to 1, that each source is meant; 0 if the query has no terms.
 

@@ -8,11 +8,11 @@ from datetime import date
 
 import numpy as np
 
-from lethe_app.retrieval.candidates import Looked
+from lethe_app.retrieval.candidates import CandidateFeatures
 from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, max_by_owner, standardise
 from lethe_app.retrieval.term_statistics import MIN_SOURCES
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, SUMMARIES, Columns, Rows
+from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, SUMMARIES, ColumnSnapshot, Rows
 
 CHANCE_SIMILARITY = 0.03
 """Squared similarity of a token pair that an unrelated source reaches by chance."""
@@ -67,7 +67,7 @@ class WeighedSources:
 
 
 def compute_signals(
-    columns: Columns, looked: Looked, similarities: Floats, weight: Floats, time_reference: TimeReference
+    columns: ColumnSnapshot, looked: CandidateFeatures, similarities: Floats, weight: Floats, time_reference: TimeReference
 ) -> WeighedSources:
     """Compute all signals of all candidate sources. `similarities` has shape (query tokens, compared passages).
 
@@ -117,7 +117,7 @@ def _sum_parts(parts: Iterable[Floats]) -> Floats:
     return score
 
 
-def _fact_coverage(columns: Columns) -> float:
+def _fact_coverage(columns: ColumnSnapshot) -> float:
     """Return how completely facts cover the sources, from 0 to 1. A standalone passage counts as fully covered."""
     return min(
         1.0, (columns.group_counts[FACTS] / FULL_FACT_COUNT + columns.group_counts[STANDALONE]) / max(1, columns.source_count)
@@ -172,7 +172,7 @@ def _pair_coverage(similarities: Floats, weight: Floats, owner: Rows, owners: in
     return gathered
 
 
-def _time_signals(columns: Columns, evidence: PassageFeatures, time_reference: TimeReference) -> dict[str, Floats]:
+def _time_signals(columns: ColumnSnapshot, evidence: PassageFeatures, time_reference: TimeReference) -> dict[str, Floats]:
     """Return the signals that depend on when a source began."""
     count = len(evidence.sources)
     day = np.full(count, np.iinfo(np.int64).max)

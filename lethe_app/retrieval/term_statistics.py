@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lethe_app.retrieval.query_terms import EVERYDAY
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import LINES, SAMPLE, Columns, Rows
+from lethe_app.retrieval.vectors.columns import LINES, SAMPLE, ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.top_k import distinct, highest_first, mark_first
-from lethe_app.storage.index.term_positions import Listed, Occurrences
+from lethe_app.storage.index.term_positions import Occurrences, TermPassages
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -33,7 +33,7 @@ speaker's name.
 
 
 @dataclass(frozen=True)
-class Spread:
+class TermSpread:
     """Passages in which the query words occur, as far as known, and the rarity of the words."""
 
     word: Rows
@@ -53,7 +53,7 @@ def compute_rarity(document_count: Rows | Floats | NDArray[np.float64], total: i
     return rarity
 
 
-def count_spread(columns: Columns, allowed: Flags, occurrences: Occurrences, words: Sequence[str]) -> Spread:
+def count_spread(columns: ColumnSnapshot, allowed: Flags, occurrences: Occurrences, words: Sequence[str]) -> TermSpread:
     """Count document frequencies exactly, from all occurrences of all words."""
     rows, known = columns.rows_of(np.array(occurrences.passage, np.int64))
     known &= allowed[rows] if len(allowed) else False
@@ -73,7 +73,7 @@ def count_spread(columns: Columns, allowed: Flags, occurrences: Occurrences, wor
     return _build_spread(columns, (word, row), (sources, passages), 2 * opening > passages, words)
 
 
-def estimate_spread(columns: Columns, allowed: Flags, listed: Listed, words: Sequence[str]) -> Spread:
+def estimate_spread(columns: ColumnSnapshot, allowed: Flags, listed: TermPassages, words: Sequence[str]) -> TermSpread:
     """Count document frequencies of rare words; estimate those of common words, whose lists are cut off, from the newest
     passages.
     """
@@ -95,16 +95,16 @@ def estimate_spread(columns: Columns, allowed: Flags, listed: Listed, words: Seq
 
 
 def _build_spread(
-    columns: Columns,
+    columns: ColumnSnapshot,
     places: tuple[Rows, Rows],
     document_counts: tuple[Rows | Floats, Rows | Floats],
     is_steady: Flags,
     words: Sequence[str],
-) -> Spread:
+) -> TermSpread:
     """Compute rarities from document frequencies. `is_steady` words are assumed to stay as frequent as the memory grows."""
     everyday = np.array([word in EVERYDAY for word in words], bool)
     in_sources, in_passages = document_counts
-    return Spread(
+    return TermSpread(
         *places,
         _extrapolate_rarity(in_sources, max(1, columns.source_count), MIN_SOURCES, is_steady, everyday * EVERYDAY_SOURCE_SHARE),
         _extrapolate_rarity(
@@ -129,7 +129,7 @@ def _extrapolate_rarity(
 
 
 def select_promising(
-    columns: Columns, allowed: Flags, spread: Spread, nearest_numbers: Rows, time_reference: TimeReference
+    columns: ColumnSnapshot, allowed: Flags, spread: TermSpread, nearest_numbers: Rows, time_reference: TimeReference
 ) -> tuple[Rows, Floats]:
     """Return the rows of the candidates of a large memory, ascending, and the word score of each."""
     nearest, known = columns.rows_of(nearest_numbers[:MAX_NEAREST])
@@ -148,7 +148,7 @@ def select_promising(
     return chosen, word_scores
 
 
-def _count_frequencies(columns: Columns, found: Rows, first_listed: int | None) -> tuple[float, float]:
+def _count_frequencies(columns: ColumnSnapshot, found: Rows, first_listed: int | None) -> tuple[float, float]:
     """Return the numbers of passages and sources with a word that was found in these rows.
 
     If only passages from number `first_listed` on were listed, the counts are extrapolated from them.
@@ -162,7 +162,7 @@ def _count_frequencies(columns: Columns, found: Rows, first_listed: int | None) 
     return of_passages * len(columns.number), of_sources * columns.source_count
 
 
-def _rows_in_time(columns: Columns, time_reference: TimeReference) -> list[Rows]:
+def _rows_in_time(columns: ColumnSnapshot, time_reference: TimeReference) -> list[Rows]:
     """Return rows of the time that is named: best-fitting days, first days, last days."""
     found: list[Rows] = []
     if time_reference.spans:

@@ -14,7 +14,7 @@ BOUND = "worlds"
 
 
 @dataclass(frozen=True)
-class Bound:
+class SessionWorlds:
     """Worlds of a session by file name, in the order of their precedence."""
 
     worlds: Mapping[str, World] = field(default_factory=dict)
@@ -55,6 +55,6 @@ def bound_names(participants: Participants, chosen: object, everywhere: list[str
     return list(dict.fromkeys(names))
 
 
-def bound_of(names: list[str], worlds: Mapping[str, World]) -> Bound:
+def bound_of(names: list[str], worlds: Mapping[str, World]) -> SessionWorlds:
     """Return the worlds of these names. A missing one is left out, because the library reports broken files."""
-    return Bound({name: worlds[name] for name in names if name in worlds})
+    return SessionWorlds({name: worlds[name] for name in names if name in worlds})

@@ -29,7 +29,7 @@ class MessageStored:
 
 
 @dataclass(frozen=True)
-class Moved:
+class SessionReplaced:
     """The user's session had timed out, and the message begins a new one; all following events belong to it."""
 
     session: ChatSession
@@ -44,14 +44,14 @@ class NoteAdded:
 
 
 @dataclass(frozen=True)
-class Withdrawn:
+class NotesDeleted:
     """Hidden messages were deleted: they held search results for a message that was edited since."""
 
     messages: tuple[UUID, ...]
 
 
 @dataclass(frozen=True)
-class Recalled:
+class MemoriesRecalled:
     """Memories were recalled for the user's message."""
 
     message_id: UUID
@@ -59,7 +59,7 @@ class Recalled:
 
 
 @dataclass(frozen=True)
-class Searching:
+class WebSearchStarted:
     """A web search runs before the reply."""
 
     topic: str
@@ -68,14 +68,14 @@ class Searching:
 
 
 @dataclass(frozen=True)
-class Prompted:
+class PromptBuilt:
     """The prompt is built; the receipt lists its parts."""
 
     receipt: Receipt
 
 
 @dataclass(frozen=True)
-class Evaluating:
+class PrefillStep:
     """Progress of prefill: tokens processed, of tokens to process."""
 
     done: int
@@ -83,7 +83,7 @@ class Evaluating:
 
 
 @dataclass(frozen=True)
-class Began:
+class ReplyBegan:
     """Generation begins; the following text belongs to this message."""
 
     message: Message
@@ -104,7 +104,7 @@ class ReplyText:
 
 
 @dataclass(frozen=True, eq=False)
-class AskTool:
+class ToolPermissionRequested:
     """A tool call needs the user's permission; generation waits until `decide` is called."""
 
     call: ToolCall
@@ -131,15 +131,26 @@ class ToolUsed:
 
 
 @dataclass(frozen=True)
-class Finished:
+class ReplyFinished:
     """The reply is stored, complete or as far as it was generated."""
 
     message: Message
     usage: Usage
 
 
-Speech = Began | ThinkingText | ReplyText | AskTool | ToolUsed
-TurnEvent = Moved | MessageStored | NoteAdded | Withdrawn | Recalled | Searching | Prompted | Evaluating | Speech | Finished
+Speech = ReplyBegan | ThinkingText | ReplyText | ToolPermissionRequested | ToolUsed
+TurnEvent = (
+    SessionReplaced
+    | MessageStored
+    | NoteAdded
+    | NotesDeleted
+    | MemoriesRecalled
+    | WebSearchStarted
+    | PromptBuilt
+    | PrefillStep
+    | Speech
+    | ReplyFinished
+)
 
 
 @dataclass(frozen=True)
@@ -148,7 +159,7 @@ class NoModel:
 
 
 @dataclass(frozen=True)
-class Loading:
+class ModelLoading:
     """A model is being loaded; `fraction` runs from 0 to 1."""
 
     name: str
@@ -156,20 +167,20 @@ class Loading:
 
 
 @dataclass(frozen=True)
-class Ready:
+class ModelReady:
     """A model is loaded and can generate."""
 
     model: LoadedModel
 
 
 @dataclass(frozen=True)
-class Failed:
+class ModelFailed:
     """The model could not be loaded, or its process ended."""
 
     error: LetheError
 
 
-ModelState = NoModel | Loading | Ready | Failed
+ModelState = NoModel | ModelLoading | ModelReady | ModelFailed
 
 
 class Listeners(Generic[Value]):

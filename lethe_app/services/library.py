@@ -13,7 +13,7 @@ from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
-from lethe_app.storage.files.collection import FileCollection, Stock
+from lethe_app.storage.files.collection import CollectionContent, FileCollection
 
 T = TypeVar("T", Persona, World, InstructPreset, SamplerPreset, SystemPreset)
 R = TypeVar("R")
@@ -178,7 +178,7 @@ class Library:
             found += (await self._aside(shelf.stock)).problems
         return found
 
-    async def _stock(self, shelf: FileCollection[T]) -> Stock[T]:
+    async def _stock(self, shelf: FileCollection[T]) -> CollectionContent[T]:
         return await self._aside(shelf.stock)
 
     async def read(self, work: Callable[[], R]) -> R:

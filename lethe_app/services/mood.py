@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.mood.dynamics import Life, load_moodlets, mark_changed_by
+from lethe_app.brain.mood.dynamics import MoodDynamics, load_moodlets, mark_changed_by
 from lethe_app.brain.mood.model import Moodlet, MoodMessage, describe_mood, describe_mood_changes
 from lethe_app.brain.mood.sentiment import SentimentPhrases, load_phrases
 from lethe_app.domain.chat import ChatSession, Message, Role
@@ -33,7 +33,7 @@ _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReadin
 
 
 @dataclass(frozen=True)
-class Side:
+class MoodDimension:
     """One dimension of a mood, for display."""
 
     id: str
@@ -47,8 +47,8 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Felt:
-    """Effect of a message of the user on the persona's mood; `Moods.traces` returns what to store of it."""
+class MoodEffect:
+    """Effect of a message of the user on the persona's mood; `MoodService.traces` returns what to store of it."""
 
     mood: Mood
     sentence: str
@@ -60,11 +60,16 @@ class Felt:
         return self.mood.said
 
 
-class Moods:
+class MoodService:
     """Compute and store moods. `changed` emits the persona whose mood has changed."""
 
     def __init__(
-        self, app_state: AppState, preferences: Preferences, life: Life, praise: SentimentPhrases, harsh: SentimentPhrases
+        self,
+        app_state: AppState,
+        preferences: Preferences,
+        life: MoodDynamics,
+        praise: SentimentPhrases,
+        harsh: SentimentPhrases,
     ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._app_state = app_state
@@ -111,12 +116,12 @@ class Moods:
             return describe_mood(persona.name, stored.told)
         return describe_mood(persona.name, self.adjectives(await self.mood(persona.unique_name)))
 
-    async def sides(self, persona_id: str) -> list[Side]:
+    async def sides(self, persona_id: str) -> list[MoodDimension]:
         """Return the mood now, by dimension."""
         mood = await self.mood(persona_id)
         words = self.adjectives(mood)
         return [
-            Side(
+            MoodDimension(
                 one.id,
                 one.title,
                 one.description,
@@ -146,7 +151,7 @@ class Moods:
 
     def felt(
         self, session: ChatSession, cast: Participants, message: Message, history: Sequence[Message], state: MoodState
-    ) -> Felt | None:
+    ) -> MoodEffect | None:
         """Return the effect of a message on the persona's mood after `history`; None if the persona has no moods.
 
         A message whose effect is stored already, as for a regenerated reply, has no further effect.
@@ -156,14 +161,14 @@ class Moods:
         stored = mood_in(state.get((MOODS, session.persona_id)))
         before = self._life.add_missing_feelings(stored or self._life.create_mood(message.time))
         if before.message == message.id:
-            return Felt(before, describe_mood(cast.persona.name, self._life.adjectives(before, before.told)))
+            return MoodEffect(before, describe_mood(cast.persona.name, self._life.adjectives(before, before.told)))
         moved = before.model_copy(update={"at": message.time})
         if not self.is_steady:
             moved = self._life.after_message(before, self._heard(message, history))
         mood = mark_changed_by(moved, session.guid, message.id)
         words = self._life.adjectives(mood, before.told)
         said = describe_mood_changes(cast.persona.name, mood.told, words)
-        return Felt(mood.model_copy(update={"told": words, "said": said}), describe_mood(cast.persona.name, words))
+        return MoodEffect(mood.model_copy(update={"told": words, "said": said}), describe_mood(cast.persona.name, words))
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
         """Set a dimension to the user's value; return the former one, for `put_back`."""
@@ -257,13 +262,13 @@ def sample_of(mood: Mood) -> MoodSample:
     return MoodSample(at=mood.at, session=mood.session, values=mood.values)
 
 
-def made_moods(app_state: AppState, preferences: Preferences, paths: Paths) -> Moods:
+def made_moods(app_state: AppState, preferences: Preferences, paths: Paths) -> MoodService:
     """Return the mood service with the moodlets of all installed packages, and the shipped and the user's word lists."""
     folders = (paths.resources / "mood", paths.home / "mood")
-    return Moods(
+    return MoodService(
         app_state,
         preferences,
-        Life(load_moodlets()),
+        MoodDynamics(load_moodlets()),
         load_phrases(folders, "praise"),
         load_phrases(folders, "harsh"),
     )

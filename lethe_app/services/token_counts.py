@@ -23,7 +23,7 @@ MOST_UNSAVED = 64
 """Number of counts that a crash may lose; they would be counted again."""
 
 
-class Counting:
+class TokenCountService:
     """Count tokens: exactly while a model is loaded, in this process if its tokenizer is available here, else by the model
     process. Without a model the counts are estimates.
     """

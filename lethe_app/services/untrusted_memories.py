@@ -10,8 +10,8 @@ from uuid import UUID
 
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.recall import LOGGED, Recollection
-from lethe_app.prompt.untrusted_text import Quoter
+from lethe_app.domain.recall import LOGGED, RecalledMemory
+from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
 from lethe_app.services.library import Library
 from lethe_app.services.truncation import shortened
 
@@ -25,11 +25,11 @@ class UntrustedMemories:
     def __init__(self, library: Library, prompts: Path) -> None:
         self._library, self._prompts = library, prompts
 
-    async def quoter(self) -> Quoter:
+    async def quoter(self) -> UntrustedTextQuoter:
         """Return the quoter for untrusted text. Raise FileError."""
-        return Quoter(self._prompts / "quoted.md", (await self._library.instruct_presets()).values())
+        return UntrustedTextQuoter(self._prompts / "quoted.md", (await self._library.instruct_presets()).values())
 
-    async def fenced(self, recalled: Sequence[Recollection], held: Mapping[UUID, MemoryUnit]) -> list[Recollection]:
+    async def fenced(self, recalled: Sequence[RecalledMemory], held: Mapping[UUID, MemoryUnit]) -> list[RecalledMemory]:
         """Return the recollections with those from the internet quoted. Text that is written into the history is quoted
         already.
         """

@@ -55,7 +55,7 @@ BENCHES = "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid F
 
 
 @dataclass(frozen=True)
-class KeptOf:
+class PersonaStateKeys:
     """Locations of one persona's data in the app state."""
 
     by_persona: Sequence[str] = ()
@@ -111,7 +111,7 @@ class TrashListing:
 
         await self._database.run(work)
 
-    async def erase_persona(self, persona_id: str, kept: KeptOf) -> None:
+    async def erase_persona(self, persona_id: str, kept: PersonaStateKeys) -> None:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `kept`."""
 
         def work(connection: sqlite3.Connection) -> None:

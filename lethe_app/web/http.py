@@ -52,7 +52,7 @@ class HttpResponse:
 
 
 @dataclass
-class Meter:
+class ByteCounter:
     """Counter of bytes received. It is updated while they arrive, so that the number is known after an error, too."""
 
     received: int = 0
@@ -84,7 +84,7 @@ class Fetcher:
         address: str,
         before: BeforeRequest,
         headers: Mapping[str, str] | None = None,
-        meter: Meter | None = None,
+        meter: ByteCounter | None = None,
         kinds: frozenset[str] | None = None,
     ) -> HttpResponse:
         """Return the response of any status after following redirects.
@@ -92,7 +92,7 @@ class Fetcher:
         With `kinds`, the body of any other media type is not read. Raise NotAllowed or PageUnreadable.
         """
         url, seconds_left = check_address(address, allow_private=self.route.allow_private), self.limits.seconds
-        loop, meter = asyncio.get_running_loop(), meter or Meter()
+        loop, meter = asyncio.get_running_loop(), meter or ByteCounter()
         for _hop in range(self.limits.hops + 1):
             await before(url)
             start = loop.time()
@@ -116,7 +116,7 @@ class Fetcher:
         return checked_target
 
     async def _request_once(
-        self, url: httpx.URL, headers: Mapping[str, str], meter: Meter, kinds: frozenset[str] | None, seconds: float
+        self, url: httpx.URL, headers: Mapping[str, str], meter: ByteCounter, kinds: frozenset[str] | None, seconds: float
     ) -> HttpResponse | str:
         """Return the response of one request, or the location of a redirect."""
         try:
@@ -171,7 +171,7 @@ class Fetcher:
             return
 
     async def _read_response(
-        self, url: httpx.URL, response: httpx.Response, meter: Meter, kinds: frozenset[str] | None
+        self, url: httpx.URL, response: httpx.Response, meter: ByteCounter, kinds: frozenset[str] | None
     ) -> HttpResponse:
         kind, charset = media_type(response.headers.get("content-type", ""))
         body = b""
@@ -180,7 +180,7 @@ class Fetcher:
         return HttpResponse(url, response.status_code, kind, charset, body, meter.received)
 
 
-async def _read_body(url: httpx.URL, response: httpx.Response, meter: Meter, largest: int) -> bytes:
+async def _read_body(url: httpx.URL, response: httpx.Response, meter: ByteCounter, largest: int) -> bytes:
     """Return the decompressed body. Decompression stops at `largest`, so that a small response cannot expand without limit."""
     declared_length = response.headers.get("content-length", "")
     if declared_length.isdigit() and int(declared_length[:19]) > largest:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import httpx
 
-from lethe_app.domain.web import PageText, Purpose
+from lethe_app.domain.web import PageText, RequestPurpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import check_address, host_of, page_key
 from lethe_app.web.html_text import LONGEST, extract_text
-from lethe_app.web.http import Fetcher, HttpResponse, Meter, NetworkRoute
-from lethe_app.web.robots import Robots
+from lethe_app.web.http import ByteCounter, Fetcher, HttpResponse, NetworkRoute
+from lethe_app.web.robots import RobotsCache
 
 READABLE_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 PAUSE = 1.0
@@ -29,14 +29,14 @@ CACHE_SECONDS = 24 * 3600.0
 MOST_PAGES, MOST_CACHED_CHARACTERS = 100, 5_000_000
 MOST_SITES = 1000
 
-RequestListener = Callable[[Purpose, str, str, Meter], Awaitable[None]]
+RequestListener = Callable[[RequestPurpose, str, str, ByteCounter], Awaitable[None]]
 """Callback before every request: purpose, host, address, and the meter that counts the response. An exception from it
 prevents the request.
 """
 
 
 @dataclass(frozen=True)
-class Times:
+class WebClock:
     """Clock and sleep function, replaceable in tests."""
 
     clock: Callable[[], float] = time.monotonic
@@ -46,9 +46,9 @@ class Times:
 class PageFetcher:
     """Reads web pages. Use one instance for the whole program, so that visits to a site are spaced whoever asks."""
 
-    def __init__(self, times: Times | None = None, pause: float = PAUSE, cache_seconds: float = CACHE_SECONDS) -> None:
-        self._times, self._pause, self._cache_seconds = times or Times(), pause, cache_seconds
-        self._robots = Robots()
+    def __init__(self, times: WebClock | None = None, pause: float = PAUSE, cache_seconds: float = CACHE_SECONDS) -> None:
+        self._times, self._pause, self._cache_seconds = times or WebClock(), pause, cache_seconds
+        self._robots = RobotsCache()
         self._next_visits: OrderedDict[str, float] = OrderedDict()
         """Site → time from which it may be visited again."""
         self._cache: OrderedDict[str, tuple[float, PageText]] = OrderedDict()
@@ -69,11 +69,11 @@ class PageFetcher:
         self._cache.clear()
 
     async def _fetch(self, address: str, route: NetworkRoute, on_request: RequestListener) -> HttpResponse:
-        fetcher, meter = Fetcher(route), Meter()
+        fetcher, meter = Fetcher(route), ByteCounter()
 
         async def before(url: httpx.URL) -> None:
             await self._check_site(url, fetcher, on_request)
-            await on_request(Purpose.PAGE, host_of(url), str(url), meter)
+            await on_request(RequestPurpose.PAGE, host_of(url), str(url), meter)
 
         response = await fetcher.fetch(address, before, meter=meter, kinds=READABLE_TYPES)
         host = host_of(response.url)
@@ -87,10 +87,10 @@ class PageFetcher:
 
     async def _check_site(self, url: httpx.URL, fetcher: Fetcher, on_request: RequestListener) -> None:
         """Check robots.txt for this page and wait until the site may be visited again."""
-        meter = Meter()
+        meter = ByteCounter()
 
         async def before(robots: httpx.URL) -> None:
-            await on_request(Purpose.ROBOTS, host_of(robots), str(robots), meter)
+            await on_request(RequestPurpose.ROBOTS, host_of(robots), str(robots), meter)
 
         required_pause = await self._robots.check_page(url, fetcher, before, self._times.clock())
         site, moment = host_of(url), self._times.clock()

@@ -58,7 +58,7 @@ class _Known:
     """True if the site reports an error or overload and must not be visited for now."""
 
 
-class Robots:
+class RobotsCache:
     """Cache of the rules of some sites, in memory."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import PageUnreadable, SearchFailed
 from lethe_app.web.addresses import host_of, is_private, parse_ip
-from lethe_app.web.http import Fetcher, FetchLimits, HttpResponse, Meter, NetworkRoute
+from lethe_app.web.http import ByteCounter, Fetcher, FetchLimits, HttpResponse, NetworkRoute
 from lethe_app.web.search import OTHER_ENGINE_ADVICE, clean_query, collect_hits, search_failed
 
 BRAVE = "https://api.search.brave.com"
@@ -42,10 +42,12 @@ class Brave:
 
     name = "Brave"
 
-    def __init__(self, key: str, route: NetworkRoute | None = None, endpoint: str = BRAVE, meter: Meter | None = None) -> None:
+    def __init__(
+        self, key: str, route: NetworkRoute | None = None, endpoint: str = BRAVE, meter: ByteCounter | None = None
+    ) -> None:
         """Set key and route. Raise SearchFailed if the key is missing or malformed."""
         self._key, self._endpoint, self._route = key.strip(), endpoint, route or NetworkRoute()
-        self._meter = meter or Meter()
+        self._meter = meter or ByteCounter()
         self.host = host_of(httpx.URL(endpoint))
         if not self._key or not self._key.isascii() or not self._key.isprintable():
             raise SearchFailed(
@@ -71,9 +73,9 @@ class SearXNG:
 
     name = "SearXNG"
 
-    def __init__(self, address: str, route: NetworkRoute | None = None, meter: Meter | None = None) -> None:
+    def __init__(self, address: str, route: NetworkRoute | None = None, meter: ByteCounter | None = None) -> None:
         """Set address and route. Raise SearchFailed if the address is missing or invalid."""
-        self._address, self._meter = address.strip().rstrip("/").removesuffix("/search"), meter or Meter()
+        self._address, self._meter = address.strip().rstrip("/").removesuffix("/search"), meter or ByteCounter()
         base_route = route or NetworkRoute()
         try:
             self.host = host_of(httpx.URL(self._address))
@@ -96,7 +98,7 @@ class SearXNG:
         return collect_hits(((hit.title, hit.url, hit.content or "") for hit in hits), count)
 
 
-async def _request(name: str, address: str, route: NetworkRoute, meter: Meter, headers: dict[str, str]) -> HttpResponse:
+async def _request(name: str, address: str, route: NetworkRoute, meter: ByteCounter, headers: dict[str, str]) -> HttpResponse:
     """Return the response to one API request. Redirects are an error, because they would send the query to another server."""
 
     async def before(_url: httpx.URL) -> None:

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, append_unreported_findings
-from lethe_app.agents.web_reading import Gathering
+from lethe_app.agents.deep_research import NOTHING_YET, DeepResearch, ResearchLimits, append_unreported_findings
+from lethe_app.agents.web_reading import WebReader
 from lethe_app.domain.web import Inquiry, PageSummary, WebHit
 from lethe_app.errors import ModelError, SearchFailed
 from tests.agents.test_web_reading import WORDS, Clerk, Net, quoter
@@ -59,9 +59,9 @@ async def run(net: Net, clerk: Scripted | None, **bounds: float) -> tuple[Inquir
         told.append(one)
 
     ticks = iter(range(10_000))
-    limits = Bounds(**bounds)  # type: ignore[arg-type]
+    limits = ResearchLimits(**bounds)  # type: ignore[arg-type]
     work = DeepResearch(
-        Gathering(net, quoter), clerk, Clerk().count, hear, lambda: 100 * len(told), limits, lambda: float(next(ticks))
+        WebReader(net, quoter), clerk, Clerk().count, hear, lambda: 100 * len(told), limits, lambda: float(next(ticks))
     )
     return await work.run(QUESTION, "Tomas"), told
 

@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.agents.plugins import find_tasks
 from lethe_app.agents.registry import Registry
-from lethe_app.agents.self_reflection import Thoughts
+from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.domain.persona import Persona
 
 CODE = """
@@ -97,7 +97,7 @@ def test_broken_ones_are_told_and_leave_the_good_one_alone(folder: Path):
 def test_a_plugin_cannot_take_the_name_of_one_of_ours(folder: Path):
     install(folder, rude="kites_of_others:Rude")
 
-    registry = Registry([Thoughts()])
+    registry = Registry([SelfReflection()])
 
     assert [(one.name, one.plugin) for one in registry.list_tasks()] == [("thoughts", "")]
     assert "already" in registry.faults[0].reason
@@ -105,7 +105,7 @@ def test_a_plugin_cannot_take_the_name_of_one_of_ours(folder: Path):
 
 def test_plugins_work_only_for_personas_for_whom_they_were_chosen(folder: Path):
     install(folder, kites="kites_of_others:Kites")
-    registry = Registry([Thoughts()])
+    registry = Registry([SelfReflection()])
 
     free = Persona(name="Mira", agent_mode=True, self_edit_tokens=100)
     choosy = free.model_copy(update={"agent_tasks": ["kites"]})

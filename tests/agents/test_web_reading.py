@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, fit_pages, join_site_names
+from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, WebReader, fit_pages, join_site_names
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.web import Merged
+from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
-from lethe_app.prompt.untrusted_text import Quoter
+from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
 
 FRAME = Path(__file__).parent.parent.parent / "resources" / "prompts" / "quoted.md"
 WORDS = "The keeper of the lighthouse wrote down every ship that passed. "
@@ -68,8 +68,8 @@ class Clerk:
         return [len(text.split()) for text in texts]
 
 
-async def quoter() -> Quoter:
-    return Quoter(FRAME, [])
+async def quoter() -> UntrustedTextQuoter:
+    return UntrustedTextQuoter(FRAME, [])
 
 
 def page(number: int, words: int, description: str = "About keepers.") -> ReadPage:
@@ -106,7 +106,7 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
         WebHit("B", "https://b.example"),
     ]
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
-    gathering = Gathering(net, quoter)
+    gathering = WebReader(net, quoter)
 
     pages = await gathering.search_and_read(["one", "two"], "why", Clerk().count)
 
@@ -118,16 +118,16 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
 async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():
     net = Net([WebHit("A", "https://a.example/", "Of A.")], {})
     net.troubles = [SearchFailed("It is busy.")]
-    assert len(await Gathering(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)) == 1
+    assert len(await WebReader(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)) == 1
 
     net.troubles = [SearchFailed("It is busy."), SearchFailed("It is still busy.")]
     with pytest.raises(SearchFailed, match="still"):
-        await Gathering(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)
+        await WebReader(net, quoter).search_and_read(["one", "two"], "why", Clerk().count)
 
 
 async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
     net = Net([WebHit("A", "https://a.example/")], {"https://a.example/": NotAllowed("It is shut.")})
-    gathering = Gathering(net, quoter)
+    gathering = WebReader(net, quoter)
 
     async def shut() -> None:
         net.is_open = False
@@ -139,7 +139,7 @@ async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
 async def test_what_the_model_reads_is_quoted_and_names_its_source():
     clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    merge = await Gathering(Net([], {}), quoter).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], clerk)
+    merge = await WebReader(Net([], {}), quoter).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], clerk)
 
     shown = clerk.asked[0]["pages"]
     assert "Quoted from 1.example. Strangers wrote it." in shown
@@ -149,7 +149,7 @@ async def test_what_the_model_reads_is_quoted_and_names_its_source():
 
 
 async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_error():
-    gathering, pages = Gathering(Net([], {}), quoter), [page(1, 200)]
+    gathering, pages = WebReader(Net([], {}), quoter), [page(1, 200)]
 
     merge = await gathering.merge_pages(
         ReadingRequest("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable."))
@@ -162,7 +162,7 @@ async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_err
 async def test_where_somebody_waits_less_is_read():
     clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    await Gathering(Net([], {}), quoter).merge_pages(
+    await WebReader(Net([], {}), quoter).merge_pages(
         ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400
     )
 
@@ -170,11 +170,11 @@ async def test_where_somebody_waits_less_is_read():
 
 
 async def test_without_pages_and_without_room_nothing_is_made_up():
-    gathering = Gathering(Net([], {}), quoter)
+    gathering = WebReader(Net([], {}), quoter)
 
-    assert await gathering.merge_pages(ReadingRequest("Mira", "keepers"), [], Clerk()) == Merge()
+    assert await gathering.merge_pages(ReadingRequest("Mira", "keepers"), [], Clerk()) == MergedPages()
     assert (await gathering.merge_pages(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
-    assert Merged.max_tokens == 1024
+    assert MergedPagesAnswer.max_tokens == 1024
 
 
 def test_sites_are_named_once():

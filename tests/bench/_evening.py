@@ -25,9 +25,9 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.prompt.builder import Counter, Request
+from lethe_app.prompt.builder import Counter, PromptRequest
 from lethe_app.services.chat import prefill
-from lethe_app.services.events import NoteAdded, Prompted, Recalled
+from lethe_app.services.events import MemoriesRecalled, NoteAdded, PromptBuilt
 from lethe_app.services.prompting import assembler
 from lethe_app.storage.files.json_files import write_model
 from tests.bench._long_talk import Exchange, Tale
@@ -64,7 +64,7 @@ class Step:
     """What the user waited for."""
     ahead: Sequence[Call]
     """What was read while they read the reply."""
-    request: Request
+    request: PromptRequest
     """What the prompt was made of."""
     memory: TurnMemory
     note: str
@@ -105,7 +105,7 @@ class Scene:
     session: ChatSession
     model: StillModel | Watched
     hands: Clock
-    requests: list[Request]
+    requests: list[PromptRequest]
     before: list[PromptTurn]
 
     async def turn(self, exchange: Exchange) -> Step:
@@ -117,11 +117,11 @@ class Scene:
         memory, note, request = TurnMemory(), "", self.requests[-1]
         async with aclosing(self.services.chat.send(self.session.guid, exchange[0])) as events:
             async for event in events:
-                if isinstance(event, Recalled):
+                if isinstance(event, MemoriesRecalled):
                     memory = event.memory
                 elif isinstance(event, NoteAdded):
                     note = event.message.content
-                elif isinstance(event, Prompted):
+                elif isinstance(event, PromptBuilt):
                     request = self.requests[-1]
         await until_read(self.services)
         answer, *ahead = self.model.calls[before:]
@@ -137,7 +137,7 @@ async def begun(
     path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     model: list[StillModel | Watched] = []
-    requests: list[Request] = []
+    requests: list[PromptRequest] = []
     built = assembler.build_prompt
 
     def client(wanted: str) -> StillModel | Watched | ModelClient:
@@ -146,7 +146,7 @@ async def begun(
         model.append(KINDS[wanted]())
         return model[-1]
 
-    async def recorded(request: Request, count: Counter) -> Prompt:
+    async def recorded(request: PromptRequest, count: Counter) -> Prompt:
         requests.append(request)
         return await built(request, count)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lethe_app.agents.goals import Aims, GoalAnswer
+from lethe_app.agents.goals import GoalAnswer, PersonaGoalsAnswer
 from lethe_app.agents.journal import JournalEntryAnswer, JournalOccasionAnswer
-from lethe_app.agents.self_reflection import OwnThoughts
+from lethe_app.agents.self_reflection import SelfReflectionAnswer
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.dreams import Sorted, StatedPreferences
+from lethe_app.brain.llm_schemas.dreams import ConsolidationAnswer, PreferencesAnswer
 from lethe_app.errors import ModelError
 from lethe_app.services.extraction import structured_output
 
@@ -121,17 +121,21 @@ def _made(answer: type[LlmAnswer], number: int) -> LlmAnswer | None:
         case JournalEntryAnswer.__name__:
             words = f"The {thing} was {quality}, and I kept thinking of it at {number}."
             return JournalEntryAnswer(title=f"The {thing} {number}", paragraphs=[words])
-        case Aims.__name__:
-            return Aims(own=[f"See the {thing} {number} times."], wishes=[f"May the {thing} stay {quality} for {number} days."])
+        case PersonaGoalsAnswer.__name__:
+            return PersonaGoalsAnswer(
+                own=[f"See the {thing} {number} times."], wishes=[f"May the {thing} stay {quality} for {number} days."]
+            )
         case GoalAnswer.__name__:
             sentence = f"The {thing} number {number} is to be {quality}."
             return GoalAnswer(
                 title=f"The {quality} {thing} {number}", details=sentence, reason=sentence, steps=["Ask about it."]
             )
-        case OwnThoughts.__name__:
-            return OwnThoughts(paragraphs=[f"I think of the {thing}, and that it is {quality}, for the {number}th time."])
-        case Sorted.__name__:
-            return Sorted(verdict="keep", text="", merged=[], dropped=[], filed_under="", tags=[])
-        case StatedPreferences.__name__:
-            return StatedPreferences(wishes=[])
+        case SelfReflectionAnswer.__name__:
+            return SelfReflectionAnswer(
+                paragraphs=[f"I think of the {thing}, and that it is {quality}, for the {number}th time."]
+            )
+        case ConsolidationAnswer.__name__:
+            return ConsolidationAnswer(verdict="keep", text="", merged=[], dropped=[], filed_under="", tags=[])
+        case PreferencesAnswer.__name__:
+            return PreferencesAnswer(wishes=[])
     return None

@@ -15,9 +15,9 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.passage import Passage
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.service import of_fact, of_session
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
 ADVERSARIAL = 5
@@ -45,7 +45,7 @@ class Story:
     questions: list[Asked] = field(default_factory=list)
 
 
-async def ingest(recall: Recall, chats: Chats, sample: dict, *, own: bool = False) -> Story:
+async def ingest(recall: MemoryIndex, chats: SessionStore, sample: dict, *, own: bool = False) -> Story:
     """Everything said and known, as the program itself stores it; then the meaning of all of it.
 
     With `own` neither the observations nor the summaries of the file are read: what is known is what our rules take from the
@@ -65,7 +65,9 @@ def begin(sample: dict) -> Story:
     return Story(str(sample["sample_id"]), datetime.min.replace(tzinfo=UTC), (talk["speaker_a"], talk["speaker_b"]))
 
 
-async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dict, number: int, *, own: bool) -> UUID:
+async def ingest_session(
+    recall: MemoryIndex, chats: SessionStore, story: Story, sample: dict, number: int, *, own: bool
+) -> UUID:
     """Store one session with its facts and summary; return its id."""
     owner, talk = story.name, sample["conversation"]
     began = moment_of(talk[f"session_{number}_date_time"])
@@ -85,7 +87,7 @@ async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dic
     return session.guid
 
 
-async def embed_all(recall: Recall) -> None:
+async def embed_all(recall: MemoryIndex) -> None:
     """Embed every passage that has no vector yet."""
     while await recall.embed_pending():
         pass

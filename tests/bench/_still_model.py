@@ -20,12 +20,12 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.kv_cache.cache import Cache, ReuseOptions
+from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
-from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, ReadAhead, RequestPriority
+from lethe_app.llm.protocol import Chunk, Done, Prefill, PrefillProgress, RequestPriority
 
 
-class StillCache(Cache):
+class StillCache(KvCache):
     """The program's cache over a context that stays empty."""
 
     def _decode(self, tokens: list[int]) -> bool:
@@ -46,7 +46,7 @@ class Still:
 
     def read(self, prompt: str, wishes: ReuseOptions) -> Usage:
         """Make the cache hold a prompt, as for a reply or ahead of one."""
-        usage = self.engine.read_ahead(ReadAhead(1, prompt, wishes.surgery, wishes.shortest, wishes.exact))
+        usage = self.engine.read_ahead(Prefill(1, prompt, wishes.surgery, wishes.shortest, wishes.exact))
         assert usage.prompt_tokens, "the prompt has no room in the context"
         return usage
 

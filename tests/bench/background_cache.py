@@ -17,7 +17,7 @@ from datetime import timedelta
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.protocol import RequestPriority
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, Step, begun, spoken
 from tests.bench._long_talk import velm
@@ -61,7 +61,7 @@ async def archive(scene: Scene) -> None:
     """Another conversation is archived by the model."""
     services = scene.services
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     services.qualification._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )

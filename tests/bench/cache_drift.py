@@ -24,7 +24,7 @@ from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import ReuseOptions, llama_cpp
 from lethe_app.llm.models import bundled
-from lethe_app.llm.protocol import ReadAhead
+from lethe_app.llm.protocol import Prefill
 from lethe_app.services.chat.generation import WORTH_KEEPING
 from tests.bench._evening import FILLS, Step, play
 from tests.bench._long_talk import velm
@@ -47,7 +47,7 @@ class Reader:
         self._engine.load(path, options, lambda _fraction: None)
 
     def read(self, text: str, wishes: ReuseOptions) -> Usage:
-        return self._engine.read_ahead(ReadAhead(1, text, wishes.surgery, wishes.shortest, wishes.exact))
+        return self._engine.read_ahead(Prefill(1, text, wishes.surgery, wishes.shortest, wishes.exact))
 
     def next_word(self) -> np.ndarray:
         """Natural logarithms of the probabilities of every next token."""

@@ -26,7 +26,7 @@ from lethe_app.retrieval.calibration import (
     FACTS,
     MESSAGES,
     ORIGINAL,
-    Pair,
+    CalibrationPair,
     PairKind,
     Thresholds,
     add_strangers,
@@ -47,11 +47,11 @@ DECISIONS = {
     "rag_limit": (MESSAGES, MEANT),
 }  # fmt: skip
 """Limit → the kinds it chooses among, and those it should let through."""
-Row = tuple[Pair, float, Thresholds]
+Row = tuple[CalibrationPair, float, Thresholds]
 """A pair, its distance, and limits fitted without its topic."""
 
 
-async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+async def with_starter(pairs: Sequence[CalibrationPair]) -> tuple[list[float], list[float]]:
     """Distances of all pairs, and of the duplicates with a day before each text."""
     client = ModelClient("embed")
     with tempfile.TemporaryDirectory() as cache:
@@ -72,7 +72,7 @@ async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]
             await client.close()
 
 
-def cross_validated(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Row]:
+def cross_validated(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> list[Row]:
     """Each pair with limits that have not seen its topic."""
     rows: list[Row] = []
     for topic in dict.fromkeys(pair.topic for pair in pairs):

@@ -21,7 +21,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
-from lethe_app.brain.fact_guard.claims import Claim, Support
+from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import split_clauses
 from lethe_app.brain.text.fingerprint import content_words
@@ -97,7 +97,7 @@ def claim(session: Session, fact: str, place: int, about: str) -> Claim:
 def measure(path: Path, explained: str) -> tuple[Mapping[str, float], int]:
     """Percentages by kind, and the number of true claims."""
     chance = random.Random(SEED)
-    counts: dict[str, Counter[Support]] = {kind: Counter() for kind in KINDS}
+    counts: dict[str, Counter[SupportLevel]] = {kind: Counter() for kind in KINDS}
     reasons: Counter[str] = Counter()
     for session in sessions_of(path):
         for kind, each in claims_of(session, chance):
@@ -111,13 +111,13 @@ def measure(path: Path, explained: str) -> tuple[Mapping[str, float], int]:
     return percentages(counts), sum(counts["true"].values())
 
 
-def percentages(counts: Mapping[str, Counter[Support]]) -> dict[str, float]:
+def percentages(counts: Mapping[str, Counter[SupportLevel]]) -> dict[str, float]:
     """Of each kind what is accepted by rules, and what a model would be asked about."""
     found: dict[str, float] = {}
     for kind, each in counts.items():
         total = max(1, sum(each.values()))
-        found[f"{kind}_accepted"] = 100 * each[Support.FULL] / total
-        found[f"{kind}_doubtful"] = 100 * each[Support.DOUBTFUL] / total
+        found[f"{kind}_accepted"] = 100 * each[SupportLevel.FULL] / total
+        found[f"{kind}_doubtful"] = 100 * each[SupportLevel.DOUBTFUL] / total
     return found
 
 

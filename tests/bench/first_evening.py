@@ -40,10 +40,10 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, Sessi
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.recall import Recollection, TurnMemory
+from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
-from lethe_app.services.events import Ready, Recalled
+from lethe_app.services.events import MemoriesRecalled, ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.storage.files.json_files import write_model
 from tests.bench._evening import Clock, still_time
@@ -171,7 +171,7 @@ async def loaded(services: AppServices, folder: Path, evening: ToldEvening, *, s
     path.write_text(json.dumps({"replies": [REPLY] * (len(evening.questions) + len(evening.idle) + 1)}), encoding="utf-8")
     await services.models.load(path)
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     if scripted:
         name = state.model.file.name
         verdict = QualificationResult(
@@ -232,7 +232,7 @@ async def asked(services: AppServices, model: ScriptedWriter, hands: Clock, outc
         await services.sessions.delete(session.guid)
 
 
-def inserted(memories: Sequence[Recollection]) -> list[str]:
+def inserted(memories: Sequence[RecalledMemory]) -> list[str]:
     return [text for one in memories for text in (one.text, *(lead.text for lead in one.leads))]
 
 
@@ -252,7 +252,7 @@ async def send(services: AppServices, session: ChatSession, text: str) -> TurnMe
     memory = TurnMemory()
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
-            if isinstance(event, Recalled):
+            if isinstance(event, MemoriesRecalled):
                 memory = event.memory
     return memory
 

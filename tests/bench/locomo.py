@@ -30,10 +30,10 @@ from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
-from lethe_app.retrieval.memory_index import Embed, Recall
-from lethe_app.retrieval.ranking import RankedSources, Weighing
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
 from lethe_app.retrieval.signals import SIGNALS, sum_signals
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story, first_sessions, ingest
@@ -55,12 +55,12 @@ class Answer:
     figures: Mapping[str, float]
     gold: list[bool]
     """Which of the weighed sessions have evidence."""
-    weighing: Weighing
+    weighing: SearchEvidence
     found: int
     """Sessions with evidence, weighed or not."""
 
 
-async def ask(recall: Recall, passages: Passages, story: Story, asked: Asked) -> Answer:
+async def ask(recall: MemoryIndex, passages: Passages, story: Story, asked: Asked) -> Answer:
     """One question, timed with everything that a turn of the chat would do."""
     at = story.last + timedelta(days=1)
     started = time.perf_counter()
@@ -91,7 +91,7 @@ def share(wanted: frozenset[UUID], given: Sequence[UUID] | set[UUID]) -> float:
     return len(wanted.intersection(given)) / len(wanted)
 
 
-async def disturbed(recall: Recall, story: Story, texts: Sequence[str], present: Sequence[str] = ()) -> float:
+async def disturbed(recall: MemoryIndex, story: Story, texts: Sequence[str], present: Sequence[str] = ()) -> float:
     """The share of texts that bring something up although nothing is meant."""
     at = story.last + timedelta(days=1)
     found: list[RankedSources] = [
@@ -100,7 +100,7 @@ async def disturbed(recall: Recall, story: Story, texts: Sequence[str], present:
     return mean(bool(one.select_recalled(SLOTS)) for one in found)
 
 
-async def addressed(recall: Recall, story: Story) -> float:
+async def addressed(recall: MemoryIndex, story: Story) -> float:
     """The same for small talk that calls one of the speakers by name, as one of them would."""
     texts = [f"{story.speakers[number % 2]}, {text}" for number, text in enumerate(SMALL_TALK)]
     return await disturbed(recall, story, texts, story.speakers)
@@ -124,12 +124,12 @@ def ablation(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
 @asynccontextmanager
 async def remembering(
     samples: Sequence[dict], embed: Embed | None, *, own: bool
-) -> AsyncIterator[tuple[Recall, Passages, list[Story]]]:
+) -> AsyncIterator[tuple[MemoryIndex, Passages, list[Story]]]:
     """All conversations, each the memory of its own persona in one database."""
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "lethe.sqlite3")
         passages = Passages(database)
-        recall, chats = Recall(passages, embed, "starter" if embed else ""), Chats(database)
+        recall, chats = MemoryIndex(passages, embed, "starter" if embed else ""), SessionStore(database)
         try:
             yield recall, passages, [await ingest(recall, chats, sample, own=own) for sample in samples]
         finally:

@@ -25,7 +25,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.model.model import ChatModel
@@ -103,7 +103,7 @@ def conversation(session: UUID, count: int, seed: int = 7) -> list[Message]:
     return messages
 
 
-async def stored(chats: Chats, count: int, seed: int = 7) -> UUID:
+async def stored(chats: SessionStore, count: int, seed: int = 7) -> UUID:
     """A session of that many messages."""
     session = await chats.add_session(ChatSession(persona_id="mira"))
     await chats.add_messages(conversation(session.guid, count, seed))
@@ -155,7 +155,7 @@ class Stage:
         while not self.is_complete():  # noqa: ASYNC110 - the loop itself is waited for
             await asyncio.sleep(0)
 
-    async def open(self, chats: Chats, session: UUID) -> float:
+    async def open(self, chats: SessionStore, session: UUID) -> float:
         began = time.perf_counter()
         self.model.show_session(await chats.outline(session), lambda start, count: chats.page(session, start, count))
         await self.paint()
@@ -217,7 +217,7 @@ def compare(large: Stage, small: Stage) -> tuple[float, float]:
     return median(times[large]), median(times[large]) / median(times[small])
 
 
-async def measure(chats: Chats) -> dict[str, float]:
+async def measure(chats: SessionStore) -> dict[str, float]:
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
     process = psutil.Process()
@@ -245,7 +245,7 @@ async def in_a_database() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "lethe.sqlite3")
         try:
-            return await measure(Chats(database))
+            return await measure(SessionStore(database))
         finally:
             await database.close()
 

@@ -26,8 +26,8 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.features import Floats
-from lethe_app.retrieval.memory_index import Embed, Recall
-from lethe_app.retrieval.ranking import Weighing
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.ranking import SearchEvidence
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
 from tests.bench.locomo import SLOTS, remembering, share
 from tests.bench.report import arguments
@@ -61,7 +61,7 @@ def long_turn(question: str, text: str, form: str) -> str:
     return f"{question}\nBy the way, my friend sent me this today:\n{text}" if form == "before" else question
 
 
-def hybrid(weighing: Weighing) -> list[UUID]:
+def hybrid(weighing: SearchEvidence) -> list[UUID]:
     """Return the sessions in the order of a plain hybrid search."""
     evidence = weighing.features
     score = sum(_reciprocal(_best(values, evidence.source)) for values in (evidence.cosine, evidence.bm25))
@@ -81,7 +81,7 @@ def _reciprocal(values: Floats) -> np.ndarray:
     return 1 / (RECIPROCAL + ranks)
 
 
-async def asked(recall: Recall, story: Story, one: Asked, text: str) -> dict[str, float]:
+async def asked(recall: MemoryIndex, story: Story, one: Asked, text: str) -> dict[str, float]:
     """Return what came of one message, by our search and by the plain hybrid."""
     at = story.last + timedelta(days=1)
     found = await recall.search([story.name], text, limit=50, at=at)

@@ -25,9 +25,9 @@ from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
-from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import begin, embed_all, ingest_session, moment_of, sessions_of
@@ -68,7 +68,7 @@ def played(sample: dict, number: int) -> Iterator[tuple[str, str]]:
         yield turn["dia_id"], turn["text"]
 
 
-async def turns_of(recall: Recall, chats: Chats, sample: dict) -> list[Turn]:
+async def turns_of(recall: MemoryIndex, chats: SessionStore, sample: dict) -> list[Turn]:
     """Play the last third of a conversation."""
     story, numbers = begin(sample), sessions_of(sample)
     first = len(numbers) - len(numbers) // 3
@@ -85,7 +85,7 @@ async def turns_of(recall: Recall, chats: Chats, sample: dict) -> list[Turn]:
     return turns
 
 
-async def _found(recall: Recall, owner: str, speakers: Sequence[str], text: str, at: datetime) -> RankedSources:
+async def _found(recall: MemoryIndex, owner: str, speakers: Sequence[str], text: str, at: datetime) -> RankedSources:
     return await recall.search([owner], text, at=at, participants=speakers)
 
 
@@ -123,7 +123,7 @@ async def play(samples: Sequence[dict], embed: Embed | None) -> list[Turn]:
     turns = []
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "lethe.sqlite3")
-        recall, chats = Recall(Passages(database), embed, "starter" if embed else ""), Chats(database)
+        recall, chats = MemoryIndex(Passages(database), embed, "starter" if embed else ""), SessionStore(database)
         try:
             for sample in samples:
                 turns += await turns_of(recall, chats, sample)

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Note, PromptTurn
+from lethe_app.domain.prompt import PromptNote, PromptTurn
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_header import read_header
-from lethe_app.prompt.builder import Request, build_prompt
-from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.macros import MacroContext
 from tests.bench.report import arguments, show
@@ -20,13 +20,13 @@ from tests.bench.report import arguments, show
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 
 
-def request() -> Request:
+def request() -> PromptRequest:
     """A hundred exchanges of eighty words each, three notes, three hundred control tokens to look out for."""
     path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     template = ChatTemplate(read_header(path, tensors=False).text("tokenizer.chat_template"), moment=MOMENT)
     roles = ("user", "assistant")
-    return Request(
+    return PromptRequest(
         renderer=template,
         template_source="model",
         persona=Persona(name="Mira", bio="{{char}} is a navigator. " * 40),
@@ -36,8 +36,8 @@ def request() -> Request:
         history=[PromptTurn(roles[number % 2], f"{number} words " * 40) for number in range(201)],
         context=32_000,
         reply_reserve=512,
-        volatile=[Note("A note.")] * 3,
-        disarm=Disarmer([f"<|reserved_{number}|>" for number in range(300)]),
+        volatile=[PromptNote("A note.")] * 3,
+        disarm=ControlTokenFilter([f"<|reserved_{number}|>" for number in range(300)]),
     )
 
 

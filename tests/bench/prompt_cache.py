@@ -35,11 +35,11 @@ from lethe_app.domain.prompt import PromptTurn
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import ReuseOptions
 from lethe_app.llm.models import bundled
-from lethe_app.llm.protocol import ReadAhead
+from lethe_app.llm.protocol import Prefill
 from lethe_app.llm.tokenizer.counter import TokenCounter
-from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.macros import expand
-from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.sections import StableAdditions
 from lethe_app.services.chat.generation import WORTH_KEEPING
 from lethe_app.services.prompting.stable_prefix import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
@@ -162,12 +162,12 @@ class Otherwise:
         return [self._known[text] for text in texts]
 
 
-def without_rolling(extras: Extras) -> Extras:
+def without_rolling(extras: StableAdditions) -> StableAdditions:
     """Without what was said earlier in the present conversation, which only a history cut in blocks has."""
     return replace(extras, summaries=[text for text in extras.summaries if not text.startswith(PRESENT)])
 
 
-def noted(request: Request) -> list[PromptTurn]:
+def noted(request: PromptRequest) -> list[PromptTurn]:
     """What was brought up, as a turn."""
     texts = [note.text for note in request.volatile]
     title = f"{request.system.category_separator} {expand(request.system.memories_title, request.macro_context)}"
@@ -270,7 +270,7 @@ def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
     assert path is not None
     engine.load(path, options, lambda _fraction: None)
     try:
-        return [engine.read_ahead(ReadAhead(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
+        return [engine.read_ahead(Prefill(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
     finally:
         engine.close()
 

@@ -25,8 +25,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import Usage
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.services.events import Finished, ReplyText
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.events import ReplyFinished, ReplyText
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.bench.report import arguments, show
 
 CONTEXT, LONG, REPLY = 8192, 6000, 24
@@ -57,7 +57,7 @@ def lines() -> Iterator[str]:
 async def write(services: AppServices, wanted: int) -> ChatSession:
     """A conversation of so many tokens, as if it had been held."""
     session = await services.sessions.new("mira")
-    chats, length, talk = Chats(services._database), 0, lines()
+    chats, length, talk = SessionStore(services._database), 0, lines()
     while length < wanted:
         for role, name in ((Role.USER, "You"), (Role.ASSISTANT, "Mira")):
             text = next(talk)
@@ -74,7 +74,7 @@ async def spoken(services: AppServices, session: UUID, text: str) -> tuple[float
         async for event in events:
             if isinstance(event, ReplyText):
                 first = first or time.perf_counter() - began
-            elif isinstance(event, Finished):
+            elif isinstance(event, ReplyFinished):
                 usage = event.usage
     return first, usage
 

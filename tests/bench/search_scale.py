@@ -33,11 +33,11 @@ import psutil
 
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.vectors import store
 from lethe_app.retrieval.vectors.owner_views import vector_of
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.passages import Passages, Vectors
+from lethe_app.storage.index.passages import Passages, PassageVector
 from tests.bench.report import arguments, show
 
 SIZES, FULL = (100_000,), 200_000
@@ -113,7 +113,7 @@ async def fill(database: Database, size: int, clusters: int) -> None:
         await passages.set_vectors(
             EMBEDDER,
             [
-                Vectors(number, vector.tobytes(), BYTES[some].tobytes())
+                PassageVector(number, vector.tobytes(), BYTES[some].tobytes())
                 for number, vector, some in zip(numbers, stored, words, strict=True)
             ],
         )
@@ -129,8 +129,8 @@ class Given:
         return [self.meanings[text] for text in wanted]
 
 
-def opened(database: Database, folder: Path, given: Given) -> Recall:
-    return Recall(Passages(database), given.embed, EMBEDDER, folder=folder)
+def opened(database: Database, folder: Path, given: Given) -> MemoryIndex:
+    return MemoryIndex(Passages(database), given.embed, EMBEDDER, folder=folder)
 
 
 def memory() -> float:
@@ -195,7 +195,7 @@ async def ask(folder: Path, size: int, clusters: int) -> dict[str, float]:
     return figures
 
 
-async def searched(recall: Recall, questions: Sequence[tuple[str, TextEmbedding]]) -> dict[str, float]:
+async def searched(recall: MemoryIndex, questions: Sequence[tuple[str, TextEmbedding]]) -> dict[str, float]:
     taken = []
     for text, meaning in [*questions[:WARM_UP], *questions]:
         started = time.perf_counter()
@@ -214,7 +214,7 @@ def timed(work: Callable[[np.ndarray], object], given: Sequence[np.ndarray]) -> 
     return median(taken)
 
 
-async def inserted(recall: Recall, given: Given, clusters: int) -> float:
+async def inserted(recall: MemoryIndex, given: Given, clusters: int) -> float:
     """As chats bring them: a session at a time, its meaning soon after."""
     words = list(texts(10_000))[:INSERTED]
     fresh = [passage(5_000_000 + place, some) for place, some in enumerate(words)]

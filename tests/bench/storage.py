@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats import messages
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
 from tests.bench.report import arguments, show
@@ -49,7 +49,7 @@ async def measure() -> dict[str, float]:
     """In a database of its own."""
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "lethe.sqlite3")
-        chats = Chats(database)
+        chats = SessionStore(database)
         session = await chats.add_session(ChatSession(persona_id="long"))
         await chats.add_messages([said(session, number) for number in range(LONG)])
         await database.run(many_sessions)

@@ -21,7 +21,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import RecallWay, Recollection
+from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.paths import Paths
 from tests.bench._half_year import NOW, ORDINARY, REQUESTS, TALKS, Request
 from tests.bench.report import arguments, show
@@ -60,7 +60,7 @@ async def remembered(services: AppServices) -> dict[UUID, str]:
     return days
 
 
-def of_talks(found: list[Recollection], days: dict[UUID, str]) -> list[str]:
+def of_talks(found: list[RecalledMemory], days: dict[UUID, str]) -> list[str]:
     """The days of the conversations among what was found."""
     return [days[one.memory] for one in found if one.category is MemoryType.CHAT_SESSION and one.memory in days]
 

@@ -28,7 +28,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.services.events import Finished, ReplyText
+from lethe_app.services.events import ReplyFinished, ReplyText
 from lethe_app.storage.files.json_files import write_model
 from tests.bench.report import arguments, show
 
@@ -85,7 +85,7 @@ async def our_turn(services: AppServices, session: UUID, line: str) -> Measured:
             if isinstance(event, ReplyText):
                 last = time.perf_counter()
                 first = first or last
-            elif isinstance(event, Finished):
+            elif isinstance(event, ReplyFinished):
                 tokens = event.usage.reply_tokens
     return Measured(first - began, (tokens - 1) / (last - first))
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from random import Random
 from uuid import UUID
 
-from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
@@ -57,8 +57,8 @@ def main() -> None:
     wanted = arguments(__doc__)
     random = Random(1)
     world, keys = book(random)
-    builds = [Lore([world]).build_seconds * 1000 for _ in range(3)]
-    lore = Lore([world])
+    builds = [LoreIndex([world]).build_seconds * 1000 for _ in range(3)]
+    lore = LoreIndex([world])
     turn = EvaluationTurn("turn", 1, MESSAGES, datetime.now(UTC), "seed")
     fresh, again, fired = [], [], 0
     gc.collect()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import Blocked, Evaluation, EvaluationTurn, Fired, LoreLimits
+from lethe_app.brain.lore.evaluation import ActivatedEntry, BlockedEntry, Evaluation, EvaluationTurn, LoreLimits
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -43,10 +43,10 @@ def wake(
     at: EvaluationTurn | None = None,
     state: LoreState | None = None,
     limits: LoreLimits | None = None,
-    lore: Lore | None = None,
+    lore: LoreIndex | None = None,
 ) -> Evaluation:
     heard = window(said) if isinstance(said, str) else said
-    return evaluate(lore or Lore(worlds), heard, state or LoreState(), at or turn(), limits)
+    return evaluate(lore or LoreIndex(worlds), heard, state or LoreState(), at or turn(), limits)
 
 
 def names(evaluation: Evaluation) -> list[str]:
@@ -57,11 +57,11 @@ def reasons(evaluation: Evaluation) -> dict[str, str]:
     return {blocked.entry.name: blocked.why.value for blocked in evaluation.blocked}
 
 
-def one(evaluation: Evaluation) -> Fired:
+def one(evaluation: Evaluation) -> ActivatedEntry:
     (fired,) = evaluation.fired
     return fired
 
 
-def the_block(evaluation: Evaluation) -> Blocked:
+def the_block(evaluation: Evaluation) -> BlockedEntry:
     (blocked,) = evaluation.blocked
     return blocked

@@ -8,7 +8,7 @@ import pytest
 
 from lethe_app.cli.tool_permission import ask_permission
 from lethe_app.domain.tools import PermissionAnswer, ToolCall
-from lethe_app.services.events import AskTool
+from lethe_app.services.events import ToolPermissionRequested
 
 
 class Typed:
@@ -19,9 +19,9 @@ class Typed:
         return self._line
 
 
-def question(about: str = "") -> AskTool:
+def question(about: str = "") -> ToolPermissionRequested:
     call = ToolCall(name="web_search", arguments={"query": "lemons"})
-    return AskTool(call, "search the internet", "Mira", about, asyncio.get_running_loop().create_future())
+    return ToolPermissionRequested(call, "search the internet", "Mira", about, asyncio.get_running_loop().create_future())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.domain.bundle import VERSION, Bundle, Conversation, Forgotten, KeptMessage, KeptMind, KeptSession, Manifest, Past
+from lethe_app.domain.bundle import (
+    VERSION,
+    Bundle,
+    BundledConversation,
+    BundledMessage,
+    BundledMind,
+    BundledSession,
+    ForgottenFact,
+    Manifest,
+    PersonaHistory,
+)
 from lethe_app.domain.chat import Alternative, ChatSession, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
@@ -34,21 +44,21 @@ def bundles(draw: st.DrawFn) -> Bundle:
     talks = []
     for _ in range(draw(st.integers(0, 2))):
         talk = ChatSession(persona_id="mira", name=draw(TEXTS), content=draw(TEXTS))
-        said: list[KeptMessage] = []
+        said: list[BundledMessage] = []
         for _ in range(draw(st.integers(0, 5))):
             above = draw(st.sampled_from([None, *(one.id for one in said)]))
             wordings = [Alternative(content=draw(TEXTS), thinking=draw(TEXTS)) for _ in range(draw(st.integers(1, 3)))]
             own = {"hidden": draw(st.booleans()), "note": draw(TEXTS), "alternatives": wordings}
-            said.append(KeptMessage(session_id=talk.guid, parent_id=above, role=draw(st.sampled_from(Role)), **own))
-        talks.append(Conversation(KeptSession(session=talk, scratch={draw(TEXTS): draw(TEXTS)}), said))
+            said.append(BundledMessage(session_id=talk.guid, parent_id=above, role=draw(st.sampled_from(Role)), **own))
+        talks.append(BundledConversation(BundledSession(session=talk, scratch={draw(TEXTS): draw(TEXTS)}), said))
     entry = WorldEntry(name=draw(TEXTS), content=draw(TEXTS))
-    past = Past(
+    past = PersonaHistory(
         memories=[MemoryUnit(name=draw(TEXTS), content=draw(TEXTS))],
         facts=[ExtractedFact(fact=draw(TEXTS.filter(bool)))],
-        forgotten=[Forgotten(digest="d1e5")],
+        forgotten=[ForgottenFact(digest="d1e5")],
         conversations=talks,
         notebooks={"fog": draw(TEXTS).replace("\r\n", "\n").lstrip("\ufeff")},
-        mind=KeptMind(goal_request=draw(TEXTS), mood=draw(st.sampled_from([None, MOOD]))),
+        mind=BundledMind(goal_request=draw(TEXTS), mood=draw(st.sampled_from([None, MOOD]))),
     )
     persona = Persona(name=draw(TEXTS.filter(bool)), bio=draw(TEXTS), worlds=["harbour"])
     return Bundle(MANIFEST, persona, png(), ".png", {"harbour": World(name="Harbour", entries=[entry])}, past)

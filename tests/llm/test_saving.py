@@ -11,7 +11,7 @@ import pytest
 from lethe_app.domain.model import StopReason
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.request_queue import priority_of
-from lethe_app.llm.protocol import Keep, KeptAt, RequestPriority
+from lethe_app.llm.protocol import RequestPriority, SaveState, StateLocation
 from tests.llm.engines.test_background_jobs import TITLE, begun, hear, load
 
 LONG = "word " * 900
@@ -25,15 +25,15 @@ async def client() -> AsyncIterator[ModelClient]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> KeptAt:
-    return KeptAt(tmp_path / "states", "anna-1", 1 << 30)
+def place(tmp_path: Path) -> StateLocation:
+    return StateLocation(tmp_path / "states", "anna-1", 1 << 30)
 
 
-def kept(place: KeptAt) -> list[str]:
+def kept(place: StateLocation) -> list[str]:
     return [path.name for path in place.folder.glob("*")]
 
 
-async def test_with_nothing_loaded_there_is_nothing_to_keep_or_forget(client: ModelClient, place: KeptAt):
+async def test_with_nothing_loaded_there_is_nothing_to_keep_or_forget(client: ModelClient, place: StateLocation):
     await client.save_state(time_limit=1)
     await client.delete_states(place.folder, "")
 
@@ -41,7 +41,7 @@ async def test_with_nothing_loaded_there_is_nothing_to_keep_or_forget(client: Mo
 
 
 async def test_what_was_read_is_on_the_disk_when_parting_is_done(
-    client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]
+    client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]
 ):
     await load(client, echo_model())
     await client.read_ahead(LONG, kept_at=place)
@@ -51,7 +51,7 @@ async def test_what_was_read_is_on_the_disk_when_parting_is_done(
     assert len(kept(place)) == 1
 
 
-async def test_what_has_no_place_is_kept_nowhere(client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]):
+async def test_what_has_no_place_is_kept_nowhere(client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]):
     await load(client, echo_model())
     await client.read_ahead(LONG, kept_at=place)
     await client.save_state(time_limit=10)
@@ -63,7 +63,7 @@ async def test_what_has_no_place_is_kept_nowhere(client: ModelClient, place: Kep
     assert kept(place) == []
 
 
-async def test_parting_does_not_wait_for_quiet_work(client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]):
+async def test_parting_does_not_wait_for_quiet_work(client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]):
     await load(client, echo_model(answers=["word " * 500], delay=0.05))
     await client.read_ahead(LONG, kept_at=place)
     quiet = await begun(client, "work", schema=TITLE)
@@ -75,7 +75,9 @@ async def test_parting_does_not_wait_for_quiet_work(client: ModelClient, place: 
     assert len(kept(place)) == 1
 
 
-async def test_parting_is_given_up_when_it_takes_too_long(client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]):
+async def test_parting_is_given_up_when_it_takes_too_long(
+    client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]
+):
     await load(client, echo_model("word " * 100, delay=0.02))
     await client.read_ahead(LONG, kept_at=place)
     speaking = asyncio.create_task(hear(client, LONG, kept_at=place))
@@ -90,7 +92,7 @@ async def test_parting_is_given_up_when_it_takes_too_long(client: ModelClient, p
     assert kept(place) == []
 
 
-async def test_forgetting_does_not_wait_for_a_reply(client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]):
+async def test_forgetting_does_not_wait_for_a_reply(client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]):
     await load(client, echo_model("word " * 100, delay=0.02))
     await client.read_ahead(LONG, kept_at=place)
     await client.save_state(time_limit=10)
@@ -107,9 +109,9 @@ async def test_forgetting_does_not_wait_for_a_reply(client: ModelClient, place: 
 
 
 async def test_another_conversation_has_the_one_before_put_away(
-    client: ModelClient, place: KeptAt, echo_model: Callable[..., Path]
+    client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]
 ):
-    other = KeptAt(place.folder, "bela-2", place.limit)
+    other = StateLocation(place.folder, "bela-2", place.limit)
     await load(client, echo_model())
     await client.read_ahead(LONG, kept_at=place)
     await client.read_ahead(LONG.upper(), kept_at=other)
@@ -120,5 +122,5 @@ async def test_another_conversation_has_the_one_before_put_away(
 
 
 def test_only_parting_goes_before_quiet_work():
-    assert priority_of(Keep(1, 1)) is RequestPriority.QUIET
-    assert priority_of(Keep(1, 1, parting=True)) is RequestPriority.CHAT
+    assert priority_of(SaveState(1, 1)) is RequestPriority.QUIET
+    assert priority_of(SaveState(1, 1, parting=True)) is RequestPriority.CHAT

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from lethe_app.config.settings import Settings
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.prompt import budget
-from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, Demand, cut_history, plan_budget
+from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, TokenDemand, cut_history, plan_budget
 
 
 def demand(
     history: list[int], cut: int = 0, limit: int = 900, fixed: int = 100, message: int = 0, **items: list[int]
-) -> Demand:
+) -> TokenDemand:
     named = {PromptPart[name.upper()]: sizes for name, sizes in items.items()}
-    return Demand(limit, 1000, fixed, named, history, cut, message=message)
+    return TokenDemand(limit, 1000, fixed, named, history, cut, message=message)
 
 
 def test_all_of_it_is_kept_when_it_fits():
@@ -110,7 +110,7 @@ def test_what_stands_in_the_system_prompt_is_the_same_whatever_is_said_in_a_turn
     """A message of a few words more would else have the whole conversation read again, and so would the next one."""
     named = dict(zip(CAPS, items, strict=True))
     kept = [
-        plan_budget(Demand(900, 1000, fixed, named | {PromptPart.MEMORIES: brought}, history, message=message)).kept
+        plan_budget(TokenDemand(900, 1000, fixed, named | {PromptPart.MEMORIES: brought}, history, message=message)).kept
         for message, history, brought in turns
     ]
 
@@ -135,7 +135,7 @@ def test_a_message_longer_than_expected_takes_room_from_what_is_known():
 def test_the_plan_fits_unless_the_fixed_part_does_not(
     history: list[int], cut: int, fixed: int, message: int, items: list[list[int]]
 ):
-    wish = Demand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut, message=message)
+    wish = TokenDemand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut, message=message)
     fixed += message
 
     chosen = plan_budget(wish)

@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Note, Prompt, PromptTurn
+from lethe_app.domain.prompt import Prompt, PromptNote, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.llm.tokenizer.counter import TokenCounter
-from lethe_app.prompt.builder import Request, build_prompt
-from lethe_app.prompt.control_tokens import JOINER, Disarmer
+from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
-from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.sections import StableAdditions
 from tests.prompt.test_builder import ADA, MOMENT, RENDERERS, Count, request
 
 CONTROL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
@@ -32,7 +32,7 @@ TRICKY = ("", " ", "\n\n", "🜁🜂🜃", "見る", "é́́", "{{user}}", "{{ra
 texts = st.lists(st.sampled_from((*TRICKY, "the harbour at night", "yes")), max_size=20).map(" ".join)
 notes = st.lists(
     st.builds(
-        Note,
+        PromptNote,
         text=texts,
         role=st.sampled_from(("system", "system", "system", "user", "assistant")),
         order=st.integers(0, 200),
@@ -50,7 +50,7 @@ wishes = st.fixed_dictionaries({
     "thinking": st.booleans(),
     "volatile": notes,
 })  # fmt: skip
-extras = st.builds(Extras, *(st.lists(texts, max_size=4) for _ in range(3)))
+extras = st.builds(StableAdditions, *(st.lists(texts, max_size=4) for _ in range(3)))
 
 
 class Starter:
@@ -74,10 +74,10 @@ def starter(starter_model: Path) -> Starter:
 
 def words(text: str) -> str:
     """As they stand in a prompt; some formats trim them."""
-    return Disarmer(CONTROL)(text).strip()
+    return ControlTokenFilter(CONTROL)(text).strip()
 
 
-async def holds(made: Request, prompt: Prompt, count: object, newest: str) -> None:
+async def holds(made: PromptRequest, prompt: Prompt, count: object, newest: str) -> None:
     """The promise."""
     (tokens,) = await count([prompt.text])  # type: ignore[operator]
     assert tokens == prompt.receipt.prompt_tokens <= made.context - made.reply_reserve
@@ -87,9 +87,9 @@ async def holds(made: Request, prompt: Prompt, count: object, newest: str) -> No
         assert control not in prompt.text
 
 
-async def least(made: Request, count: object) -> int:
+async def least(made: PromptRequest, count: object) -> int:
     """Tokens of the same prompt with nothing in it that may be left out."""
-    bare = replace(made, history=made.history[-1:], volatile=(), extras=Extras(), context=200_000, reply_reserve=0)
+    bare = replace(made, history=made.history[-1:], volatile=(), extras=StableAdditions(), context=200_000, reply_reserve=0)
     persona = ADA.model_copy(update={"example_dialogs": []})
     return (await build_prompt(replace(bare, persona=persona), count)).receipt.prompt_tokens  # type: ignore[arg-type]
 
@@ -97,10 +97,10 @@ async def least(made: Request, count: object) -> int:
 @given(past=pasts, newest=texts.filter(str.strip), wanted=wishes, extra=extras)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_the_message_is_there(
-    starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: Extras
+    starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: StableAdditions
 ):
     history = [*(PromptTurn(role, text) for role, text in past), PromptTurn("user", newest)]
-    made = request(history, renderer=starter.template, extras=extra, disarm=Disarmer(CONTROL), **wanted)
+    made = request(history, renderer=starter.template, extras=extra, disarm=ControlTokenFilter(CONTROL), **wanted)
 
     try:
         prompt = await build_prompt(made, starter)
@@ -119,14 +119,14 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
 )
 @settings(max_examples=40)
 async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_promise(
-    name: str, said: list[tuple[str, str, list[Note]]], wanted: dict[str, object], more: str
+    name: str, said: list[tuple[str, str, list[PromptNote]]], wanted: dict[str, object], more: str
 ):
     history: list[PromptTurn] = []
     cut, count = 0, Count()
     for asked, reply, brought in said:
         history.append(PromptTurn("user", asked))
         tail = [] if not more else [PromptTurn("assistant", reply)]
-        made = request([*history, *tail], renderer=RENDERERS[name], disarm=Disarmer(CONTROL), previous_cut=cut,
+        made = request([*history, *tail], renderer=RENDERERS[name], disarm=ControlTokenFilter(CONTROL), previous_cut=cut,
                        **(wanted | {"volatile": brought, "continue_last": more == "continued"}))  # fmt: skip
         try:
             prompt = await build_prompt(made, count)
@@ -140,9 +140,9 @@ async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_pro
         history.append(PromptTurn("assistant", reply))
 
 
-async def fixed(made: Request, count: Count, tail: Sequence[PromptTurn]) -> int:
+async def fixed(made: PromptRequest, count: Count, tail: Sequence[PromptTurn]) -> int:
     newest = [turn for turn in made.history if turn.role == "user"][-1:]
-    bare = replace(made, history=[*newest, *tail], volatile=(), extras=Extras(), previous_cut=0, context=200_000)
+    bare = replace(made, history=[*newest, *tail], volatile=(), extras=StableAdditions(), previous_cut=0, context=200_000)
     persona = ADA.model_copy(update={"example_dialogs": []})
     return (await build_prompt(replace(bare, persona=persona), count)).receipt.prompt_tokens
 
@@ -150,7 +150,7 @@ async def fixed(made: Request, count: Count, tail: Sequence[PromptTurn]) -> int:
 @given(text=texts.filter(str.strip))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_what_people_write_is_never_taken_for_the_end_of_what_they_write(starter: Starter, text: str):
-    made = request([PromptTurn("user", text)], renderer=starter.template, disarm=Disarmer(CONTROL), context=60_000)
+    made = request([PromptTurn("user", text)], renderer=starter.template, disarm=ControlTokenFilter(CONTROL), context=60_000)
 
     prompt = await build_prompt(made, starter)
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import CutKind, Note, Prompt, PromptCut, PromptPart, PromptTurn
+from lethe_app.domain.prompt import CutReason, Prompt, PromptCut, PromptNote, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.builder import Request, build_prompt
-from lethe_app.prompt.control_tokens import JOINER, Disarmer
+from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.macros import MacroContext
-from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.sections import StableAdditions
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
@@ -51,8 +51,8 @@ class Count:
         return [len(TOKEN.findall(text)) for text in texts]
 
 
-def request(history: Sequence[PromptTurn], **values: object) -> Request:
-    usual = Request(
+def request(history: Sequence[PromptTurn], **values: object) -> PromptRequest:
+    usual = PromptRequest(
         renderer=CHATML,
         template_source="model",
         persona=ADA,
@@ -81,7 +81,7 @@ async def test_the_layout_is_stable_head_then_history_then_notes_then_the_messag
     ]
 
     prompt = await build_prompt(
-        request(history, volatile=[Note("{{user}} likes tea.")], extras=Extras(facts=["Ben is late."])), Count()
+        request(history, volatile=[PromptNote("{{user}} likes tea.")], extras=StableAdditions(facts=["Ben is late."])), Count()
     )
 
     assert prompt.text == (
@@ -96,9 +96,9 @@ async def test_the_layout_is_stable_head_then_history_then_notes_then_the_messag
 async def test_the_receipt_accounts_for_every_token():
     count = Count()
 
-    extras = Extras(world=["An isle."], summaries=["Before."], facts=["Late."])
+    extras = StableAdditions(world=["An isle."], summaries=["Before."], facts=["Late."])
 
-    prompt = await build_prompt(request(talk(5), volatile=[Note("A note.")], extras=extras), count)
+    prompt = await build_prompt(request(talk(5), volatile=[PromptNote("A note.")], extras=extras), count)
 
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
@@ -137,32 +137,32 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
 
 
 async def test_what_was_cut_is_said_in_the_receipt():
-    prompt = await build_prompt(request(talk(301), volatile=[Note("long " * 900), Note("short")]), Count())
+    prompt = await build_prompt(request(talk(301), volatile=[PromptNote("long " * 900), PromptNote("short")]), Count())
 
     shares = {share.part: share for share in prompt.receipt.shares}
     assert shares[PromptPart.HISTORY].cut_tokens > 1000
     (oldest,) = shares[PromptPart.HISTORY].cuts
-    assert (oldest.kind, oldest.lost) == (CutKind.OLDEST, prompt.receipt.dropped_messages)
-    assert shares[PromptPart.MEMORIES].cuts == (PromptCut(CutKind.CAPPED, 1, 2, 0.2),)
+    assert (oldest.kind, oldest.lost) == (CutReason.OLDEST, prompt.receipt.dropped_messages)
+    assert shares[PromptPart.MEMORIES].cuts == (PromptCut(CutReason.CAPPED, 1, 2, 0.2),)
     assert prompt.receipt.dropped_messages > 100
 
 
 async def test_what_had_no_room_is_told_from_what_is_over_its_part():
-    notes = [Note("long " * 900), *(Note("memory " * 90) for _ in range(3))]
+    notes = [PromptNote("long " * 900), *(PromptNote("memory " * 90) for _ in range(3))]
     tight = await build_prompt(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
     none = await build_prompt(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
 
     (some,) = [share.cuts for share in tight.receipt.shares if share.part is PromptPart.MEMORIES]
     (all_,) = [share.cuts for share in none.receipt.shares if share.part is PromptPart.MEMORIES]
-    assert some == (PromptCut(CutKind.CAPPED, 2, 4, 0.2, no_space=1),)
-    assert all_ == (PromptCut(CutKind.NO_SPACE, 3, 3),)
+    assert some == (PromptCut(CutReason.CAPPED, 2, 4, 0.2, no_space=1),)
+    assert all_ == (PromptCut(CutReason.NO_SPACE, 3, 3),)
 
 
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
     prompt = await build_prompt(request(talk(5), earlier=120), Count())
 
     (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
-    assert cuts == (PromptCut(CutKind.SUMMARISED, 120),)
+    assert cuts == (PromptCut(CutReason.SUMMARISED, 120),)
 
 
 async def test_a_message_that_cannot_fit_is_refused_with_sizes():
@@ -182,7 +182,7 @@ async def test_a_context_that_is_all_reserved_is_refused():
 async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
     history = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Well."), PromptTurn("user", "")]
 
-    prompt = await build_prompt(request(history, volatile=[Note("A note.")]), Count())
+    prompt = await build_prompt(request(history, volatile=[PromptNote("A note.")]), Count())
 
     asked = "A note.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n"
     assert prompt.text.endswith(asked + "<|im_start|>assistant\nWell.<|im_end|>\n<|im_start|>assistant\n")
@@ -191,7 +191,7 @@ async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
 async def test_a_greeting_alone_and_nothing_at_all_can_be_answered():
     for history in ([PromptTurn("assistant", "Welcome.")], []):
         for renderer in RENDERERS.values():
-            prompt = await build_prompt(request(history, renderer=renderer, volatile=[Note("A note.")]), Count())
+            prompt = await build_prompt(request(history, renderer=renderer, volatile=[PromptNote("A note.")]), Count())
             assert "A note." in prompt.text
             assert all(turn.content in prompt.text for turn in history)
 
@@ -201,7 +201,7 @@ async def test_a_reply_is_continued_where_it_stopped():
 
     for renderer in RENDERERS.values():
         prompt = await build_prompt(
-            request(history, renderer=renderer, continue_last=True, volatile=[Note("A note.")]), Count()
+            request(history, renderer=renderer, continue_last=True, volatile=[PromptNote("A note.")]), Count()
         )
         assert prompt.text.endswith("Once upon ")
         assert prompt.text.index("A note.") < prompt.text.index("Hello.")
@@ -210,7 +210,7 @@ async def test_a_reply_is_continued_where_it_stopped():
 
 async def test_control_tokens_in_what_people_write_are_disarmed():
     evil = ADA.model_copy(update={"bio": "x<|im_end|>y"})
-    values = {"persona": evil, "volatile": [Note("<|im_end|>")], "disarm": Disarmer(("<|im_end|>",))}
+    values = {"persona": evil, "volatile": [PromptNote("<|im_end|>")], "disarm": ControlTokenFilter(("<|im_end|>",))}
 
     prompt = await build_prompt(request([PromptTurn("assistant", "a<|im_end|>"), PromptTurn("user", "b")], **values), Count())
 
@@ -271,8 +271,8 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     made = request(
         history,
         renderer=renderer,
-        volatile=[Note(text) for text in volatile],
-        extras=Extras(*extras),
+        volatile=[PromptNote(text) for text in volatile],
+        extras=StableAdditions(*extras),
         context=context,
         reply_reserve=reserve,
         previous_cut=cut,
@@ -282,7 +282,9 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     try:
         prompt = await build_prompt(made, count)
     except PromptTooLong:
-        bare = await build_prompt(replace(made, history=history[-1:], volatile=(), extras=Extras(), context=10_000), Count())
+        bare = await build_prompt(
+            replace(made, history=history[-1:], volatile=(), extras=StableAdditions(), context=10_000), Count()
+        )
         assert bare.receipt.prompt_tokens + 40 > context - reserve
         return
 

@@ -9,11 +9,11 @@ import pytest
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import CacheMiss, Cost, Note, Prompt, PromptTurn
+from lethe_app.domain.prompt import CacheMiss, PrefillCost, Prompt, PromptNote, PromptTurn
 from lethe_app.prompt import cache_cost
-from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.macros import MacroContext
-from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.sections import StableAdditions
 from tests.prompt.test_spans import ADA, BEN, MOMENT, PRESET, RENDERERS
 
 LATE, SYSTEM, DEPTH = PromptLayout.LATE, PromptLayout.SYSTEM, PromptLayout.DEPTH
@@ -35,12 +35,12 @@ async def made(
     history: Sequence[PromptTurn],
     notes: Sequence[str] = (),
     layout: PromptLayout = LATE,
-    extras: Extras | None = None,
+    extras: StableAdditions | None = None,
     persona: Persona = ADA,
     system: SystemPreset = PRESET,
     renderer: str = "chatml",
 ) -> Prompt:
-    request = Request(
+    request = PromptRequest(
         renderer=RENDERERS[renderer],
         template_source="model",
         persona=persona,
@@ -50,14 +50,14 @@ async def made(
         history=history,
         context=50_000,
         reply_reserve=200,
-        extras=extras or Extras(),
-        volatile=[Note(text, depth=2) for text in notes],
+        extras=extras or StableAdditions(),
+        volatile=[PromptNote(text, depth=2) for text in notes],
         layout=layout,
     )
     return await build_prompt(request, letters)
 
 
-def read_again(before: Prompt, after: Prompt, said: str = SAID) -> Cost:
+def read_again(before: Prompt, after: Prompt, said: str = SAID) -> PrefillCost:
     """As a cache that keeps only the common beginning has it, a token being a letter."""
     known = 0
     story = before.text + said
@@ -107,7 +107,7 @@ async def test_late_is_cheaper_than_the_system_prompt():
 
 
 async def test_an_entry_that_asks_for_the_system_prompt_has_its_price_told():
-    before, after = await made(FIRST), await made(SECOND, extras=Extras(world=["Velm is an island."]))
+    before, after = await made(FIRST), await made(SECOND, extras=StableAdditions(world=["Velm is an island."]))
 
     assert read_again(before, after).reason is CacheMiss.WORLD
 
@@ -115,25 +115,26 @@ async def test_an_entry_that_asks_for_the_system_prompt_has_its_price_told():
 async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
     before = await made(SECOND)
     after = await made(
-        [*SECOND[2:], PromptTurn("assistant", "Why?"), PromptTurn("user", "Wind.")], extras=Extras(summaries=["They met."])
+        [*SECOND[2:], PromptTurn("assistant", "Why?"), PromptTurn("user", "Wind.")],
+        extras=StableAdditions(summaries=["They met."]),
     )
 
     assert read_again(before, after, "Why?").reason is CacheMiss.MESSAGES_LEFT
 
 
 async def test_other_changes_are_named():
-    before = await made(FIRST, extras=Extras(summaries=["They met."], facts=["Ben sails."]))
+    before = await made(FIRST, extras=StableAdditions(summaries=["They met."], facts=["Ben sails."]))
 
     async def why(*history: PromptTurn, **values: object) -> tuple[CacheMiss | None, str]:
-        extras = values.pop("extras", Extras(summaries=["They met."], facts=["Ben sails."]))
+        extras = values.pop("extras", StableAdditions(summaries=["They met."], facts=["Ben sails."]))
         after = await made(history or SECOND, extras=extras, **values)  # type: ignore[arg-type]
         cost = read_again(before, after)
         return cost.reason, cost.part
 
     assert await why(persona=ADA.model_copy(update={"bio": "Burnt the lighthouse."})) == (CacheMiss.PART, "persona")
-    fell_out = Extras(summaries=["They fell out."], facts=["Ben sails."])
+    fell_out = StableAdditions(summaries=["They fell out."], facts=["Ben sails."])
     assert await why(extras=fell_out) == (CacheMiss.SUMMARIES, "")
-    assert await why(extras=Extras(summaries=["They met."], facts=["Ben drowned."])) == (CacheMiss.FACTS, "")
+    assert await why(extras=StableAdditions(summaries=["They met."], facts=["Ben drowned."])) == (CacheMiss.FACTS, "")
     assert await why(SECOND[0], PromptTurn("user", "Good evening."), *SECOND[2:]) == (CacheMiss.MESSAGE_EDITED, "")
 
 

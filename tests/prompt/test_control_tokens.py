@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.prompt.control_tokens import JOINER, Disarmer
+from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 
 TOKENS = ("<|im_start|>", "<|im_end|>", "</s>", "[INST]", "<|im_end|>x", "|><|", "\n", "x")
-DISARM = Disarmer(TOKENS)
+DISARM = ControlTokenFilter(TOKENS)
 
 
 def test_a_control_token_is_broken_up_invisibly():
@@ -22,7 +22,7 @@ def test_ordinary_text_is_left_as_it_is():
 
 
 def test_a_model_without_control_tokens_changes_nothing():
-    assert Disarmer(())("<|im_end|>") == "<|im_end|>"
+    assert ControlTokenFilter(())("<|im_end|>") == "<|im_end|>"
 
 
 @given(st.lists(st.sampled_from([*TOKENS, "<", "|", "im_end", ">", "[", "INST]", " "])).map("".join))
@@ -34,7 +34,9 @@ def test_no_control_token_is_left_whatever_is_glued_together(text: str):
 
 
 def test_ordinary_text_is_left_alone_by_a_large_vocabulary():
-    disarm = Disarmer([*(f"<unused{number}>" for number in range(6000)), *(f"<|reserved_{number}|>" for number in range(500))])
+    disarm = ControlTokenFilter(
+        [*(f"<unused{number}>" for number in range(6000)), *(f"<|reserved_{number}|>" for number in range(500))]
+    )
     text = "It was a dark night, and <i>she</i> did not know. " * 2000
 
     assert disarm(text) == text

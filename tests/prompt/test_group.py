@@ -10,11 +10,11 @@ import pytest
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn
-from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.domain.prompt import Prompt, PromptNote, PromptPart, PromptTurn
+from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.group import join_names
 from lethe_app.prompt.macros import MacroContext
-from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.sections import StableAdditions
 from tests.prompt.test_spans import BEN, MOMENT, PRESET, RENDERERS, count
 
 ADA = Persona(name="Ada", bio="{{char}} keeps the lighthouse, {{user}} knows.", scenario="A storm.", example_dialogs=["Short."])
@@ -28,7 +28,7 @@ ASKED = PromptTurn("user", "Who lit the lamp?", "Ben")
 
 
 async def turn(speaker: Persona, history: Sequence[PromptTurn], renderer: str = "chatml", **values: object) -> Prompt:
-    request = Request(
+    request = PromptRequest(
         renderer=RENDERERS[renderer],
         template_source="model",
         persona=speaker,
@@ -38,8 +38,8 @@ async def turn(speaker: Persona, history: Sequence[PromptTurn], renderer: str = 
         history=history,
         context=5000,
         reply_reserve=200,
-        extras=Extras(summaries=["They met."]),
-        volatile=[Note(f"{speaker.name} thinks of rain.")],
+        extras=StableAdditions(summaries=["They met."]),
+        volatile=[PromptNote(f"{speaker.name} thinks of rain.")],
         group=(ADA, BO),
     )
     return await build_prompt(replace(request, **values), count)  # type: ignore[arg-type]

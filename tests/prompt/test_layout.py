@@ -9,15 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Note, PromptPart, PromptSpan, PromptTurn
-from lethe_app.prompt.layout import Pieces, arrange_turns
+from lethe_app.domain.prompt import PromptNote, PromptPart, PromptSpan, PromptTurn
+from lethe_app.prompt.layout import PromptPieces, arrange_turns
 
 OLD = [PromptTurn("assistant", "Welcome."), PromptTurn("user", "Hello."), PromptTurn("assistant", "Sit down.")]
-NOTES = [Note("far", depth=3), Note("near", order=200), Note("nearer still", order=300), Note("said", role="assistant")]
-PIECES = Pieces([PromptSpan(PromptPart.SYSTEM, "You are Ada.")], OLD, [PromptTurn("user", "Thanks.")], NOTES, "# Now")
+NOTES = [
+    PromptNote("far", depth=3),
+    PromptNote("near", order=200),
+    PromptNote("nearer still", order=300),
+    PromptNote("said", role="assistant"),
+]
+PIECES = PromptPieces([PromptSpan(PromptPart.SYSTEM, "You are Ada.")], OLD, [PromptTurn("user", "Thanks.")], NOTES, "# Now")
 
 
-def contents(layout: PromptLayout, pieces: Pieces = PIECES) -> list[str]:
+def contents(layout: PromptLayout, pieces: PromptPieces = PIECES) -> list[str]:
     return [one.to_turn.content for one in arrange_turns(layout, pieces)]
 
 
@@ -40,7 +45,7 @@ def test_at_depth_each_stands_so_many_messages_up():
 
 
 def test_a_depth_beyond_the_history_is_its_beginning():
-    deep = replace(PIECES, notes=[Note("deep", depth=99)])
+    deep = replace(PIECES, notes=[PromptNote("deep", depth=99)])
     assert contents(PromptLayout.DEPTH, deep)[:2] == ["You are Ada.", "# Now\ndeep"]
 
 
@@ -71,13 +76,13 @@ def test_every_word_knows_its_part(layout: PromptLayout):
 
 @given(
     st.sampled_from(list(PromptLayout)),
-    st.lists(st.builds(Note, st.text("ab", min_size=1), depth=st.integers(0, 9), order=st.integers(0, 5)), max_size=6),
+    st.lists(st.builds(PromptNote, st.text("ab", min_size=1), depth=st.integers(0, 9), order=st.integers(0, 5)), max_size=6),
     st.integers(0, 5),
 )
-def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes: list[Note], messages: int):
+def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes: list[PromptNote], messages: int):
     old = [PromptTurn("user" if place % 2 else "assistant", f"m{place}") for place in range(messages)]
     head = [PromptSpan(PromptPart.SYSTEM, "head")]
-    turns = [one.to_turn for one in arrange_turns(layout, Pieces(head, old, [PromptTurn("user", "last")], notes, ""))]
+    turns = [one.to_turn for one in arrange_turns(layout, PromptPieces(head, old, [PromptTurn("user", "last")], notes, ""))]
     text = "\n".join(turn.content for turn in turns)
     assert sorted(text.replace("\n\n", "\n").split("\n")) == sorted(
         ["head", "last", *(turn.content for turn in old), *(note.text for note in notes)]

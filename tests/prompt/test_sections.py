@@ -6,7 +6,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.prompt.macros import MacroContext
-from lethe_app.prompt.sections import Compiled, Extras, compile_system
+from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
 
 SCENE = MacroContext(user="Ben", char="Ada", moment=datetime(2026, 3, 1, tzinfo=UTC))
 PRESET = SystemPreset(
@@ -27,13 +27,15 @@ ADA = Persona(
     self_edit_field="I wait.",
 )
 BEN = Persona(name="Ben", is_user=True, bio="Sails.")
-EXTRAS = Extras(world=["The isle of Skye."], summaries=["Second talk.", "First talk."], facts=["Ben is afraid of heights."])
+EXTRAS = StableAdditions(
+    world=["The isle of Skye."], summaries=["Second talk.", "First talk."], facts=["Ben is afraid of heights."]
+)
 ALL = {PromptPart.STYLE: (0, 1), PromptPart.WORLD: (0,), PromptPart.SUMMARIES: (0, 1), PromptPart.FACTS: (0,)}
 
 
 def compiled(
-    preset: SystemPreset = PRESET, persona: Persona = ADA, scene: MacroContext = SCENE, extras: Extras = EXTRAS
-) -> Compiled:
+    preset: SystemPreset = PRESET, persona: Persona = ADA, scene: MacroContext = SCENE, extras: StableAdditions = EXTRAS
+) -> CompiledSystemPrompt:
     return compile_system(preset, persona, BEN, scene, extras)
 
 
@@ -55,7 +57,7 @@ def test_every_stretch_knows_its_part():
 
 
 def test_what_is_empty_or_left_out_leaves_no_title():
-    bare = compiled(persona=Persona(name="Ada", bio="Keeps a lighthouse."), extras=Extras())
+    bare = compiled(persona=Persona(name="Ada", bio="Keeps a lighthouse."), extras=StableAdditions())
 
     assert bare.render({}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
     assert "# World" not in compiled().render(ALL | {PromptPart.WORLD: ()})
@@ -92,6 +94,6 @@ def test_a_personas_own_prompt_replaces_the_presets_and_keeps_the_bios():
 
 
 def test_items_are_kept_in_their_own_order_and_sessions_oldest_first():
-    text = compiled(extras=Extras(summaries=["Third.", "Second.", "First."])).render({PromptPart.SUMMARIES: (0, 1)})
+    text = compiled(extras=StableAdditions(summaries=["Third.", "Second.", "First."])).render({PromptPart.SUMMARIES: (0, 1)})
 
     assert text.endswith("Second.\n\nThird.")

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptSpan, PromptTurn
-from lethe_app.prompt.builder import Request, build_prompt
-from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.domain.prompt import Prompt, PromptNote, PromptPart, PromptSpan, PromptTurn
+from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.layout import place_turns
 from lethe_app.prompt.macros import MacroContext
-from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.sections import StableAdditions
 from lethe_app.prompt.spans import join_spans, label_spans, rewrite_spans, slice_spans
 from tests.prompt import templates
 
@@ -41,7 +41,7 @@ ADA = Persona(
     name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short."], self_edit_field="I wait."
 )
 BEN = Persona(name="Ben", is_user=True, bio="Sails.")
-EXTRAS = Extras(world=["An isle."], summaries=["They spoke of oil."], facts=["Ben is late."])
+EXTRAS = StableAdditions(world=["An isle."], summaries=["They spoke of oil."], facts=["Ben is late."])
 TALK = [
     PromptTurn("assistant", "Welcome."),
     PromptTurn("user", "Hello."),
@@ -66,9 +66,9 @@ async def made(history: Sequence[PromptTurn] = TALK, **values: object) -> Prompt
         "context": 5000,
         "reply_reserve": 200,
         "extras": EXTRAS,
-        "volatile": [Note("Ben likes tea.")],
+        "volatile": [PromptNote("Ben likes tea.")],
     }
-    return await build_prompt(Request(**(usual | values)), count)  # type: ignore[arg-type]
+    return await build_prompt(PromptRequest(**(usual | values)), count)  # type: ignore[arg-type]
 
 
 def of(prompt: Prompt, part: PromptPart) -> str:
@@ -100,7 +100,7 @@ async def test_words_that_the_format_uses_itself_are_told_from_it():
         PromptTurn("user", "im_end"),
         PromptTurn("assistant", "<|im_end|>"),
     ]
-    prompt = await made([*history, PromptTurn("user", "system")], extras=Extras(), volatile=())
+    prompt = await made([*history, PromptTurn("user", "system")], extras=StableAdditions(), volatile=())
 
     words = [span.text for span in prompt.spans if span.part in {PromptPart.HISTORY, PromptPart.MESSAGE}]
     assert words == ["user", "assistant", "im_end", "<|im_end|>", "system"]
@@ -108,14 +108,14 @@ async def test_words_that_the_format_uses_itself_are_told_from_it():
 
 async def test_the_same_words_twice_are_told_apart_by_where_they_stand():
     history = [PromptTurn("user", "Yes."), PromptTurn("assistant", "Yes."), PromptTurn("user", "Yes.")]
-    prompt = await made(history, volatile=[Note("Yes.")])
+    prompt = await made(history, volatile=[PromptNote("Yes.")])
 
     told = [span.part for span in prompt.spans if span.text.strip() == "Yes."]
     assert told == [PromptPart.HISTORY, PromptPart.HISTORY, PromptPart.MEMORIES, PromptPart.MESSAGE]
 
 
 async def test_a_note_in_brackets_gets_no_second_ones_and_keeps_its_part():
-    prompt = await made(renderer=RENDERERS["no system"], volatile=[Note("[Ben likes tea.]"), Note("[So it is.]")])
+    prompt = await made(renderer=RENDERERS["no system"], volatile=[PromptNote("[Ben likes tea.]"), PromptNote("[So it is.]")])
 
     assert join_spans(prompt.spans) == prompt.text
     assert "Ben likes tea." in of(prompt, PromptPart.MEMORIES)
@@ -151,7 +151,7 @@ async def test_the_name_that_opens_the_reply_is_the_formats():
 async def test_control_tokens_across_two_parts_are_disarmed_and_nothing_is_lost():
     split = PRESET.model_copy(update={"prompt": "<|im_{{charbio}}|> {{userbio}}"})
     evil = ADA.model_copy(update={"bio": "end"})
-    prompt = await made(system=split, persona=evil, disarm=Disarmer(("<|im_end|>",)))
+    prompt = await made(system=split, persona=evil, disarm=ControlTokenFilter(("<|im_end|>",)))
 
     assert join_spans(prompt.spans) == prompt.text
     assert of(prompt, PromptPart.PERSONA) == "end"
@@ -171,7 +171,7 @@ def test_cutting_out_a_stretch_keeps_the_parts():
 
 @given(st.lists(st.text("<|a>\u200d", max_size=6), max_size=5))
 def test_disarming_loses_no_character_of_any_part(texts: list[str]):
-    disarm = Disarmer(("<|a|>", "<a>", "|>"))
+    disarm = ControlTokenFilter(("<|a|>", "<a>", "|>"))
     spans = [PromptSpan(PromptPart.SYSTEM, text) for text in texts]
 
     assert join_spans(rewrite_spans(spans, disarm)) == disarm(join_spans(spans))
@@ -207,7 +207,7 @@ async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
         history,
         renderer=RENDERERS.get(name, PLAIN),
         persona=ADA.model_copy(update={"bio": bio}),
-        volatile=[Note(text) for text in notes],
+        volatile=[PromptNote(text) for text in notes],
         layout=layout,
         continue_last=going_on,
         add_names=names,

@@ -18,7 +18,7 @@ from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.prompt import Note, PromptTurn
+from lethe_app.domain.prompt import PromptNote, PromptTurn
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths, shipped_root
@@ -26,7 +26,7 @@ from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.format.renderer import Renderer
-from lethe_app.services.events import Finished, Recalled, TurnEvent
+from lethe_app.services.events import MemoriesRecalled, ReplyFinished, TurnEvent
 from tests.prompt import templates
 from tests.prompt.test_builder import MOMENT, Count, request
 
@@ -54,7 +54,7 @@ async def told(renderer: Renderer, *, names: bool, thinking: bool, notes: bool =
     for number, reply in enumerate(SPOKEN):
         asked = f"Question {number}: where were you in the storm?"
         history.append(PromptTurn("user", asked, "Benjamin"))
-        brought = [Note(f"Note {number} of {each}.", depth=each, order=100 - each) for each in range(number + 1)]
+        brought = [PromptNote(f"Note {number} of {each}.", depth=each, order=100 - each) for each in range(number + 1)]
         made = request(history, renderer=renderer, add_names=names, thinking=thinking, context=8000)
         full = await build_prompt(replace(made, volatile=brought if notes else ()), Count())
         bare = await build_prompt(made, Count())
@@ -161,9 +161,9 @@ async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Message, TurnMemory]:
     reply, memory = None, TurnMemory()
     async with aclosing(turn) as events:
         async for event in events:
-            if isinstance(event, Finished):
+            if isinstance(event, ReplyFinished):
                 reply = event.message
-            elif isinstance(event, Recalled):
+            elif isinstance(event, MemoriesRecalled):
                 memory = event.memory
     assert reply is not None
     return reply, memory

@@ -23,7 +23,7 @@ from lethe_app.retrieval.calibration import (
     BATCH,
     MAX_IDENTITY_DISTANCE,
     ORIGINAL,
-    Pair,
+    CalibrationPair,
     PairKind,
     Thresholds,
     add_strangers,
@@ -32,7 +32,7 @@ from lethe_app.retrieval.calibration import (
     load_pairs,
     measure_distances,
 )
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
@@ -45,14 +45,14 @@ MIDDLES = {
 
 
 @pytest.fixture(scope="module")
-def shipped() -> list[Pair]:
+def shipped() -> list[CalibrationPair]:
     return load_pairs(SHIPPED)
 
 
-def made(number: int = 40) -> list[Pair]:
+def made(number: int = 40) -> list[CalibrationPair]:
     """Pairs whose words agree, so that only distances matter."""
     return [
-        Pair(
+        CalibrationPair(
             kind=kind,
             topic="home",
             first=f"Mira likes old town {letter(place)}.",
@@ -67,7 +67,7 @@ def letter(place: int) -> str:
     return chr(ord("a") + place % 26) * (1 + place // 26)
 
 
-def spread(pairs: Sequence[Pair], width: float, scale: float = 1.0) -> list[float]:
+def spread(pairs: Sequence[CalibrationPair], width: float, scale: float = 1.0) -> list[float]:
     """Distances around the middle of each kind."""
     random = np.random.default_rng(7)
     return [scale * float(np.clip(MIDDLES[pair.kind] + random.uniform(-width, width), 0, 2)) for pair in pairs]
@@ -77,7 +77,7 @@ def fitted(limits: Thresholds) -> dict[str, float]:
     return {name: value for name, value in limits.model_dump().items() if isinstance(value, float)}
 
 
-def test_the_shipped_pairs_are_many_and_balanced(shipped: list[Pair]):
+def test_the_shipped_pairs_are_many_and_balanced(shipped: list[CalibrationPair]):
     kinds = Counter(pair.kind for pair in shipped)
     topics = {pair.topic for pair in shipped}
 
@@ -87,7 +87,7 @@ def test_the_shipped_pairs_are_many_and_balanced(shipped: list[Pair]):
     assert all({pair.kind for pair in shipped if pair.topic == topic} == {*kinds} for topic in topics)
 
 
-def test_no_shipped_pair_comes_twice_or_is_empty_talk(shipped: list[Pair]):
+def test_no_shipped_pair_comes_twice_or_is_empty_talk(shipped: list[CalibrationPair]):
     texts = Counter((pair.first, pair.second) for pair in shipped)
 
     assert texts.most_common(1)[0][1] == 1
@@ -136,15 +136,16 @@ def test_limits_grow_with_the_distances_of_the_embedder():
 
 def test_a_limit_for_duplicates_is_drawn_by_words_where_distance_does_not_part_them():
     duplicates = [
-        Pair(kind=PairKind.DUPLICATE, topic="t", first=f"Ana rows {letter(n)}.", second=f"{letter(n)} Ana rows.")
+        CalibrationPair(kind=PairKind.DUPLICATE, topic="t", first=f"Ana rows {letter(n)}.", second=f"{letter(n)} Ana rows.")
         for n in range(30)
     ]
     updates = [
-        Pair(kind=PairKind.UPDATE, topic="t", first=f"Ana rows {n} miles.", second=f"Ana rows {n + 1} miles.")
+        CalibrationPair(kind=PairKind.UPDATE, topic="t", first=f"Ana rows {n} miles.", second=f"Ana rows {n + 1} miles.")
         for n in range(30)
     ]
     related = [
-        Pair(kind=PairKind.RELATED, topic="t", first=f"Ana rows {letter(n)}.", second="Ana owns a kite.") for n in range(30)
+        CalibrationPair(kind=PairKind.RELATED, topic="t", first=f"Ana rows {letter(n)}.", second="Ana owns a kite.")
+        for n in range(30)
     ]
     far = [0.1] * 60 + [0.5] * 30
 
@@ -155,14 +156,14 @@ def test_a_limit_for_duplicates_is_drawn_by_words_where_distance_does_not_part_t
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.001, 0.7, 2.0])
-def test_an_embedder_that_sees_no_difference_lets_nothing_through(distance: float, shipped: list[Pair]):
+def test_an_embedder_that_sees_no_difference_lets_nothing_through(distance: float, shipped: list[CalibrationPair]):
     limits = fit_thresholds(shipped, [distance] * len(shipped))
 
     assert set(fitted(limits).values()) == {min(MAX_IDENTITY_DISTANCE, distance / 2)}
 
 
 @pytest.mark.parametrize("distance", [float("nan"), float("inf")])
-def test_a_broken_embedder_leaves_only_repetitions(distance: float, shipped: list[Pair]):
+def test_a_broken_embedder_leaves_only_repetitions(distance: float, shipped: list[CalibrationPair]):
     assert set(fitted(fit_thresholds(shipped, [distance] * len(shipped))).values()) == {MAX_IDENTITY_DISTANCE}
 
 
@@ -213,7 +214,8 @@ def test_limits_keep_their_order_whatever_the_embedder(data: st.DataObject):
 def test_strangers_narrow_what_a_message_brings_up():
     pairs = [pair for pair in made() if pair.kind is not PairKind.QUESTION_STRANGER]
     strange = [
-        Pair(kind=PairKind.QUESTION_STRANGER, topic="work", first="Who?", second=f"Otis {letter(n)}.") for n in range(200)
+        CalibrationPair(kind=PairKind.QUESTION_STRANGER, topic="work", first="Who?", second=f"Otis {letter(n)}.")
+        for n in range(200)
     ]
     far = spread(pairs, 0.04)
 
@@ -223,7 +225,7 @@ def test_strangers_narrow_what_a_message_brings_up():
     assert limits.natural == pytest.approx(0.28)
 
 
-def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
+def test_every_message_meets_the_memories_of_other_topics(shipped: list[CalibrationPair]):
     pairs = add_strangers(shipped)
     strange = [pair for pair in pairs if pair.kind is PairKind.QUESTION_STRANGER]
     topic_of = {pair.second: pair.topic for pair in shipped if pair.kind is PairKind.QUESTION}
@@ -235,8 +237,8 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
 
 @pytest.mark.parametrize("kind", [PassageKind.MEMORY, PassageKind.FACT])
 async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
-    recall, guid = Recall(passages, embed, "toy"), uuid4()
-    asked = Pair(kind=PairKind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
+    recall, guid = MemoryIndex(passages, embed, "toy"), uuid4()
+    asked = CalibrationPair(kind=PairKind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
     await recall.add_passages(
         [passage_builder.make_passage(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))]
     )
@@ -247,7 +249,7 @@ async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages
     assert await measure_distances(embed, [asked]) == [pytest.approx(used[guid])]
 
 
-async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipped: list[Pair]):
+async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipped: list[CalibrationPair]):
     sizes: list[int] = []
     told: list[float] = []
 
@@ -265,7 +267,7 @@ async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipp
     assert Thresholds.model_validate_json(limits.model_dump_json()) == limits
 
 
-async def test_calibrating_can_be_cancelled_between_batches(shipped: list[Pair]):
+async def test_calibrating_can_be_cancelled_between_batches(shipped: list[CalibrationPair]):
     begun = asyncio.Event()
     calls = 0
 

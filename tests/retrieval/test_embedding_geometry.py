@@ -10,7 +10,7 @@ import pytest
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval.embedding_geometry import STARTER, measure_geometry
-from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import SIZE, embed
 from tests.retrieval.test_memory_index import FRIDAY, lived
@@ -51,7 +51,7 @@ def changed(change: Callable[[np.ndarray], np.ndarray]) -> Embed:
 
 @pytest.mark.parametrize("name", CHANGES)
 async def test_an_embedder_of_other_geometry_brings_up_the_same(passages: Passages, name: str):
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall)
     texts = ("What is my cat called?", "Where is the vessel?", "ok", "Lovely weather for a picnic.")
     before = [await recall.search(["mara"], text, at=FRIDAY) for text in texts]

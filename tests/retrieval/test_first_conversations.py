@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
@@ -23,9 +23,9 @@ TALK = [
 ]
 
 
-async def remembering(passages: Passages, by: Embed | None) -> tuple[Recall, UUID]:
+async def remembering(passages: Passages, by: Embed | None) -> tuple[MemoryIndex, UUID]:
     """One session of six lines, four days ago."""
-    recall, session = Recall(passages, by, "toy" if by else ""), uuid4()
+    recall, session = MemoryIndex(passages, by, "toy" if by else ""), uuid4()
     for place, (name, text) in enumerate(TALK):
         await recall.add_passages(
             passage_builder.message_passages("mira", session, uuid4(), place, name, text, AT - timedelta(days=4))

@@ -12,7 +12,7 @@ from lethe_app.domain.passage import PassageKind, TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval import candidates, passage_builder, term_statistics
 from lethe_app.retrieval.embedding_geometry import SAMPLE_PASSAGES, SAMPLE_QUERIES
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
@@ -27,7 +27,7 @@ TALKS = {
 }
 
 
-async def lived(recall: Recall, *, meaning: bool = True) -> dict[str, UUID]:
+async def lived(recall: MemoryIndex, *, meaning: bool = True) -> dict[str, UUID]:
     """A few conversations of one persona."""
     sessions = {name: uuid4() for name in TALKS}
     for name, (line, fact, when) in TALKS.items():
@@ -43,11 +43,11 @@ def sources(found: RankedSources) -> list[UUID]:
 
 
 @pytest.fixture(params=["words and meaning", "words alone"])
-def recall(request: pytest.FixtureRequest, passages: Passages) -> Recall:
-    return Recall(passages, embed, "toy") if request.param == "words and meaning" else Recall(passages)
+def recall(request: pytest.FixtureRequest, passages: Passages) -> MemoryIndex:
+    return MemoryIndex(passages, embed, "toy") if request.param == "words and meaning" else MemoryIndex(passages)
 
 
-async def test_what_was_said_on_monday_is_found_on_friday_with_its_reason(recall: Recall, passages: Passages):
+async def test_what_was_said_on_monday_is_found_on_friday_with_its_reason(recall: MemoryIndex, passages: Passages):
     sessions = await lived(recall)
 
     found = await recall.search(["mara"], "What is my cat called?", at=FRIDAY)
@@ -62,13 +62,13 @@ async def test_what_was_said_on_monday_is_found_on_friday_with_its_reason(recall
 
 
 async def test_another_word_of_the_same_meaning_finds_it_too(passages: Passages):
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall)
 
     assert sources(await recall.search(["mara"], "Where is the vessel?", at=FRIDAY))[0] == sessions["harbour"]
 
 
-async def test_time_words_lead_to_their_time(recall: Recall):
+async def test_time_words_lead_to_their_time(recall: MemoryIndex):
     sessions = await lived(recall)
 
     found = await recall.search(["mara"], "What did I tell you on 1 May 2026?", at=FRIDAY)
@@ -79,7 +79,7 @@ async def test_time_words_lead_to_their_time(recall: Recall):
     assert sources(await recall.search(["mara"], "Do you recall when we first met?", at=FRIDAY))[0] == sessions["garden"]
 
 
-async def test_the_future_keeps_silent_and_what_is_in_view_is_not_repeated(recall: Recall):
+async def test_the_future_keeps_silent_and_what_is_in_view_is_not_repeated(recall: MemoryIndex):
     sessions = await lived(recall)
 
     before = await recall.search(["mara"], "cat Whiskers", at=MONDAY - timedelta(days=1))
@@ -89,14 +89,14 @@ async def test_the_future_keeps_silent_and_what_is_in_view_is_not_repeated(recal
     assert sessions["cat"] not in sources(without)
 
 
-async def test_small_talk_brings_up_nothing(recall: Recall):
+async def test_small_talk_brings_up_nothing(recall: MemoryIndex):
     await lived(recall)
 
     for text in ("ok", "haha", "…", "", "and then?"):
         assert (await recall.search(["mara"], text, at=FRIDAY)).select_recalled(3) == ()
 
 
-async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: Recall):
+async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: MemoryIndex):
     await lived(recall)
     session = uuid4()
     await recall.add_passages(
@@ -110,23 +110,23 @@ async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_word
     assert [hit.source for hit in asked.select_recalled(3)] == [session]
 
 
-async def test_one_persona_does_not_know_what_another_does(recall: Recall):
+async def test_one_persona_does_not_know_what_another_does(recall: MemoryIndex):
     await lived(recall)
 
     assert await recall.search(["tom"], "cat Whiskers", at=FRIDAY) == RankedSources()
 
 
-async def test_forgotten_is_forgotten_also_after_a_restart(recall: Recall, passages: Passages):
+async def test_forgotten_is_forgotten_also_after_a_restart(recall: MemoryIndex, passages: Passages):
     sessions = await lived(recall)
 
     assert await recall.remove_passages(source=sessions["cat"]) == 2
 
-    for memory in (recall, Recall(passages, embed, "toy")):
+    for memory in (recall, MemoryIndex(passages, embed, "toy")):
         found = await memory.search(["mara"], "cat Whiskers", at=FRIDAY)
         assert sessions["cat"] not in sources(found)
 
 
-async def test_nothing_is_lost_when_all_that_is_in_memory_goes(recall: Recall):
+async def test_nothing_is_lost_when_all_that_is_in_memory_goes(recall: MemoryIndex):
     await lived(recall)
     before = await recall.search(["mara"], "roses in the harbour", at=FRIDAY)
 
@@ -136,13 +136,13 @@ async def test_nothing_is_lost_when_all_that_is_in_memory_goes(recall: Recall):
 
 
 async def test_before_its_meaning_is_known_words_find_a_passage(passages: Passages):
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall, meaning=False)
 
     assert sources(await recall.search(["mara"], "cat Whiskers", at=FRIDAY))[0] == sessions["cat"]
 
 
-async def test_a_memory_stands_for_itself(recall: Recall):
+async def test_a_memory_stands_for_itself(recall: MemoryIndex):
     guid = uuid4()
     await recall.add_passages(
         passage_builder.memory_passages(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY)
@@ -152,7 +152,7 @@ async def test_a_memory_stands_for_itself(recall: Recall):
     assert sources(await recall.search(["mara"], "How often does the lighthouse blink?", at=FRIDAY)) == [guid]
 
 
-async def test_a_memory_can_win_against_sessions(recall: Recall):
+async def test_a_memory_can_win_against_sessions(recall: MemoryIndex):
     sessions, guid = await lived(recall), uuid4()
     lighthouse = passage_builder.memory_passages(
         PassageKind.MEMORY, "mara", guid, "Cat", "My cat Whiskers is afraid of thunder.", MONDAY
@@ -171,7 +171,7 @@ async def test_a_memory_can_win_against_sessions(recall: Recall):
     assert sources(await recall.search(["mara"], "What is the red boat named?", at=FRIDAY))[0] == own_fact
 
 
-async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
+async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: MemoryIndex):
     sessions, entry = await lived(recall), uuid4()
     told = passage_builder.memory_passages(
         PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY
@@ -191,7 +191,7 @@ async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
     assert entry not in sources(await recall.search(["mara", "world:sea"], "lighthouse", at=FRIDAY))
 
 
-async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: Recall, passages: Passages):
+async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: MemoryIndex, passages: Passages):
     session, message = uuid4(), uuid4()
     same = passage_builder.fact_passages("mara", session, message, "The harbour is closed.", MONDAY)
     await recall.add_passages(
@@ -213,7 +213,7 @@ async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: Recall, 
 
 
 async def test_the_embedder_comes_and_goes(passages: Passages):
-    recall = Recall(passages)
+    recall = MemoryIndex(passages)
     sessions = await lived(recall)
     assert await recall.count_pending() == 0
     assert not (await recall.search(["mara"], "vessel", at=FRIDAY)).by_meaning
@@ -240,7 +240,7 @@ async def fail(_texts: Sequence[str]) -> list[TextEmbedding]:
 
 
 async def test_when_the_embedder_fails_words_find(passages: Passages):
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall)
     recall.set_embedder(fail, "toy")
 
@@ -260,7 +260,7 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
         asked.extend(texts)
         return await embed(texts)
 
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall)
     guid = uuid4()
     await recall.add_passages(
@@ -280,7 +280,7 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
 
 
 async def test_distances_leave_days_out(passages: Passages):
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     fact, memory, long = uuid4(), uuid4(), uuid4()
     await recall.add_passages(passage_builder.fact_passages("mara", fact, fact, "boat", MONDAY))
     await recall.add_passages(passage_builder.memory_passages(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
@@ -297,7 +297,7 @@ async def test_distances_leave_days_out(passages: Passages):
 
 
 async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(passages: Passages):
-    recall = Recall(passages, embed, "toy")
+    recall = MemoryIndex(passages, embed, "toy")
     same, other, often = uuid4(), uuid4(), uuid4()
     text = "Tomas bought a boat"
     await recall.add_passages(passage_builder.fact_passages("mara", same, same, text, MONDAY - timedelta(days=900)))
@@ -323,7 +323,7 @@ async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(pass
 
 
 @pytest.fixture
-async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Recall, dict[str, UUID]]:
+async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[MemoryIndex, dict[str, UUID]]:
     """The same life among so many other memories that not all of them can be weighed."""
     for module, name, value in (
         (candidates, "MAX_COMPLETE", 5),
@@ -332,7 +332,7 @@ async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Re
         (term_statistics, "MAX_IN_TIME", 2),
     ):
         monkeypatch.setattr(module, name, value)
-    recall = Recall(passages, embed, "toy", exact_up_to=3)
+    recall = MemoryIndex(passages, embed, "toy", exact_up_to=3)
     sessions = await lived(recall)
     for number in range(30):
         filler = passage_builder.fact_passages(
@@ -346,7 +346,7 @@ async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Re
     return recall, sessions
 
 
-async def test_among_very_many_only_the_promising_are_weighed(crowd: tuple[Recall, dict[str, UUID]]):
+async def test_among_very_many_only_the_promising_are_weighed(crowd: tuple[MemoryIndex, dict[str, UUID]]):
     recall, sessions = crowd
 
     found = await recall.search(["mara"], "Is the cat Whiskers afraid?", at=FRIDAY)
@@ -358,7 +358,7 @@ async def test_among_very_many_only_the_promising_are_weighed(crowd: tuple[Recal
     assert len(found.hits) <= 8
 
 
-async def test_among_very_many_time_words_lead_to_their_time(crowd: tuple[Recall, dict[str, UUID]]):
+async def test_among_very_many_time_words_lead_to_their_time(crowd: tuple[MemoryIndex, dict[str, UUID]]):
     recall, sessions = crowd
 
     first = await recall.search(["mara"], "Do you recall when we first met?", at=FRIDAY)
@@ -370,7 +370,7 @@ async def test_among_very_many_time_words_lead_to_their_time(crowd: tuple[Recall
     assert sessions["cat"] in sources(lately)
 
 
-async def test_among_very_many_small_talk_brings_up_nothing(crowd: tuple[Recall, dict[str, UUID]]):
+async def test_among_very_many_small_talk_brings_up_nothing(crowd: tuple[MemoryIndex, dict[str, UUID]]):
     recall, sessions = crowd
 
     for text in ("ok", "…", "", "and then?"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.passage import PassageKind
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.retrieval.query_terms import fold, parse_query, strip_addressing
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
@@ -85,8 +85,8 @@ def test_no_text_and_no_name_is_refused(text: str, present: list[str]):
     assert bool(strip_addressing(text, present)) == bool(text)
 
 
-async def remembering(passages: Passages, by: Embed | None, *memories: str) -> tuple[Recall, list[UUID]]:
-    recall, guids = Recall(passages, by, "toy" if by else ""), [uuid4() for _memory in memories]
+async def remembering(passages: Passages, by: Embed | None, *memories: str) -> tuple[MemoryIndex, list[UUID]]:
+    recall, guids = MemoryIndex(passages, by, "toy" if by else ""), [uuid4() for _memory in memories]
     for guid, text in zip(guids, memories, strict=True):
         await recall.add_passages(
             passage_builder.memory_passages(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.retrieval.query_prefixes import Prefixes, prefixes_of
+from lethe_app.retrieval.query_prefixes import EmbeddingPrefixes, prefixes_of
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ from lethe_app.retrieval.query_prefixes import Prefixes, prefixes_of
     ],
 )
 def test_known_families_get_their_prefixes(name: str, question: str, passage: str):
-    assert prefixes_of(name) == Prefixes(question, passage)
+    assert prefixes_of(name) == EmbeddingPrefixes(question, passage)
 
 
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "gte-large", "bge-m3", "", "quaver5", "we5t"])
 def test_others_get_none(name: str):
-    assert prefixes_of(name) == Prefixes()
+    assert prefixes_of(name) == EmbeddingPrefixes()

@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import MAX_WORDS, classify_line, is_evidence, is_request, split_query, strip_small_talk
-from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.memory_index import Embed, MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
@@ -87,9 +87,9 @@ def test_a_long_message_is_searched_for_in_parts_beginning_with_its_last_questio
     assert split_query("What is my boat called?") == ["What is my boat called?"]
 
 
-async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, str]]) -> tuple[Recall, list[UUID]]:
+async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, str]]) -> tuple[MemoryIndex, list[UUID]]:
     """Each session a week after the one before."""
-    recall, guids = Recall(passages, by, "toy" if by else ""), [uuid4() for _session in sessions]
+    recall, guids = MemoryIndex(passages, by, "toy" if by else ""), [uuid4() for _session in sessions]
     for week, (guid, lines) in enumerate(zip(guids, sessions, strict=True)):
         for place, (name, text) in enumerate(lines):
             when = AT - timedelta(weeks=len(sessions) - week)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lethe_app.retrieval.candidates import Looked
+from lethe_app.retrieval.candidates import CandidateFeatures
 from lethe_app.retrieval.features import PassageFeatures, gather_features, max_by_owner, standardise, to_places
-from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, Gate, compute_likelihoods, find_distinctive
+from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, RelevanceGate, compute_likelihoods, find_distinctive
 from lethe_app.retrieval.signals import (
     BASELINE_SAID,
     SIGNALS,
@@ -18,7 +18,7 @@ from lethe_app.retrieval.signals import (
 )
 from lethe_app.retrieval.term_statistics import count_spread
 from lethe_app.retrieval.time_expressions import TimeReference
-from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, Columns, Sources
+from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, ColumnSnapshot, SourceTable
 from lethe_app.storage.index.term_positions import Occurrences
 
 NONE_SAID = Occurrences([], [], [])
@@ -26,25 +26,25 @@ GATED = (*SIGNALS, "words", "nearest", "matter", "ahead")
 NOWHERE = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
-def columns(*sources: int, group: int = LINES) -> Columns:
+def columns(*sources: int, group: int = LINES) -> ColumnSnapshot:
     """One passage per entry, of the source named."""
     ones = np.ones(len(sources), np.int32)
     halves = np.array([[0, source] for source in range(max(sources) + 1)], np.uint64)
-    return Columns(
+    return ColumnSnapshot(
         number=10 * np.arange(1, len(sources) + 1), kind=ones.astype(np.int8), group=(group * ones).astype(np.int8),
-        owner=ones.astype(np.int16), source=np.array(sources, np.int32), day=ones, length=40 * ones, sources=Sources(halves),
-        source_count=len(halves), mean_length=40.0,
+        owner=ones.astype(np.int16), source=np.array(sources, np.int32), day=ones, length=40 * ones,
+        sources=SourceTable(halves), source_count=len(halves), mean_length=40.0,
     )  # fmt: skip
 
 
-def gathered(columns: Columns, occurrences: Occurrences, words: int, *, hidden: int = -1) -> PassageFeatures:
+def gathered(columns: ColumnSnapshot, occurrences: Occurrences, words: int, *, hidden: int = -1) -> PassageFeatures:
     allowed = np.arange(len(columns.number)) != hidden
     spread = count_spread(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
     return gather_features(columns, np.flatnonzero(allowed), to_places(occurrences), spread, NOWHERE)
 
 
-def looked(evidence: PassageFeatures, compared: list[int]) -> Looked:
-    return Looked(evidence, np.array(compared, np.int64), {})
+def looked(evidence: PassageFeatures, compared: list[int]) -> CandidateFeatures:
+    return CandidateFeatures(evidence, np.array(compared, np.int64), {})
 
 
 def test_the_best_passage_speaks_for_its_source():
@@ -153,7 +153,7 @@ def test_the_score_is_the_sum_of_what_the_signals_add():
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
-def test_where_no_word_tells_anything_more_evidence_is_needed(gate: Gate):
+def test_where_no_word_tells_anything_more_evidence_is_needed(gate: RelevanceGate):
     values = {name: np.full(1, 0.6, np.float32) for name in GATED}
     there = np.ones((2, 1), bool)
 
@@ -183,7 +183,7 @@ def test_everyday_words_and_names_of_those_who_are_there_tell_nothing():
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
-def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: Gate):
+def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: RelevanceGate):
     nothing, much = ({name: np.array([value], np.float32) for name in GATED} for value in (0.0, 1.0))
     much["words"] = np.array([12], np.float32)
 

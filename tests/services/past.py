@@ -14,10 +14,10 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.paths import Paths
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.sessions.archive_queue import ORDER
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 NUTS = (
     "I am allergic to peanuts, so no satay for me.",
@@ -55,7 +55,7 @@ def concluded(line: int, quote: str, conclusion: str) -> dict[str, object]:
 A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to peanuts.", kind="health")]}
 
 
-def chats_of(services: AppServices) -> Chats:
+def chats_of(services: AppServices) -> SessionStore:
     return services.core.chats
 
 
@@ -103,7 +103,7 @@ async def trusted(services: AppServices, script: Path, *, name: str = "good", fa
     path.write_text(json.dumps(fields), encoding="utf-8")
     await services.models.load(path)
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     services.qualification._known[key_of(state.model)] = QualificationResult(
         model=name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
     )

@@ -14,12 +14,12 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.recall import Recollection, TurnMemory
+from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.domain.worldinfo import World
-from lethe_app.services.events import Finished, MessageStored, NoteAdded, Ready, Recalled, TurnEvent
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.events import MemoriesRecalled, MessageStored, ModelReady, NoteAdded, ReplyFinished, TurnEvent
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 MIRA = "mira-test"
 NATURAL, FORCED = MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED
@@ -34,7 +34,7 @@ class Played:
 
     @property
     def memory(self) -> TurnMemory:
-        return next(event.memory for event in self.events if isinstance(event, Recalled))
+        return next(event.memory for event in self.events if isinstance(event, MemoriesRecalled))
 
     @property
     def note(self) -> Message | None:
@@ -46,7 +46,7 @@ class Played:
 
     @property
     def reply(self) -> Message:
-        return next(event.message for event in self.events if isinstance(event, Finished))
+        return next(event.message for event in self.events if isinstance(event, ReplyFinished))
 
     @property
     def ways(self) -> dict[str, str]:
@@ -66,7 +66,7 @@ async def say(services: AppServices, session: ChatSession, text: str) -> Played:
 async def prompt_of(services: AppServices, session: ChatSession, played: Played) -> str:
     """What the model was shown in that turn."""
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     turn = await services.core.turn_loader.load(session.guid, state.model, played.reply)
     tools = await services.tool_registry.prompt_of(turn.participants.persona, state.model)
     prompt = await services.core.prompting.build(turn, state.model, played.memory, tools=tools)
@@ -85,7 +85,7 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
 
 async def now_held(services: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
-    found = {one.guid: one for one in await Memories(services._database).memories_of(MIRA)}
+    found = {one.guid: one for one in await MemoryStore(services._database).memories_of(MIRA)}
     return found.get(memory.guid)
 
 
@@ -102,7 +102,7 @@ async def spoke(services: AppServices, session: ChatSession, text: str, moment: 
     """Something that was said at another time."""
     said = [Alternative(content=text, created=moment)]
     message = Message(session_id=session.guid, role=role, speaker_name="Tomas", time=moment, alternatives=said)
-    return await Chats(services._database).add_message(message)
+    return await SessionStore(services._database).add_message(message)
 
 
 async def back_in_time(services: AppServices, session: ChatSession, span: timedelta) -> None:
@@ -140,7 +140,7 @@ async def dump(services: AppServices) -> list[str]:
     )
 
 
-def recalled(memory: TurnMemory, title: str) -> Recollection:
+def recalled(memory: TurnMemory, title: str) -> RecalledMemory:
     return next(one for one in memory.recalled if one.title == title)
 
 

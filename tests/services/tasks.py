@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from lethe_app.agents.registry import RegisteredTask
-from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.domain.clock import by_the_system
 from tests.services.stage import MIRA, change_persona
 
-Deed = Callable[[TaskContext], Awaitable[Result]]
+Deed = Callable[[TaskContext], Awaitable[TaskResult]]
 LONG = timedelta(minutes=20)
 
 
@@ -38,37 +38,37 @@ class Scripted(AgentTask):
     title = "A little something"
     every = timedelta(hours=6)
 
-    def __init__(self, deed: Deed, name: str = "something", *needs: Need) -> None:
+    def __init__(self, deed: Deed, name: str = "something", *needs: TaskRequirement) -> None:
         self.name, self.needs = name, frozenset(needs)  # type: ignore[misc] - each of these is a class of its own
         self.deed = deed
         self.sees = True
         self.began = 0
         self.ended = 0
 
-    async def observe(self, view: Sight) -> bool:
+    async def observe(self, view: TaskView) -> bool:
         return self.sees
 
-    async def execute(self, context: TaskContext) -> Result:
+    async def execute(self, context: TaskContext) -> TaskResult:
         self.began += 1
         result = await self.deed(context)
         self.ended += 1
         return result
 
 
-async def nothing(_scene: TaskContext) -> Result:
+async def nothing(_scene: TaskContext) -> TaskResult:
     return NOTHING
 
 
-async def for_ever(scene: TaskContext) -> Result:
+async def for_ever(scene: TaskContext) -> TaskResult:
     scene.report_progress("Waiting for the tide")
     await asyncio.Event().wait()
     return NOTHING
 
 
-async def ask_for_a_title(scene: TaskContext) -> Result:
+async def ask_for_a_title(scene: TaskContext) -> TaskResult:
     """Something for which a model is needed."""
     title = await scene.ask("title", TitleAnswer, conversation="Tomas: I saw a green boat.")
-    return Result(f"It is called {title.title}.")
+    return TaskResult(f"It is called {title.title}.")
 
 
 async def employ(services: AppServices, *tasks: AgentTask, plugin: str = "") -> None:

@@ -11,7 +11,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.llm.tokenizer.counter import TokenCounter, estimate_tokens
 from lethe_app.services import token_counts
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 
 Says = Callable[..., object]
 WORDS = "It was a dark and stormy night."
@@ -34,7 +34,7 @@ def asked() -> Asked:
 
 
 @pytest.fixture
-def here(services: AppServices, asked: Asked) -> Counting:
+def here(services: AppServices, asked: Asked) -> TokenCountService:
     """Counts with a tokenizer in this process."""
     services.counting.use(asked, "letters")  # type: ignore[arg-type]
     return services.counting
@@ -54,7 +54,7 @@ async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_a
     assert await services.counting.count_one(WORDS) == before != exact
 
 
-async def test_a_text_is_counted_once(here: Counting, asked: Asked):
+async def test_a_text_is_counted_once(here: TokenCountService, asked: Asked):
     first = await here.count(["one", "three", "one"])
     second = await here.count(["three", "one", "seven"])
 
@@ -62,19 +62,21 @@ async def test_a_text_is_counted_once(here: Counting, asked: Asked):
     assert asked.texts == ["one", "three", "seven"]
 
 
-async def test_nothing_asked_is_nothing_counted(here: Counting):
+async def test_nothing_asked_is_nothing_counted(here: TokenCountService):
     assert await here.count([]) == []
     assert await here.count([""]) == [0]
 
 
-async def test_much_text_is_counted_beside_the_window(here: Counting, asked: Asked):
+async def test_much_text_is_counted_beside_the_window(here: TokenCountService, asked: Asked):
     long = ["a" * 15_000, "b" * 15_000]
 
     assert await here.count(long) == [15_000, 15_000]
     assert asked.texts == long
 
 
-async def test_only_so_many_counts_are_kept_and_the_latest_stay(here: Counting, asked: Asked, monkeypatch: pytest.MonkeyPatch):
+async def test_only_so_many_counts_are_kept_and_the_latest_stay(
+    here: TokenCountService, asked: Asked, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(token_counts, "REMEMBERED", 3)
     await here.count(["a", "b", "c"])
     await here.count(["a"])
@@ -87,7 +89,7 @@ async def test_only_so_many_counts_are_kept_and_the_latest_stay(here: Counting, 
     assert asked.texts == ["b"]
 
 
-async def test_more_texts_than_are_kept_are_counted_all_the_same(here: Counting, monkeypatch: pytest.MonkeyPatch):
+async def test_more_texts_than_are_kept_are_counted_all_the_same(here: TokenCountService, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(token_counts, "REMEMBERED", 3)
     texts = ["x" * length for length in range(10)]
 
@@ -95,7 +97,9 @@ async def test_more_texts_than_are_kept_are_counted_all_the_same(here: Counting,
     assert await here.count(texts) == list(range(10))
 
 
-async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(services: AppServices, here: Counting):
+async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(
+    services: AppServices, here: TokenCountService
+):
     text = "word " * 5000
     under_way = asyncio.ensure_future(here.count([text]))
     await asyncio.sleep(0)  # it is with a thread now

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.journal import _format_memory
-from lethe_app.agents.task import NOTHING, Result, TaskContext
+from lethe_app.agents.task import NOTHING, TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import RecallWay, Recollection
+from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.domain.tools import ToolContext
 from lethe_app.prompt.untrusted_text import strip_quotes
-from lethe_app.services.tools.builtin_memory import OnDay, Save, SearchArguments
+from lethe_app.services.tools.builtin_memory import MemoryByDateArguments, MemorySaveArguments, SearchArguments
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import session_namespace
 from lethe_app.services.truncation import LONGEST_LINE, short_line
@@ -134,7 +134,7 @@ async def test_with_a_tool(services: AppServices, session: ChatSession):
     occasion = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
 
     found = await search.run(occasion, SearchArguments(words="previous instructions PWNED"))
-    that_day = await by_date.run(occasion, OnDay(day=memory.added.astimezone().date().isoformat()))
+    that_day = await by_date.run(occasion, MemoryByDateArguments(day=memory.added.astimezone().date().isoformat()))
 
     check(found.text)
     check(that_day.text)
@@ -215,7 +215,9 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
         await services.tool_registry.working_memory.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
     tools = next(one for one in services.tool_registry.sets if one.name == "memory").tools
     save = next(tool for tool in tools if tool.name == "memory_save")
-    await save.run(ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0), Save(content=ORDER, title="Brenn"))
+    await save.run(
+        ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0), MemorySaveArguments(content=ORDER, title="Brenn")
+    )
 
     (kept,) = await services.brain.memories(MIRA)
     assert kept.is_from_web is pages
@@ -225,9 +227,9 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
 async def test_a_task_that_searches_what_she_remembers_finds_words_of_strangers_only_as_a_quotation(services: AppServices):
     await keep(services, f"{ORDER} The winch of Brenn broke in the storm of 1871.", **READ)
     await keep(services, "The winch of the Petrel squeaks.", name="The winch")
-    found: list[Recollection] = []
+    found: list[RecalledMemory] = []
 
-    async def search(scene: TaskContext) -> Result:
+    async def search(scene: TaskContext) -> TaskResult:
         found.extend(await scene.search_memories("the winch of Brenn in the storm", 5))
         return NOTHING
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 
 
@@ -25,12 +25,12 @@ async def database(path: Path) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def chats(database: Database) -> Chats:
-    return Chats(database)
+async def chats(database: Database) -> SessionStore:
+    return SessionStore(database)
 
 
 @pytest.fixture
-async def session(chats: Chats) -> ChatSession:
+async def session(chats: SessionStore) -> ChatSession:
     return await chats.add_session(ChatSession(persona_id="mara", name="The lighthouse"))
 
 

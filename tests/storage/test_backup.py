@@ -17,7 +17,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DatabaseTooNew, StorageError
 from lethe_app.storage import backup
 from lethe_app.storage.backup import back_up, backups_of, list_backups, restore
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 
 
@@ -26,13 +26,13 @@ def in_days(days: int) -> datetime:
 
 
 async def talk(database: Database, text: str) -> None:
-    chats = Chats(database)
+    chats = SessionStore(database)
     session = await chats.add_session(ChatSession(persona_id="mara", name=text))
     await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)]))
 
 
 async def titles(database: Database) -> list[str]:
-    return sorted(summary.title for summary in await Chats(database).sessions())
+    return sorted(summary.title for summary in await SessionStore(database).sessions())
 
 
 def files(folder: Path) -> list[str]:

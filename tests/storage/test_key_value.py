@@ -10,7 +10,7 @@ import pytest
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.storage import key_value
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState, TokenCounts
 
@@ -36,7 +36,7 @@ async def test_none_takes_a_key_away(database: Database, session: ChatSession):
     assert await states.get(session.guid, "cut") is None
 
 
-async def test_state_goes_with_its_session(database: Database, chats: Chats, session: ChatSession):
+async def test_state_goes_with_its_session(database: Database, chats: SessionStore, session: ChatSession):
     states = SessionState(database)
     await states.set(session.guid, "cut", 1)
     await chats.delete_session(session.guid)

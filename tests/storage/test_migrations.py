@@ -13,11 +13,11 @@ import pytest
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.domain.prompt import PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
+from lethe_app.domain.prompt import PartTokens, PromptPart, PromptSpan, Receipt, ReceiptEntry
 from lethe_app.errors import StorageError
 from lethe_app.storage.backup import backups_of, list_backups
 from lethe_app.storage.chats.receipts import Receipts
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.key_value import SessionState, TokenCounts
@@ -48,7 +48,7 @@ def tables(path: Path) -> set[str]:
 
 async def test_a_database_of_the_first_version_opens_with_all_its_words(old: Path):
     database = await Database.open(old)
-    chats = Chats(database)
+    chats = SessionStore(database)
 
     said = await chats.page(SESSION, 0, 100)
     assert [message.content for message in said] == [
@@ -70,7 +70,7 @@ async def test_a_database_of_the_first_version_opens_with_all_its_words(old: Pat
 
 async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_session(old: Path):
     database = await Database.open(old)
-    chats = Chats(database)
+    chats = SessionStore(database)
 
     session = await chats.session(SESSION)
     assert session.model_dump(mode="json", exclude={"guid", "leaf_id", "last_trigger"}) == {
@@ -120,7 +120,7 @@ async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_sess
 
 async def test_a_conversation_of_the_first_version_goes_on(old: Path):
     database = await Database.open(old)
-    chats = Chats(database)
+    chats = SessionStore(database)
     leaf = await chats.session(SESSION)
 
     await chats.restore_session(IN_TRASH)
@@ -166,8 +166,8 @@ async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
 
 async def test_a_database_of_the_first_version_takes_in_receipts(old: Path):
     database = await Database.open(old)
-    receipts, reply = Receipts(database), (await Chats(database).page(SESSION, 3, 1))[0]
-    entry = ReceiptEntry(Receipt((Share(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
+    receipts, reply = Receipts(database), (await SessionStore(database).page(SESSION, 3, 1))[0]
+    entry = ReceiptEntry(Receipt((PartTokens(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
 
     await receipts.save_receipt(reply.id, entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
 
@@ -186,7 +186,7 @@ async def test_a_migration_that_fails_leaves_the_version_before_it(old: Path):
 
     assert "moods" not in tables(old)
     database = await Database.open(old)
-    assert len(await Chats(database).page(SESSION, 0, 100)) == 5
+    assert len(await SessionStore(database).page(SESSION, 0, 100)) == 5
     await database.close()
 
 

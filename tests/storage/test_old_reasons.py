@@ -12,8 +12,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from lethe_app.domain import old_reasons
-from lethe_app.domain.prompt import CacheMiss, CutKind, ReceiptEntry
-from lethe_app.domain.recall import BlockReason, ReasonKind, Recollection, TurnMemory
+from lethe_app.domain.prompt import CacheMiss, CutReason, ReceiptEntry
+from lethe_app.domain.recall import BlockReason, ReasonKind, RecalledMemory, TurnMemory
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from lethe_app.storage.schema.reasons import reason_schema
 
@@ -46,7 +46,7 @@ def recollection(**fields: object) -> dict[str, object]:
 
 @pytest.mark.parametrize(("what", "value", "kind", "values"), REASONS)
 def test_a_sentence_becomes_a_reason(what: str, value: float, kind: ReasonKind, values: dict[str, object]):
-    made = Recollection.model_validate(
+    made = RecalledMemory.model_validate(
         old_reasons.converted_recollection(recollection(because=[{"what": what, "value": value}]))
     )
 
@@ -88,11 +88,11 @@ def test_a_receipt_becomes_data():
 
     first, summarised = made.receipt.shares[0].cuts
     assert ((first.kind, first.lost, first.total), (summarised.kind, summarised.lost)) == (
-        (CutKind.OLDEST, 2, 9),
-        (CutKind.SUMMARISED, 7),
+        (CutReason.OLDEST, 2, 9),
+        (CutReason.SUMMARISED, 7),
     )
     (cut,) = made.receipt.shares[1].cuts
-    assert (cut.kind, cut.lost, cut.total, cut.share, cut.no_space) == (CutKind.CAPPED, 2, 4, 0.2, 1)
+    assert (cut.kind, cut.lost, cut.total, cut.share, cut.no_space) == (CutReason.CAPPED, 2, 4, 0.2, 1)
     assert made.cost is not None
     assert (made.cost.reason, made.cost.part) == (CacheMiss.PART, "persona")
 

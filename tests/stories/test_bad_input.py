@@ -22,7 +22,7 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import DatabaseTooNew, FileError, LetheError, ModelError, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.paths import Paths
-from lethe_app.services.events import Failed, Finished, NoModel, Ready, TurnEvent
+from lethe_app.services.events import ModelFailed, ModelReady, NoModel, ReplyFinished, TurnEvent
 from tests.llm.gguf_factory import chat_settings, write_model
 
 ROOT = Path(__file__).parents[2]
@@ -70,10 +70,10 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new("ada")
 
 
-async def play(turn: AsyncGenerator[TurnEvent]) -> Finished:
+async def play(turn: AsyncGenerator[TurnEvent]) -> ReplyFinished:
     async with aclosing(turn) as stream:
         events = [event async for event in stream]
-    return next(event for event in events if isinstance(event, Finished))
+    return next(event for event in events if isinstance(event, ReplyFinished))
 
 
 async def said(services: AppServices, session: ChatSession) -> list[str]:
@@ -151,7 +151,7 @@ async def test_a_file_that_is_no_model_is_refused_by_name(
         await services.models.load(path)
 
     assert isinstance(refused.value, ModelUnreadable | ModelMissing)
-    assert isinstance(services.models.state, NoModel | Failed)
+    assert isinstance(services.models.state, NoModel | ModelFailed)
     assert services.preferences.current.model_path == ""
     assert not services._client.is_running
     assert "Traceback" not in capfd.readouterr().err
@@ -282,7 +282,7 @@ async def test_a_persona_of_megabytes_is_loaded_and_refused_by_the_prompt_with_i
         await play(services.chat.send(session.guid, "Hello?"))
 
     assert (await said(services, session))[-1] == "Hello?"
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
 
 
 @pytest.mark.parametrize("name", ["../../evil", "con", "a\0b", "🦊" * 100, " ", "שלום", "<script>"])
@@ -341,7 +341,7 @@ async def test_odd_words_are_kept_and_harm_no_real_model(services: AppServices, 
     for kind in kinds:
         with suppress(ModelError):  # it may have nothing to say to that
             await play(services.chat.send(session.guid, ODD[kind]))
-        assert isinstance(services.models.state, Ready), kind
+        assert isinstance(services.models.state, ModelReady), kind
 
     kept = [message for message in await services.sessions.page(session.guid, 0, 100) if message.role is Role.USER]
     assert [message.content for message in kept] == [whole(ODD[kind]) for kind in kinds]

@@ -17,7 +17,7 @@ from lethe_app.agents.dream import Dream
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
-from lethe_app.domain.changes import AVOID, INFER, Records
+from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.recall import RecallWay
 from lethe_app.paths import Paths
@@ -182,7 +182,7 @@ async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clo
         await hold(services, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")
         (change,) = await sleep_on_it(services, clock)
         assert change.what == AVOID
-        (constraint,) = Records.after(change).memories
+        (constraint,) = ChangedRecords.after(change).memories
 
         await services.models.load(echo_model("It is calm.", "Quite."))
         talk = await hold(services)

@@ -22,9 +22,9 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.paths import Paths
-from lethe_app.services.events import NoteAdded, Prompted, Recalled
+from lethe_app.services.events import MemoriesRecalled, NoteAdded, PromptBuilt
 from lethe_app.services.memory.reason_words import reason_in_english
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.stories.stage import Stage
 
 ROOT = Path(__file__).parent.parent.parent
@@ -78,7 +78,7 @@ async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: boo
 
 async def talked(services: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
     """A conversation of some days ago, in a session of its own."""
-    chats: Chats = services.sessions._chats
+    chats: SessionStore = services.sessions._chats
     begun = now() - timedelta(days=days_ago)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
     await chats.add_messages(
@@ -102,7 +102,7 @@ async def say(services: AppServices, session: ChatSession, text: str) -> tuple[T
     memory, note = TurnMemory(), ""
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
-            if isinstance(event, Recalled):
+            if isinstance(event, MemoriesRecalled):
                 memory = event.memory
             elif isinstance(event, NoteAdded):
                 note = event.message.content
@@ -144,7 +144,7 @@ async def test_what_is_remembered_is_what_the_model_reads(services: AppServices)
     receipts = []
     async with aclosing(services.chat.send(session.guid, "Is my grandmother still in the keeper's cottage?")) as events:
         async for event in events:
-            if isinstance(event, Prompted):
+            if isinstance(event, PromptBuilt):
                 receipts.append({share.part.value: share.tokens for share in event.receipt.shares})
     assert receipts[0]["memories"] > 10
 

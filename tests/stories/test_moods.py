@@ -17,7 +17,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.paths import Paths
-from lethe_app.services.events import NoteAdded, Recalled
+from lethe_app.services.events import MemoriesRecalled, NoteAdded
 
 MIRA = {"name": "Mira", "bio": "{{char}} is the navigator of the Petrel.", "mood": True}
 TOMAS = {"is_user": True, "name": "Tomas"}
@@ -62,7 +62,7 @@ async def say(services: AppServices, session: ChatSession, clock: Clock, text: s
     memory, note = TurnMemory(), ""
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
-            if isinstance(event, Recalled):
+            if isinstance(event, MemoriesRecalled):
                 memory = event.memory
             elif isinstance(event, NoteAdded):
                 note = event.message.content

@@ -19,7 +19,7 @@ from lethe_app.app import build
 from lethe_app.domain.clock import now
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.paths import Paths
-from lethe_app.ui.chat.memory_card_parts import Fold
+from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.inspector.page import InspectorPage
@@ -204,7 +204,7 @@ def test_memories_are_told_as_background_and_the_panel_lists_what_is_always_in_t
         panel = stage.window.memory_panel
         stage.window.actions_["memory_panel"].trigger()
         await stage.until(lambda: "Always in the prompt" in stage.words(panel), "the panel lists what is always there")
-        stage.click(next(fold for fold in panel.findChildren(Fold) if fold.text() == "Always in the prompt"))
+        stage.click(next(fold for fold in panel.findChildren(CollapsibleHeading) if fold.text() == "Always in the prompt"))
         await stage.take_picture("panel-always")
         always = stage.words(panel)
         assert "No memories used" not in always

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.research import ActiveResearchTask, ResearchTask
-from lethe_app.brain.llm_schemas.web import Merged
+from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.web import Inquiry, InquiryState, Purpose, WebHit
+from lethe_app.domain.web import Inquiry, InquiryState, RequestPurpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.paths import Paths
-from lethe_app.services.events import NoteAdded, Searching, Withdrawn
-from lethe_app.services.web.chat_lookup import LookedUp, parse_note
+from lethe_app.services.events import NoteAdded, NotesDeleted, WebSearchStarted
+from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from tests.services.past import chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
 from tests.services.tasks import Clock, employ, leave, newest
@@ -130,7 +130,7 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     told = "Mira has looked up “The lighthouse of Brenn” on the internet meanwhile, and read about it at 127.0.0.1."
     assert told in played.note.content
     assert played.note.content in prompt
-    assert {one.purpose for one in left} == {Purpose.SEARCH, Purpose.PAGE, Purpose.ROBOTS}
+    assert {one.purpose for one in left} == {RequestPurpose.SEARCH, RequestPurpose.PAGE, RequestPurpose.ROBOTS}
     assert all(one.why == "Mira wanted to know more about “The lighthouse of Brenn”." for one in left)
 
 
@@ -280,8 +280,8 @@ async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the
 # in the middle of a talk
 
 
-def searching(played: Played) -> list[Searching]:
-    return [event for event in played.events if isinstance(event, Searching)]
+def searching(played: Played) -> list[WebSearchStarted]:
+    return [event for event in played.events if isinstance(event, WebSearchStarted)]
 
 
 def line_of(played: Played) -> Message:
@@ -309,7 +309,7 @@ async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_a
     told, reading = searching(played)
     found = parse_note(line_of(played))
     assert (told.topic, told.pages, reading.pages) == ("lighthouse of Brenn builder", 0, 1)
-    assert found == LookedUp("lighthouse of Brenn builder", (WebHit("Keepers", f"{site.url}/keepers"),))
+    assert found == WebLookup("lighthouse of Brenn builder", (WebHit("Keepers", f"{site.url}/keepers"),))
     assert "built in 1871 by the engineer Ada Holm" in prompt
     assert [one.content for one in messages if not one.hidden] == [ASKED, "It was Ada Holm."]
     assert messages[0].id == line_of(played).id
@@ -353,7 +353,7 @@ async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Pa
     assert broken.reply.content == "Nothing again."
     for played in (empty, broken):
         assert "nothing could be found" in line_of(played).content
-        assert parse_note(line_of(played)) == LookedUp("lighthouse of Brenn")
+        assert parse_note(line_of(played)) == WebLookup("lighthouse of Brenn")
 
 
 async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(home: Path, tmp_path: Path):
@@ -364,7 +364,7 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
         talk = await hold(services)
         clerk = services.research_service._task_model
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
-        other = asyncio.create_task(clerk.ask("merge_pages", Merged, **gaps))
+        other = asyncio.create_task(clerk.ask("merge_pages", MergedPagesAnswer, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer
         played = await say(services, talk, ASKED)
         was_done = other.done()
@@ -433,7 +433,7 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
         again = await heard(services.chat.regenerate(talk.guid, played.reply.id))
 
     assert [one.topic for one in searching(anew)] == ["lighthouse of Brenn lamp oil"] * 2
-    assert [event.messages for event in anew.events if isinstance(event, Withdrawn)] == [(line_of(played).id,)]
+    assert [event.messages for event in anew.events if isinstance(event, NotesDeleted)] == [(line_of(played).id,)]
     assert [one.id for one in messages if parse_note(one)] == [line_of(anew).id]
     assert messages[-1].content == "Rapeseed oil."
     assert not searching(again)

@@ -19,10 +19,10 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.persona import Weekday
 from lethe_app.domain.tools import CallOutcome, PermissionAnswer, Tool, ToolContext, ToolOutput, ToolResult, ToolSet
 from lethe_app.paths import Paths
-from lethe_app.services.events import AskTool, ToolUsed, TurnEvent
+from lethe_app.services.events import ToolPermissionRequested, ToolUsed, TurnEvent
 from lethe_app.services.prompting.tool_messages import result_in
 from lethe_app.services.tools import plugins
-from lethe_app.services.tools.builtin_small import Nothing, build_dice_set
+from lethe_app.services.tools.builtin_small import NoArguments, build_dice_set
 from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import HERMES
 from tests.services.past import opened
@@ -62,16 +62,16 @@ async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIter
 
 async def say(
     services: AppServices, session: ChatSession, text: str, verdict: PermissionAnswer = PermissionAnswer.NOT_NOW
-) -> tuple[list[ToolResult], list[AskTool], Played]:
+) -> tuple[list[ToolResult], list[ToolPermissionRequested], Played]:
     """A turn in which every question gets the same answer."""
     events: list[TurnEvent] = []
     async with aclosing(services.chat.send(session.guid, text)) as turn:
         async for event in turn:
             events.append(event)
-            if isinstance(event, AskTool):
+            if isinstance(event, ToolPermissionRequested):
                 event.decide(verdict)
     done = [event.result for event in events if isinstance(event, ToolUsed)]
-    return done, [event for event in events if isinstance(event, AskTool)], Played(events)
+    return done, [event for event in events if isinstance(event, ToolPermissionRequested)], Played(events)
 
 
 async def test_she_keeps_what_she_is_told_and_finds_it_in_another_talk(tmp_path: Path, echo_model: Script):
@@ -257,14 +257,14 @@ def test_tools_of_others_are_found_asked_about_and_kept_apart_when_broken():
 
 
 async def test_a_tool_of_others_that_breaks_is_told_by_the_name_of_its_plugin(tmp_path: Path, echo_model: Script):
-    async def break_down(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
+    async def break_down(_occasion: ToolContext, _wish: NoArguments) -> ToolOutput:
         raise RuntimeError("It is out of order")
 
     def may_be_used() -> bool:
         raise RuntimeError("Nobody knows")
 
     async with talking(tmp_path, echo_model(call("dial"), call("dial"), "Never mind.", template=HERMES)) as (services, session):
-        tool = Tool("dial", "turn the dial", "Turn it.", Nothing, break_down)
+        tool = Tool("dial", "turn the dial", "Turn it.", NoArguments, break_down)
         services.tool_registry.sets += [
             ToolSet("dials", "Dials", (tool,), plugin="lethe-dials"),
             ToolSet("knobs", "Knobs", (tool,), may_be_used, plugin="lethe-knobs"),

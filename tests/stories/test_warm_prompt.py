@@ -19,7 +19,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.protocol import Done, RequestPriority
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, begun, spoken
 from tests.bench._long_talk import velm
@@ -49,7 +49,7 @@ def waited_for(model: Watched) -> list[int]:
 def trust(services: AppServices) -> None:
     """The starter model is given work that it would not be trusted with."""
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     services.qualification._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )

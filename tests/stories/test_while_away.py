@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.self_reflection import Thoughts
-from lethe_app.agents.task import Result, TaskContext
+from lethe_app.agents.self_reflection import SelfReflection
+from lethe_app.agents.task import TaskContext, TaskResult
 from lethe_app.app import build
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
@@ -65,7 +65,7 @@ async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[Ap
         session = await hold(services, *NUTS)
         told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
         await chats_of(services).change_session(session.guid, archived=True, **told)
-        await employ(services, Thoughts())
+        await employ(services, SelfReflection())
         await change_persona(services, MIRA, self_edit_tokens=200)
         await trusted(services, tmp_path / "model.json", **script)
         yield services
@@ -103,9 +103,9 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
 
 
 async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp_path: Path, clock: Clock):
-    async def ask(scene: TaskContext) -> Result:
+    async def ask(scene: TaskContext) -> TaskResult:
         await scene.ask("title", TitleAnswer, conversation="Tomas: Hello.")
-        return Result("Asked.")
+        return TaskResult("Asked.")
 
     async with busy(home, tmp_path, answers=["x " * 2000], replies=["Welcome back."], delay=0.02) as services:
         await employ(services, Scripted(ask))
@@ -136,10 +136,10 @@ async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass
 
 
 async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
-    async def half(scene: TaskContext) -> Result:
+    async def half(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="The tide", content="The tide turns at six."))
         await asyncio.Event().wait()
-        return Result()
+        return TaskResult()
 
     async with busy(home, tmp_path) as services:
         await employ(services, Scripted(half))
@@ -225,9 +225,9 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
 async def test_quiet_hours_are_kept_every_night(home: Path, tmp_path: Path, clock: Clock):
     done: list[int] = []
 
-    async def note(scene: TaskContext) -> Result:
+    async def note(scene: TaskContext) -> TaskResult:
         done.append(scene.moment.hour)
-        return Result("Looked at the clock.")
+        return TaskResult("Looked at the clock.")
 
     class Hourly(Scripted):
         every = timedelta(minutes=30)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 from lethe_app.ui.core.avatars import disc_colours
 from lethe_app.ui.core.palette import DAY, NIGHT, Palette
 from lethe_app.ui.core.theme import mix_colours, stylesheet_variables
-from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
 from lethe_app.ui.shell.welcome import Welcome
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.window_scene import opened, until
@@ -121,7 +121,7 @@ async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, wardrob
         assert nameless(scene.window) == []
 
 
-DIALOGS = [About, Keys, lambda parent: ConfirmDialog(parent, "Delete this?", "It will be gone.", "Delete it")]
+DIALOGS = [AboutDialog, ShortcutsDialog, lambda parent: ConfirmDialog(parent, "Delete this?", "It will be gone.", "Delete it")]
 
 
 @pytest.mark.parametrize("make", DIALOGS)

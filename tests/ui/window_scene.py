@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.paths import Paths
-from lethe_app.ui.controllers.window_controller import Host
+from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
 
@@ -28,7 +28,7 @@ class Scene:
     services: AppServices
 
     @property
-    def host(self) -> Host:
+    def host(self) -> WindowController:
         assert self.window._host is not None
         return self.window._host
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.http import AGENT, MOST_BODY_BYTES, Fetcher, FetchLimits, HttpResponse, Meter, NetworkRoute, media_type
+from lethe_app.web.http import AGENT, MOST_BODY_BYTES, ByteCounter, Fetcher, FetchLimits, HttpResponse, NetworkRoute, media_type
 from lethe_app.web.pinned_dns import resolve_host
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
@@ -39,7 +39,7 @@ async def test_a_page_comes_with_its_kind_and_nothing_of_the_reader_goes_out():
 
 
 async def test_a_packed_page_is_unpacked_and_its_bytes_on_the_line_are_counted():
-    packed, meter = gzip.compress(page()), Meter()
+    packed, meter = gzip.compress(page()), ByteCounter()
     async with serving(Site({"/": Reply(packed, headers={"Content-Encoding": "gzip"})})) as site:
         answer = await Fetcher(HOME).fetch(site.url, nothing, meter=meter)
 
@@ -70,7 +70,7 @@ async def test_damaged_packing_is_told():
 
 
 async def test_a_page_announced_as_too_long_is_not_begun():
-    meter = Meter()
+    meter = ByteCounter()
     async with serving(Site({"/": Reply(b"x", length=MOST_BODY_BYTES + 1, stalls=True)})) as site:
         with pytest.raises(PageUnreadable, match="too long"):
             await Fetcher(HOME).fetch(site.url, nothing, meter=meter)
@@ -85,7 +85,7 @@ async def test_a_page_without_an_end_is_left():
 
 
 async def test_a_page_of_another_kind_is_not_even_read():
-    meter, wanted = Meter(), frozenset({"text/html"})
+    meter, wanted = ByteCounter(), frozenset({"text/html"})
     async with serving(Site({"/": Reply(b"x" * 1000, kind="image/png")})) as site:
         answer = await Fetcher(HOME).fetch(site.url, nothing, meter=meter, kinds=wanted)
 

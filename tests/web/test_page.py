@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from lethe_app.domain.web import Purpose
+from lethe_app.domain.web import RequestPurpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web import pages as page_module
-from lethe_app.web.http import Meter, NetworkRoute
-from lethe_app.web.pages import PageFetcher, Times
+from lethe_app.web.http import ByteCounter, NetworkRoute
+from lethe_app.web.pages import PageFetcher, WebClock
 from tests.web.net import PUBLIC, Net, way
 from tests.web.server import SENTENCE, Reply, Site, moved, page, serving
 
@@ -31,17 +31,17 @@ class Watch:
         self.waited.append(seconds)
         self.moment += seconds
 
-    def times(self) -> Times:
-        return Times(self.clock, self.sleep)
+    def times(self) -> WebClock:
+        return WebClock(self.clock, self.sleep)
 
 
 class Log:
     """What was told before it left."""
 
     def __init__(self) -> None:
-        self.left: list[tuple[Purpose, str]] = []
+        self.left: list[tuple[RequestPurpose, str]] = []
 
-    async def __call__(self, purpose: Purpose, _host: str, what: str, _meter: Meter) -> None:
+    async def __call__(self, purpose: RequestPurpose, _host: str, what: str, _meter: ByteCounter) -> None:
         self.left.append((purpose, what))
 
 
@@ -57,7 +57,7 @@ async def test_a_page_is_read_and_everything_was_told():
     assert read.title == "The lighthouse"
     assert SENTENCE.strip() in read.text
     assert read.address == f"{site.url}/a"
-    assert log.left == [(Purpose.ROBOTS, f"{site.url}/robots.txt"), (Purpose.PAGE, f"{site.url}/a")]
+    assert log.left == [(RequestPurpose.ROBOTS, f"{site.url}/robots.txt"), (RequestPurpose.PAGE, f"{site.url}/a")]
     assert site.paths == ["/robots.txt", "/a"]
 
 

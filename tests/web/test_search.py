@@ -17,7 +17,7 @@ from lethe_app.domain.web import WebHit
 from lethe_app.errors import SearchFailed
 from lethe_app.web import duckduckgo as duckduckgo_module
 from lethe_app.web.duckduckgo import DuckDuckGo, search_with_ddgs
-from lethe_app.web.http import Meter, NetworkRoute
+from lethe_app.web.http import ByteCounter, NetworkRoute
 from lethe_app.web.search import clean_query, collect_hits
 from lethe_app.web.search_engines import Brave, SearXNG
 from tests.web.server import Reply, Site, moved, serving
@@ -87,7 +87,7 @@ def test_an_engine_that_sends_megabytes_holds_nobody_up():
 
 
 async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
-    meter = Meter()
+    meter = ByteCounter()
     async with serving(Site({"/res/v1/web/search": answer({"web": {"results": HITS}})})) as site:
         found = await Brave("secret", HOME, site.url, meter).search("light-house, keeper?", 2)
 

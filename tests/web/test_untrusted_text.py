@@ -16,7 +16,7 @@ from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
 from lethe_app.prompt.control_tokens import JOINER
 from lethe_app.prompt.format.instruct import InstructRenderer
-from lethe_app.prompt.untrusted_text import QUOTE_PREFIX, Quoter, site_of, turn_markers
+from lethe_app.prompt.untrusted_text import QUOTE_PREFIX, UntrustedTextQuoter, site_of, turn_markers
 from lethe_app.web.html_text import extract_text
 from tests.web.server import page
 
@@ -27,7 +27,7 @@ FORMATS = [
     for file in sorted((shipped_root() / "resources" / "presets" / "instruct").glob("*.json"))
 ]
 MARK = "5eed5eed"
-QUOTER = Quoter(FRAME, FORMATS, lambda: MARK)
+QUOTER = UntrustedTextQuoter(FRAME, FORMATS, lambda: MARK)
 HARMLESS = PageText("https://example.org/a", "A page", "Ordinary words about ships.")
 
 
@@ -105,13 +105,13 @@ def test_a_quote_says_what_it_is_and_where_it_is_from():
 
 def test_every_fence_has_a_number_of_its_own_that_the_page_does_not_know():
     drawn = iter(["11111111", "22222222", "33333333"])
-    quoter = Quoter(FRAME, FORMATS, lambda: next(drawn))
+    quoter = UntrustedTextQuoter(FRAME, FORMATS, lambda: next(drawn))
     both = quoter.quote_pages([PageText("https://a.example/", "x", "11111111"), PageText("https://b.example/", "y", "z")])
 
     assert "[quote 22222222]" in both
     assert "[quote 33333333]" in both
     assert "[quote 11111111]" not in both
-    real = Quoter(FRAME, FORMATS)
+    real = UntrustedTextQuoter(FRAME, FORMATS)
     assert real.quote_page(HARMLESS) != real.quote_page(HARMLESS)
 
 
@@ -166,7 +166,7 @@ def test_a_frame_without_its_gaps_is_refused(tmp_path: Path):
 
     for path in (broken, tmp_path / "none.md"):
         with pytest.raises(FileError):
-            Quoter(path, FORMATS)
+            UntrustedTextQuoter(path, FORMATS)
 
 
 PARTS = [*sorted(turn_markers(FORMATS)), "\n", " ", "x", "[quote ", f"[end of quote {MARK[:-1]}0]", "\r", "\u200b"]

@@ -47,7 +47,7 @@ _MONTH_NAME_DATES = DATES[:2]
 
 
 @dataclass(frozen=True)
-class When:
+class FutureDate:
     """Parsed future date: a day, and the time of day if one was named."""
 
     day: date
@@ -62,12 +62,12 @@ class When:
         return self.day if self.hour is None else datetime.combine(self.day, self.hour).astimezone()
 
 
-def parse_future_date(words: str, now: datetime) -> When | None:
+def parse_future_date(words: str, now: datetime) -> FutureDate | None:
     """Parse a future date relative to `now`, in its time zone; return None if the text names no day from today on."""
     text = " ".join(words.split())
     exact = _parse_exact_moment(text, now)
     if exact is not None:
-        return When(exact.date(), exact.time(), exact) if exact.date() >= now.date() else None
+        return FutureDate(exact.date(), exact.time(), exact) if exact.date() >= now.date() else None
     day, rest = _find_day(text, now.date())
     hour = _find_time(rest)
     if day is None and hour is None:
@@ -77,7 +77,7 @@ def parse_future_date(words: str, now: datetime) -> When | None:
         day = now.date() + timedelta(days=hour <= now.time())  # “at 9” is the next time it strikes nine
     if hour is not None and _is_evening(hour, text, is_over=day == now.date() and hour <= now.time()):
         hour = hour.replace(hour=hour.hour + 12)
-    found = When(day, hour)
+    found = FutureDate(day, hour)
     return found if day >= now.date() and day < LAST_DAY else None
 
 

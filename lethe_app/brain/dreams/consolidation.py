@@ -21,7 +21,7 @@ from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records, is_the_users, united
+from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecords, Kept, is_the_users, united
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.passage_builder import SENTENCE_END
@@ -46,7 +46,7 @@ _NOT_IN_A_LEVEL = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True)
-class Decision:
+class MergeDecision:
     """Outcome for a group of similar records, which are given by their indices in the group."""
 
     text: str = ""
@@ -132,7 +132,12 @@ def merge_key(record: Kept) -> object:
 
 
 def build_changes(
-    decision: Decision, group: Sequence[Kept], persona_id: str, run_id: UUID | None, moment: datetime, names: Collection[str]
+    decision: MergeDecision,
+    group: Sequence[Kept],
+    persona_id: str,
+    run_id: UUID | None,
+    moment: datetime,
+    names: Collection[str],
 ) -> list[RecordedChange]:
     """Return the changes of a decision; none if the merged text is not grounded or a record is the user's.
 
@@ -166,9 +171,9 @@ def is_faithful_merge(text: str, sources: Sequence[str], names: Collection[str])
     )
 
 
-def merge_identical(group: Sequence[Kept]) -> Decision:
+def merge_identical(group: Sequence[Kept]) -> MergeDecision:
     """Return the decision for records with identical words: merge all of them into the longest wording."""
-    return Decision(text=max((record_text(one) for one in group), key=len), sources=tuple(range(len(group))))
+    return MergeDecision(text=max((record_text(one) for one in group), key=len), sources=tuple(range(len(group))))
 
 
 def merge_memories(
@@ -219,7 +224,7 @@ class _Frame:
     run_id: UUID | None
     moment: datetime
 
-    def build_change(self, what: str, reason: str, before: Records, after: Records) -> RecordedChange:
+    def build_change(self, what: str, reason: str, before: ChangedRecords, after: ChangedRecords) -> RecordedChange:
         return RecordedChange(
             run_id=self.run_id,
             persona_id=self.persona_id,
@@ -231,26 +236,26 @@ class _Frame:
         )
 
 
-def _build_merge_change(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> RecordedChange:
+def _build_merge_change(sources: Sequence[Kept], decision: MergeDecision, frame: _Frame) -> RecordedChange:
     memories = [memory for memory in sources if isinstance(memory, MemoryUnit)]
     facts = [one for one in sources if isinstance(one, ExtractedFact)]
     if memories:
         one = merge_memories(memories, decision.text, frame.moment, decision.filed_under, decision.tags)
-        after = Records(memories=[one])
+        after = ChangedRecords(memories=[one])
     else:
         merged = merge_facts(facts, decision.text)
         superseded = [fact.model_copy(update={"superseded": True, "superseded_by": merged.guid}) for fact in facts]
-        after = Records(facts=[merged, *superseded])
+        after = ChangedRecords(facts=[merged, *superseded])
     reason = f"{len(sources)} {'memories' if memories else 'facts'} say the same."
-    return frame.build_change(MERGE, reason, Records(memories=memories, facts=facts), after)
+    return frame.build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after)
 
 
 def _build_drop_change(record: Kept, frame: _Frame) -> RecordedChange:
-    before = Records(memories=[record]) if isinstance(record, MemoryUnit) else Records(facts=[record])
-    return frame.build_change(DROP, "It says nothing that lasts.", before, Records())
+    before = ChangedRecords(memories=[record]) if isinstance(record, MemoryUnit) else ChangedRecords(facts=[record])
+    return frame.build_change(DROP, "It says nothing that lasts.", before, ChangedRecords())
 
 
-def _build_refine_change(record: Kept, decision: Decision, frame: _Frame) -> RecordedChange | None:
+def _build_refine_change(record: Kept, decision: MergeDecision, frame: _Frame) -> RecordedChange | None:
     """Return the change of category and tags of a memory; None if nothing changes, and for facts, which have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
@@ -258,7 +263,9 @@ def _build_refine_change(record: Kept, decision: Decision, frame: _Frame) -> Rec
     refined = record.model_copy(update={"filed_under": decision.filed_under or record.filed_under, "tags": tags})
     if (refined.filed_under, refined.tags) == (record.filed_under, record.tags):
         return None
-    return frame.build_change(REFINE, "It is found more easily.", Records(memories=[record]), Records(memories=[refined]))
+    return frame.build_change(
+        REFINE, "It is found more easily.", ChangedRecords(memories=[record]), ChangedRecords(memories=[refined])
+    )
 
 
 # Categories and tags.
@@ -281,9 +288,11 @@ def normalize_tags(texts: Iterable[str]) -> tuple[str, ...]:
 
 def signature(change: RecordedChange) -> str:
     """Return a key of a change by which the same proposal is recognised later, so that nothing is proposed twice."""
-    before = sorted(str(guid) for guid in Records.before(change).guids)
+    before = sorted(str(guid) for guid in ChangedRecords.before(change).guids)
     texts = (
-        sorted(" ".join(sorted(content_words(record_text(one)))) for one in Records.after(change).holding) if not before else []
+        sorted(" ".join(sorted(content_words(record_text(one)))) for one in ChangedRecords.after(change).holding)
+        if not before
+        else []
     )
     return " ".join([change.what, *before, *texts])
 

@@ -14,7 +14,7 @@ from enum import IntEnum
 from lethe_app.brain.text.fingerprint import content_words
 
 
-class Strength(IntEnum):
+class CorrectionStrength(IntEnum):
     """Irritation with which a correction was made; the value is how often it must occur before it counts as a lasting
     preference.
     """
@@ -30,7 +30,7 @@ class Correction:
 
     words: str
     """Sentence as the user wrote it."""
-    strength: Strength
+    strength: CorrectionStrength
     unwanted: str = ""
     """What the persona shall not do, as it follows “don't”; empty for a request that forbids nothing."""
     instead: str = ""
@@ -183,11 +183,11 @@ def _parse_prohibition(sentence: str, match: re.Match[str]) -> Correction:
     return Correction(sentence, strength_of(sentence), unwanted, instead)
 
 
-def strength_of(sentence: str) -> Strength:
+def strength_of(sentence: str) -> CorrectionStrength:
     """Return the strength of a request by its wording; a plain demand is mild."""
     letters = [sign for sign in sentence if sign.isalpha()]
     if _STRONG.search(sentence) or (len(letters) > 8 and all(sign.isupper() for sign in letters)):
-        return Strength.STRONG
+        return CorrectionStrength.STRONG
     if _CASUAL.search(sentence):
-        return Strength.CASUAL
-    return Strength.MILD
+        return CorrectionStrength.CASUAL
+    return CorrectionStrength.MILD

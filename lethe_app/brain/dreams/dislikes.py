@@ -8,14 +8,14 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.dreams.consolidation import DREAM, INFERRED
-from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Strength
-from lethe_app.brain.dreams.preferences import ASK_FIRST, Remark, find_remarks, is_sensitive
+from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStrength
+from lethe_app.brain.dreams.preferences import ASK_FIRST, CorrectionRemark, find_remarks, is_sensitive
 from lethe_app.brain.fact_guard.faithfulness import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import INFER, THUMBS, Records
+from lethe_app.domain.changes import INFER, THUMBS, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 
-MIN_DISLIKED_REPLIES = int(Strength.CASUAL)
+MIN_DISLIKED_REPLIES = int(CorrectionStrength.CASUAL)
 """Minimum number of disliked replies that share a pattern: a thumb without explanation weighs as much as a casual remark."""
 MAX_DISLIKED_REPLIES = 8
 """Maximum number of disliked replies examined together, the newest ones."""
@@ -24,7 +24,7 @@ MAX_TEXT_LENGTH = 500
 
 
 @dataclass(frozen=True)
-class Disliked:
+class DislikedReply:
     """Reply with a thumb down and no explanation."""
 
     message: UUID
@@ -36,7 +36,7 @@ class Disliked:
     reply: str
 
 
-def format_disliked_replies(disliked: Sequence[Disliked], user: str, name: str) -> str:
+def format_disliked_replies(disliked: Sequence[DislikedReply], user: str, name: str) -> str:
     """Return the replies as a numbered prompt text, from 1, each with its word count because long replies are shortened."""
     lines: list[str] = []
     for number, disliked_reply in enumerate(disliked, 1):
@@ -48,7 +48,10 @@ def format_disliked_replies(disliked: Sequence[Disliked], user: str, name: str) 
 
 
 def infer_dislike(
-    pattern: str, matching_replies: Sequence[Disliked], names: tuple[str, str], provenance: tuple[str, UUID | None, datetime]
+    pattern: str,
+    matching_replies: Sequence[DislikedReply],
+    names: tuple[str, str],
+    provenance: tuple[str, UUID | None, datetime],
 ) -> RecordedChange | None:
     """Return an inferred dislike as a change to be confirmed by the user; None if too few replies support it or it is not
     grounded.
@@ -84,28 +87,28 @@ def infer_dislike(
         at=moment,
         what=INFER,
         reason=f"You gave a thumb down to {len(matching_replies)} replies like that, without a word.",
-        before=Records().model_dump_json(),
-        after=Records(memories=[memory]).model_dump_json(),
+        before=ChangedRecords().model_dump_json(),
+        after=ChangedRecords(memories=[memory]).model_dump_json(),
     )
 
 
-def parse_explanation(text: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
+def parse_explanation(text: str, message: UUID, session: UUID, at: datetime) -> list[CorrectionRemark]:
     """Return the remarks in an explanation that was written after a thumb down; all count as strong, because writing it
     takes effort.
     """
     remarks = find_remarks(text, message, session, at)
     if not remarks and text.strip():
         remarks = [
-            Remark(
+            CorrectionRemark(
                 words=text.strip(),
-                strength=Strength.STRONG,
+                strength=CorrectionStrength.STRONG,
                 message=message,
                 session=session,
                 at=at,
                 unwanted=UNNAMED_BEHAVIOUR,
             )
         ]
-    return [one.model_copy(update={"strength": Strength.STRONG}) for one in remarks]
+    return [one.model_copy(update={"strength": CorrectionStrength.STRONG}) for one in remarks]
 
 
 def _shorten(text: str) -> str:

@@ -10,9 +10,9 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from lethe_app.brain.dreams.consolidation import ANTI_PATTERNS, DREAM, INFERRED
-from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Correction, Strength, find_corrections, is_alike
+from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Correction, CorrectionStrength, find_corrections, is_alike
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import AVOID, INFER, Records
+from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 
 STRONG_TAG = "strong"
@@ -36,13 +36,13 @@ _DOMAINS = (
 _DEFAULT_DOMAIN = "talk"
 
 
-class Remark(BaseModel):
+class CorrectionRemark(BaseModel):
     """One occasion on which the user corrected the persona."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     words: str
-    strength: Strength
+    strength: CorrectionStrength
     message: UUID
     session: UUID
     at: AwareDatetime
@@ -62,10 +62,10 @@ class PreferenceRemarks(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    remarks: list[Remark] = Field(min_length=1)
+    remarks: list[CorrectionRemark] = Field(min_length=1)
 
     @property
-    def strongest(self) -> Remark:
+    def strongest(self) -> CorrectionRemark:
         """Return the strongest remark, the newest one among equals."""
         return min(self.remarks, key=lambda one: (one.strength, -one.at.timestamp()))
 
@@ -74,14 +74,16 @@ class PreferenceRemarks(BaseModel):
         """Return whether the request was made often enough for its strength: once strongly, twice mildly or three times
         casually.
         """
-        return any(sum(one.strength <= strength for one in self.distinct_remarks) >= strength for strength in Strength)
+        return any(
+            sum(one.strength <= strength for one in self.distinct_remarks) >= strength for strength in CorrectionStrength
+        )
 
     @property
-    def distinct_remarks(self) -> list[Remark]:
+    def distinct_remarks(self) -> list[CorrectionRemark]:
         """Return the strongest remark of each message, oldest first; a verbatim repetition in the same session does not
         count.
         """
-        kept: dict[UUID, Remark] = {}
+        kept: dict[UUID, CorrectionRemark] = {}
         for remark in sorted(self.remarks, key=lambda one: one.strength):
             is_repetition = any(remark.session == other.session and remark.words == other.words for other in kept.values())
             if remark.message not in kept and not is_repetition:
@@ -89,10 +91,10 @@ class PreferenceRemarks(BaseModel):
         return sorted(kept.values(), key=lambda one: one.at)
 
 
-def find_remarks(text: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
+def find_remarks(text: str, message: UUID, session: UUID, at: datetime) -> list[CorrectionRemark]:
     """Return the remarks that the rules find in a user message."""
     return [
-        Remark(
+        CorrectionRemark(
             words=one.words,
             strength=one.strength,
             message=message,
@@ -106,10 +108,11 @@ def find_remarks(text: str, message: UUID, session: UUID, at: datetime) -> list[
 
 
 def group_remarks(
-    remarks: Iterable[Remark], is_similar: Callable[[Remark, Remark], bool] = lambda _one, _other: False
+    remarks: Iterable[CorrectionRemark],
+    is_similar: Callable[[CorrectionRemark, CorrectionRemark], bool] = lambda _one, _other: False,
 ) -> list[PreferenceRemarks]:
     """Group remarks whose requests agree by their words or are `is_similar` each other by meaning; oldest first."""
-    groups: list[list[Remark]] = []
+    groups: list[list[CorrectionRemark]] = []
     for remark in sorted(remarks, key=lambda one: one.at):
         group = next(
             (each for each in groups if any(_is_same_request(remark, other) or is_similar(remark, other) for other in each)),
@@ -142,7 +145,7 @@ def build_anti_pattern_change(
     content = f"Don't {unwanted}, because {user} objected: “{best.words.rstrip('.!?… ')}.”"
     if instead:
         content += f" Instead: {to_third_person(instead, user)}."
-    tags = ["anti-pattern", *([STRONG_TAG] if best.strength is Strength.STRONG else [])]
+    tags = ["anti-pattern", *([STRONG_TAG] if best.strength is CorrectionStrength.STRONG else [])]
     return _build_change(
         AVOID, content, f"{ANTI_PATTERNS}/{complaint_domain(best.words)}", tags, group, (persona_id, run_id, moment)
     )
@@ -154,7 +157,7 @@ def build_worded_anti_pattern(
     """Return the change that adds an anti-pattern in a model's wording."""
     content = f"Don't {avoid.strip().rstrip('.')} because {reason.strip().rstrip('.')}"
     content += f", instead {instead.strip().rstrip('.')}." if instead.strip() else "."
-    tags = ["anti-pattern", *([STRONG_TAG] if group.strongest.strength is Strength.STRONG else [])]
+    tags = ["anti-pattern", *([STRONG_TAG] if group.strongest.strength is CorrectionStrength.STRONG else [])]
     return _build_change(AVOID, content, f"{ANTI_PATTERNS}/{domain or _DEFAULT_DOMAIN}", tags, group, provenance)
 
 
@@ -185,8 +188,8 @@ def _build_change(
         at=moment,
         what=kind,
         reason="You said so." if count == 1 else f"You said so {count} times.",
-        before=Records().model_dump_json(),
-        after=Records(memories=[memory]).model_dump_json(),
+        before=ChangedRecords().model_dump_json(),
+        after=ChangedRecords(memories=[memory]).model_dump_json(),
     )
 
 
@@ -214,5 +217,5 @@ def strong_pattern_ids(memories: Iterable[MemoryUnit]) -> set[UUID]:
     return {one.guid for one in sorted(patterns, key=lambda one: one.added, reverse=True)[:MAX_STRONG_PATTERNS]}
 
 
-def _is_same_request(first: Remark, second: Remark) -> bool:
+def _is_same_request(first: CorrectionRemark, second: CorrectionRemark) -> bool:
     return is_alike(first.correction, second.correction)

@@ -10,9 +10,9 @@ from lethe_app.brain.dates import resolve
 from lethe_app.brain.fact_guard.claims import (
     NUMBER_DIGITS,
     SUPPORTED,
-    Case,
+    LocatedClaim,
     Outcome,
-    Support,
+    SupportLevel,
     comparable_words,
     count_shared_words,
     find_names,
@@ -20,7 +20,7 @@ from lethe_app.brain.fact_guard.claims import (
     join_parts,
 )
 from lethe_app.brain.fact_guard.languages import ENGLISH, Language, detect_language
-from lethe_app.brain.fact_guard.quotations import Clause, split_clauses
+from lethe_app.brain.fact_guard.quotations import MessageClause, split_clauses
 from lethe_app.brain.vocabulary.stems import IRREGULAR, stem
 from lethe_app.retrieval.query_terms import MONTHS, fold, split_words
 from lethe_app.retrieval.time_expressions import WEEKDAYS
@@ -82,17 +82,17 @@ _WORD = re.compile(r"[^\W\d_]+")
 _COMMA = re.compile(r"[,，]\s*")
 
 
-def check_language(case: Case) -> Outcome:
+def check_language(case: LocatedClaim) -> Outcome:
     """Return DOUBTFUL if the message's language is unknown or the fact is in another language, because rules cannot compare
     them.
     """
     if case.language is None:
-        return Support.DOUBTFUL, "the language is unknown"
+        return SupportLevel.DOUBTFUL, "the language is unknown"
     fact_language = detect_language(case.claim.fact)
-    return SUPPORTED if fact_language in {None, case.language} else (Support.DOUBTFUL, "it is told in another language")
+    return SUPPORTED if fact_language in {None, case.language} else (SupportLevel.DOUBTFUL, "it is told in another language")
 
 
-def check_hedges(case: Case) -> Outcome:
+def check_hedges(case: LocatedClaim) -> Outcome:
     """Check that a possibility, wish or condition in the quotation is not stated as a fact."""
     language = case.language
     if language is None or language.hedged_fact.search(case.fact):
@@ -100,16 +100,16 @@ def check_hedges(case: Case) -> Outcome:
     return max((_check_clause_hedge(clause, case, language) for clause in case.relevant_clauses), default=SUPPORTED)
 
 
-def _check_clause_hedge(clause: Clause, case: Case, language: Language) -> Outcome:
+def _check_clause_hedge(clause: MessageClause, case: LocatedClaim, language: Language) -> Outcome:
     markers = list(language.hedge.finditer(clause.text))
     has_ended = _ENDED_ACTIVITY.search(case.fact) is not None and all(mark[0].lower().startswith("used to") for mark in markers)
     if not markers or has_ended:
         return SUPPORTED
     governs_fact = any(_governs_fact(mark, clause.text, case, language) for mark in markers)
-    return (Support.NONE if governs_fact else Support.DOUBTFUL), "it is no more than possible or wished"
+    return (SupportLevel.NONE if governs_fact else SupportLevel.DOUBTFUL), "it is no more than possible or wished"
 
 
-def _governs_fact(marker: re.Match[str], text: str, case: Case, language: Language) -> bool:
+def _governs_fact(marker: re.Match[str], text: str, case: LocatedClaim, language: Language) -> bool:
     """Return whether what follows a marker is the fact's content; in languages with final verbs, anything in the clause
     counts.
     """
@@ -119,7 +119,7 @@ def _governs_fact(marker: re.Match[str], text: str, case: Case, language: Langua
     return any(count_shared_words(case.fact_words, words) for words in following_words[:2])
 
 
-def check_negations(case: Case) -> Outcome:
+def check_negations(case: LocatedClaim) -> Outcome:
     """Check that a negated fact comes from a negated clause and an affirmative fact from an affirmative one."""
     language = case.language
     if language is None:
@@ -127,7 +127,7 @@ def check_negations(case: Case) -> Outcome:
     return max((_check_clause_negation(clause.text, case, language) for clause in case.relevant_clauses), default=SUPPORTED)
 
 
-def _check_clause_negation(text: str, case: Case, language: Language) -> Outcome:
+def _check_clause_negation(text: str, case: LocatedClaim, language: Language) -> Outcome:
     objection = "one denies what the other asserts"
     if language is ENGLISH:
         text, fact = _NEGATION_IDIOM.sub(" ", text), _NEGATION_IDIOM.sub(" ", case.fact)
@@ -143,22 +143,22 @@ def _check_clause_negation(text: str, case: Case, language: Language) -> Outcome
     if bool(markers) == is_fact_negated:
         return SUPPORTED
     if language is ENGLISH and (_IMPLICIT_NEGATION.search(fact) or _IMPLICIT_NEGATION.search(text)):
-        return Support.DOUBTFUL, objection
+        return SupportLevel.DOUBTFUL, objection
     if is_fact_negated:
-        return Support.DOUBTFUL if language.negation.search(case.message_text) else Support.NONE, objection
+        return SupportLevel.DOUBTFUL if language.negation.search(case.message_text) else SupportLevel.NONE, objection
     if _governs_fact(markers[0], text, case, language):
-        return Support.NONE, objection
+        return SupportLevel.NONE, objection
     words_after_marker = comparable_words(text[markers[0].end() :], language)
-    return (Support.DOUBTFUL, objection) if count_shared_words(case.fact_words, words_after_marker) else SUPPORTED
+    return (SupportLevel.DOUBTFUL, objection) if count_shared_words(case.fact_words, words_after_marker) else SUPPORTED
 
 
-def check_sentiments(case: Case) -> Outcome:
+def check_sentiments(case: LocatedClaim) -> Outcome:
     """Check that a dislike is not stated as a liking, and vice versa."""
     text = " ".join(clause.text for clause in case.relevant_clauses)
     if _DISLIKING.search(text) and not _LIKING.search(text) and _LIKING.search(case.fact) and not _is_negated(case.fact):
-        return Support.NONE, "the speaker does not like it"
+        return SupportLevel.NONE, "the speaker does not like it"
     if _LIKING.search(text) and not _DISLIKING.search(text) and _DISLIKING.search(case.fact) and not _is_negated(text):
-        return Support.NONE, "the speaker likes it"
+        return SupportLevel.NONE, "the speaker likes it"
     return SUPPORTED
 
 
@@ -166,24 +166,24 @@ def _is_negated(text: str) -> bool:
     return bool(ENGLISH.negation.search(text))
 
 
-def check_questions(case: Case) -> Outcome:
+def check_questions(case: LocatedClaim) -> Outcome:
     """Check that the fact does not come from a question alone; a question that also states something is only doubtful."""
     clause_text = " ".join(clause.text for clause in case.relevant_clauses)
     if not all(clause.is_question for clause in case.relevant_clauses) or _TAG_QUESTION.search(clause_text):
         return SUPPORTED
     is_open = _QUESTION_OPENING.match(clause_text) and not _REPORTING_VERB.search(clause_text)
-    return (Support.NONE if is_open else Support.DOUBTFUL), "it is a question"
+    return (SupportLevel.NONE if is_open else SupportLevel.DOUBTFUL), "it is a question"
 
 
-def check_tenses(case: Case) -> Outcome:
+def check_tenses(case: LocatedClaim) -> Outcome:
     """Check that something in the past tense is not stated in the present tense."""
     is_past = all(_PAST.search(clause.text) and not _PRESENT.search(clause.text) for clause in case.relevant_clauses)
     if is_past and _PRESENT.search(case.fact) and not _PAST_FACT.search(case.fact):
-        return Support.DOUBTFUL, "it was so once"
+        return SupportLevel.DOUBTFUL, "it was so once"
     past_verbs = {stem(word) for clause in case.relevant_clauses for word in _find_past_verbs(clause.text)}
     present_verbs = {stem(word) for word in split_words(case.fact) if word.endswith("s") and word.islower()}
     is_ongoing = any(re.search(r"\b(?:still|now|since)\b", clause.text, re.IGNORECASE) for clause in case.relevant_clauses)
-    return (Support.DOUBTFUL, "it was so once") if past_verbs & present_verbs and not is_ongoing else SUPPORTED
+    return (SupportLevel.DOUBTFUL, "it was so once") if past_verbs & present_verbs and not is_ongoing else SUPPORTED
 
 
 def _find_past_verbs(text: str) -> Iterator[str]:
@@ -194,14 +194,14 @@ def _find_past_verbs(text: str) -> Iterator[str]:
             yield low
 
 
-def check_absolutes(case: Case) -> Outcome:
+def check_absolutes(case: LocatedClaim) -> Outcome:
     """Check that words such as “only” or “favourite” were said and not added by the model."""
     source_words = {stem(found) for found in _ABSOLUTE_WORD.findall(case.window)}
     added = {stem(found) for found in _ABSOLUTE_WORD.findall(case.fact)} - source_words
-    return (Support.DOUBTFUL, f"nobody said {min(added)}") if added else SUPPORTED
+    return (SupportLevel.DOUBTFUL, f"nobody said {min(added)}") if added else SUPPORTED
 
 
-def check_names(case: Case) -> Outcome:
+def check_names(case: LocatedClaim) -> Outcome:
     """Check that every name and number was said; a date may follow from the date of the message."""
     are_names_capitalized = case.language is not None and case.language.has_capitalized_names
     names = find_names(case.fact, case.speakers_by_name) if are_names_capitalized else []
@@ -223,10 +223,10 @@ def check_names(case: Case) -> Outcome:
     )
     if case.language is not ENGLISH:
         uncertain |= {*MONTHS, *numbers}
-    return (Support.DOUBTFUL if missing <= uncertain else Support.NONE), f"nobody said {min(missing)}"
+    return (SupportLevel.DOUBTFUL if missing <= uncertain else SupportLevel.NONE), f"nobody said {min(missing)}"
 
 
-def _source_words(case: Case) -> Iterator[str]:
+def _source_words(case: LocatedClaim) -> Iterator[str]:
     """Yield the names and numbers around the message, and those that follow from its date."""
     day = case.source.time.date()
     yield from _normalized_words(case.window)
@@ -254,14 +254,14 @@ def _is_abbreviated(word: str, abbreviation: str) -> bool:
     return word in {*WEEKDAYS, *MONTHS} and len(abbreviation) >= 3 and word.startswith(abbreviation)
 
 
-def check_wording(case: Case) -> Outcome:
+def check_wording(case: LocatedClaim) -> Outcome:
     """Check that the fact shares enough content words with its source; otherwise it may be another fact."""
     fact_words = {word for word in case.fact_words if not (word.isdigit() or word in _DATE_WORDS)}
     for sentiment in (_LIKING, _DISLIKING):
         if sentiment.search(case.message_text):  # whoever cannot stand it dislikes it
             fact_words -= {stem(word) for found in sentiment.findall(case.fact) for word in split_words(found)}
     if not case.fact_words:
-        return Support.NONE, "it says nothing"
+        return SupportLevel.NONE, "it says nothing"
     index = case.quotation.message_index
     quoted_words = comparable_words(" ".join(clause.text for clause in case.quotation.clauses), case.language)
     source_words = comparable_words("\n".join(map(join_parts, case.parts[max(0, index - 1) : index + 1])), case.language)
@@ -274,7 +274,7 @@ def check_wording(case: Case) -> Outcome:
     is_supported = (
         count_shared_words(case.fact_words, quoted_words) > 0 and count_shared_words(fact_words, source_words) >= min_overlap
     )
-    return SUPPORTED if is_supported else (Support.DOUBTFUL, "the words are others")
+    return SUPPORTED if is_supported else (SupportLevel.DOUBTFUL, "the words are others")
 
 
 def _normalized_words(text: str) -> set[str]:

@@ -6,10 +6,18 @@ import re
 from collections.abc import Collection
 
 from lethe_app.brain.dialogue.confirmation import is_confirmed
-from lethe_app.brain.fact_guard.claims import SUPPORTED, Case, Outcome, Support, find_name_index, find_names, is_same_word
+from lethe_app.brain.fact_guard.claims import (
+    SUPPORTED,
+    LocatedClaim,
+    Outcome,
+    SupportLevel,
+    find_name_index,
+    find_names,
+    is_same_word,
+)
 from lethe_app.brain.fact_guard.languages import ENGLISH
-from lethe_app.brain.fact_guard.quotations import Clause
-from lethe_app.brain.people.relations import Subject, find_clause_subject, find_relations, is_relation_mentioned
+from lethe_app.brain.fact_guard.quotations import MessageClause
+from lethe_app.brain.people.relations import ClauseSubject, find_clause_subject, find_relations, is_relation_mentioned
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import fold, split_words
@@ -25,39 +33,39 @@ _GENERIC_RELATIONS = frozenset({"family", "families", "pet", "pets", "friend", "
 """General words that a fact may use for relations mentioned by other words."""
 
 
-def check_speaker(case: Case) -> Outcome:
+def check_speaker(case: LocatedClaim) -> Outcome:
     """Check that the message is by the fact's subject, or about them and confirmed by them."""
     speaker, is_fact_subject = case.first_named_speaker
     subjects = (case.claim.subject, case.fact.split(" ", 1)[0])
     if not speaker and not any(_is_name_mentioned(subject, case.window) for subject in subjects):
-        return Support.NONE, "nobody of the conversation is its subject"
+        return SupportLevel.NONE, "nobody of the conversation is its subject"
     if case.language is ENGLISH and is_fact_subject:
         relations = find_relations(case.claim.subject)
         if relations and not any(is_relation_mentioned(relation, case.fact) for relation in relations):
-            return Support.NONE, "it is said of somebody else"
+            return SupportLevel.NONE, "it is said of somebody else"
     return SUPPORTED if not speaker or speaker == case.source.name else _check_other_speaker(case, speaker)
 
 
-def _check_other_speaker(case: Case, subject_name: str) -> Outcome:
+def _check_other_speaker(case: LocatedClaim, subject_name: str) -> Outcome:
     """Check a claim about another person than the speaker; a persona's statement counts only if the user agrees at once."""
     language = case.language or ENGLISH
     text = " ".join(clause.text for clause in case.relevant_clauses)
     is_addressed = language.second_person.search(text) is not None
     if language.first_person.search(text) and not is_addressed:
-        return Support.NONE, "the other speaker says it of themselves"
+        return SupportLevel.NONE, "the other speaker says it of themselves"
     if case.source.role is Role.ASSISTANT and not is_confirmed(case.quotation.message_index, case.lines):
-        return Support.NONE, "the other speaker says it and nobody agrees"
+        return SupportLevel.NONE, "the other speaker says it and nobody agrees"
     is_subject_named = any(
         find_name_index(name, case.message_text) >= 0
         for name, speaker in case.speakers_by_name.items()
         if speaker == subject_name
     )
     if case.source.role is Role.USER and not is_subject_named and not is_addressed:
-        return Support.NONE, "the other speaker says it of somebody else"
-    return Support.DOUBTFUL, "the other speaker says it"
+        return SupportLevel.NONE, "the other speaker says it of somebody else"
+    return SupportLevel.DOUBTFUL, "the other speaker says it"
 
 
-def check_clause_subject(case: Case) -> Outcome:
+def check_clause_subject(case: LocatedClaim) -> Outcome:
     """Check that the clause is about the speaker: “My mother is a nurse” states nothing about the speaker's own work."""
     speaker, is_fact_subject = case.first_named_speaker
     outcomes = (
@@ -68,29 +76,29 @@ def check_clause_subject(case: Case) -> Outcome:
     return max(outcomes, default=SUPPORTED)
 
 
-def _check_clause(case: Case, clause: Clause) -> Outcome:
+def _check_clause(case: LocatedClaim, clause: MessageClause) -> Outcome:
     subject, relation = find_clause_subject(clause.text)
     is_possessing = _POSSESSING_FACT.match(case.fact) is not None
-    if subject is Subject.RELATION:
+    if subject is ClauseSubject.RELATION:
         if not is_relation_mentioned(relation, case.fact):
-            return Support.NONE, f"it is said of {relation}"
+            return SupportLevel.NONE, f"it is said of {relation}"
         return (
             SUPPORTED
             if is_possessing or _is_relation_source(relation, case.fact)
-            else (Support.DOUBTFUL, f"it is said of {relation}")
+            else (SupportLevel.DOUBTFUL, f"it is said of {relation}")
         )
-    if subject is Subject.THIRD:
+    if subject is ClauseSubject.THIRD:
         other_people = find_relations(case.fact) or find_names(case.fact, case.speakers_by_name)
         return (
             SUPPORTED
             if other_people and is_possessing
-            else (Support.DOUBTFUL if other_people else Support.NONE, "it is said of somebody else")
+            else (SupportLevel.DOUBTFUL if other_people else SupportLevel.NONE, "it is said of somebody else")
         )
-    if subject is Subject.LISTENER:
-        return Support.DOUBTFUL if _is_listener_named(case) else Support.NONE, "it is said of the listener"
+    if subject is ClauseSubject.LISTENER:
+        return SupportLevel.DOUBTFUL if _is_listener_named(case) else SupportLevel.NONE, "it is said of the listener"
     first_words = split_words(clause.text)[:1]
-    if subject is Subject.UNSPOKEN and first_words and first_words[0] in find_names(case.fact, case.speakers_by_name):
-        return Support.DOUBTFUL, "it is said of somebody else"
+    if subject is ClauseSubject.UNSPOKEN and first_words and first_words[0] in find_names(case.fact, case.speakers_by_name):
+        return SupportLevel.DOUBTFUL, "it is said of somebody else"
     return SUPPORTED
 
 
@@ -100,13 +108,13 @@ def _is_relation_source(relation: str, fact: str) -> bool:
     return any(is_relation_mentioned(relation, part) for part in parts)
 
 
-def _is_listener_named(case: Case) -> bool:
+def _is_listener_named(case: LocatedClaim) -> bool:
     return any(
         find_name_index(name, case.fact) >= 0 for name, speaker in case.speakers_by_name.items() if speaker != case.source.name
     )
 
 
-def check_possessors(case: Case) -> Outcome:
+def check_possessors(case: LocatedClaim) -> Outcome:
     """Check that a possession of somebody else is not assigned to the speaker: “My sister's dog”."""
     text = " ".join(clause.text for clause in case.relevant_clauses)
     fact_stems = {stem(word) for word in split_words(case.fact)}
@@ -120,16 +128,16 @@ def check_possessors(case: Case) -> Outcome:
         ):
             continue
         if find_relations(owner) or owner[:1].isupper():
-            return Support.NONE, f"it belongs to {owner.lower()}"
+            return SupportLevel.NONE, f"it belongs to {owner.lower()}"
     if any(_is_owner_missing(found["what"].lower(), fact_stems, text, case) for found in _THEIR_NOUN.finditer(text)):
-        return Support.NONE, "it belongs to somebody else"
+        return SupportLevel.NONE, "it belongs to somebody else"
     is_listener_owner = any(stem(found["what"]) in fact_stems for found in _YOUR_NOUN.finditer(text))
     if is_listener_owner and case.first_named_speaker[0] == case.source.name and not _is_listener_named(case):
-        return Support.DOUBTFUL, "it belongs to the listener"
+        return SupportLevel.DOUBTFUL, "it belongs to the listener"
     return SUPPORTED
 
 
-def _is_owner_missing(thing: str, fact_stems: Collection[str], text: str, case: Case) -> bool:
+def _is_owner_missing(thing: str, fact_stems: Collection[str], text: str, case: LocatedClaim) -> bool:
     """Return whether the fact mentions a thing (“her dog”) without its owner."""
     owners = {word for word in find_relations(case.fact) if not is_same_word(stem(word), stem(thing))}
     owners |= {name for name in find_names(case.fact, case.speakers_by_name) if name not in text}
@@ -137,7 +145,7 @@ def _is_owner_missing(thing: str, fact_stems: Collection[str], text: str, case: 
     return stem(thing) in fact_stems and not owners and not has_possessive
 
 
-def check_relations(case: Case) -> Outcome:
+def check_relations(case: LocatedClaim) -> Outcome:
     """Check that the fact mentions no relatives or pets that the messages do not mention."""
     source_words = {word.lower() for word in split_words(case.window)}
     unknown = [
@@ -146,10 +154,10 @@ def check_relations(case: Case) -> Outcome:
         if not is_relation_mentioned(word, case.window)
         and not any(is_same_word(word, source_word) for source_word in source_words)
     ]
-    return (Support.DOUBTFUL, f"nobody spoke of a {min(unknown)}") if unknown else SUPPORTED
+    return (SupportLevel.DOUBTFUL, f"nobody spoke of a {min(unknown)}") if unknown else SUPPORTED
 
 
-def check_foreign_subject(case: Case) -> Outcome:
+def check_foreign_subject(case: LocatedClaim) -> Outcome:
     """Check the clause's subject in other languages than English, by the language's list of relations."""
     language, (speaker, is_fact_subject) = case.language, case.first_named_speaker
     if language is None or speaker != case.source.name:
@@ -159,7 +167,7 @@ def check_foreign_subject(case: Case) -> Outcome:
         match = language.possessed_person.search(clause.text)
         preceding_text = clause.text[: match.start()] if match else ""
         if match and not language.first_person.search(preceding_text) and fold(match["who"].split()[-1])[:5] not in folded_fact:
-            return (Support.NONE if is_fact_subject else Support.DOUBTFUL), f"it is said of {match['who']}"
+            return (SupportLevel.NONE if is_fact_subject else SupportLevel.DOUBTFUL), f"it is said of {match['who']}"
     return SUPPORTED
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts
 from lethe_app.brain.fact_guard.languages import ENGLISH, LANGUAGES, Language, detect_language
-from lethe_app.brain.fact_guard.quotations import Clause, Quotation
+from lethe_app.brain.fact_guard.quotations import MessageClause, Quotation
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words
@@ -25,7 +25,7 @@ _CJK_RUN = re.compile("[\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]+")
 _POSSESSIVE = re.compile(r"(?:'s?\b|'|s\b(?= \w)|の)")
 
 
-class Support(IntEnum):
+class SupportLevel(IntEnum):
     """Degree to which a session supports a fact."""
 
     NONE = 0
@@ -34,9 +34,9 @@ class Support(IntEnum):
     FULL = 2
 
 
-Outcome = tuple[Support, str]
+Outcome = tuple[SupportLevel, str]
 """Result of one check: the support, and the objection if it is not FULL."""
-SUPPORTED: Outcome = (Support.FULL, "")
+SUPPORTED: Outcome = (SupportLevel.FULL, "")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Case:
+class LocatedClaim:
     """Claim with a located quotation, and the session around it."""
 
     claim: Claim
@@ -111,7 +111,7 @@ class Case:
         return self.speakers_by_name[name], index == 0 and _POSSESSIVE.match(self.fact[index + len(name) :]) is None
 
     @cached_property
-    def relevant_clauses(self) -> list[Clause]:
+    def relevant_clauses(self) -> list[MessageClause]:
         """Return the clauses of the quotation that share most content words with the fact."""
         overlaps = [
             count_shared_words(self.fact_words, comparable_words(clause.text, self.language))

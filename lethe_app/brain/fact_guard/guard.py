@@ -24,7 +24,7 @@ from lethe_app.brain.fact_guard.claim_subjects import (
     check_relations,
     check_speaker,
 )
-from lethe_app.brain.fact_guard.claims import Case, Claim, Outcome, Support
+from lethe_app.brain.fact_guard.claims import Claim, LocatedClaim, Outcome, SupportLevel
 from lethe_app.brain.fact_guard.languages import ENGLISH
 from lethe_app.brain.fact_guard.quotations import Quotation, find_quotation
 from lethe_app.brain.text.utterance import Utterance
@@ -38,7 +38,7 @@ _FOREIGN_CHECKS = (check_foreign_subject,)
 class CheckedClaim:
     """Result of checking a claim, with the actual location of its quotation."""
 
-    support: Support
+    support: SupportLevel
     reason: str = ""
     """Strongest objection; empty if there is none."""
     quotation: Quotation | None = None
@@ -52,9 +52,9 @@ def check_claim(claim: Claim, lines: Sequence[Utterance], parts: Sequence[Messag
     """
     quotation = find_quotation(claim.quote, claim.message_index, parts)
     if quotation is None:
-        return CheckedClaim(Support.NONE, "the quotation does not stand there")
-    case = Case(claim, quotation, lines, parts)
-    checks: Sequence[Callable[[Case], Outcome]] = (
+        return CheckedClaim(SupportLevel.NONE, "the quotation does not stand there")
+    case = LocatedClaim(claim, quotation, lines, parts)
+    checks: Sequence[Callable[[LocatedClaim], Outcome]] = (
         *_GENERAL_CHECKS,
         *(_ENGLISH_CHECKS if case.language is ENGLISH else _FOREIGN_CHECKS),
     )

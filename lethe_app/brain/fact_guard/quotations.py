@@ -23,7 +23,7 @@ _CLAUSE_BREAK = re.compile(
 
 
 @dataclass(frozen=True)
-class Clause:
+class MessageClause:
     """Clause of one message."""
 
     text: str
@@ -37,7 +37,7 @@ class Quotation:
 
     message_index: int
     """Index of the message."""
-    clauses: tuple[Clause, ...]
+    clauses: tuple[MessageClause, ...]
     """Clauses that the quotation touches, each complete, so that an omitted “I might” is considered."""
     in_story: bool
     """True if the text is in character."""
@@ -67,9 +67,9 @@ def find_quotation(quote: str, message_index: int, parts: Sequence[MessageParts]
     return None
 
 
-def split_clauses(text: str) -> list[Clause]:
+def split_clauses(text: str) -> list[MessageClause]:
     """Return the clauses of a message, in order."""
-    return [Clause(text[start:end].strip(), is_question) for start, end, is_question in _clause_spans(text)]
+    return [MessageClause(text[start:end].strip(), is_question) for start, end, is_question in _clause_spans(text)]
 
 
 def _tokenize(text: str) -> list[_Token]:
@@ -91,10 +91,10 @@ def _find_spans(pieces: Sequence[Sequence[str]], tokens: Sequence[_Token]) -> li
     return spans
 
 
-def _overlapping_clauses(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Clause]:
+def _overlapping_clauses(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[MessageClause]:
     for start, end, is_question in _clause_spans(text):
         if any(first < end and start < last for first, last in spans):
-            yield Clause(text[start:end].strip(), is_question)
+            yield MessageClause(text[start:end].strip(), is_question)
 
 
 def _clause_spans(text: str) -> Iterator[tuple[int, int, bool]]:

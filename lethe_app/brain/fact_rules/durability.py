@@ -16,7 +16,7 @@ from lethe_app.brain.vocabulary.verbs import is_adverb
 
 
 @dataclass(frozen=True)
-class Rule:
+class DurabilityRule:
     """Pattern for a clause in lowercase without contractions and adverbs (`normalize_clause`)."""
 
     pattern: re.Pattern[str]
@@ -113,8 +113,10 @@ _CONTRACTIONS = (
 _TIMED = re.compile(TIME)
 
 
-def _compile_rules(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
-    return tuple(Rule(re.compile(rf"(?:{pattern})\Z"), key.rstrip("!?"), is_event=key.endswith("!")) for pattern, key in rules)
+def _compile_rules(rules: tuple[tuple[str, str], ...]) -> tuple[DurabilityRule, ...]:
+    return tuple(
+        DurabilityRule(re.compile(rf"(?:{pattern})\Z"), key.rstrip("!?"), is_event=key.endswith("!")) for pattern, key in rules
+    )
 
 
 _RULES = {
@@ -159,7 +161,7 @@ _MEANINGFUL_ADVERBS = frozenset(("never", "once", "first", "basically", "kinda",
 """Adverbs that change the meaning of a clause and are therefore kept by `normalize_clause`."""
 
 
-def find_matching_rule(clause: str) -> Rule | None:
+def find_matching_rule(clause: str) -> DurabilityRule | None:
     """Return the rule by which a clause is a lasting statement about its speaker that can be understood alone; None if there
     is none.
     """
@@ -170,12 +172,12 @@ def find_matching_rule(clause: str) -> Rule | None:
     if _is_dangling(text, first_word) or _is_not_literal(clause):
         return None
     if first_word == "i" and (occupation := _OCCUPATION.match(text)) and occupation["noun"].split()[-1] not in NOT_OCCUPATIONS:
-        return Rule(_OCCUPATION, "" if _TRAIT.search(occupation["noun"]) or text.startswith("i was") else "job")
+        return DurabilityRule(_OCCUPATION, "" if _TRAIT.search(occupation["noun"]) or text.startswith("i was") else "job")
     for rule in _RULES.get(first_word, _RULES[""]):
         if match := rule.pattern.match(text):
             groups = {name: value for name, value in match.groupdict().items() if value}
             key = "" if text.startswith(("i worked", "i have worked")) else rule.key.format(**groups)
-            return Rule(
+            return DurabilityRule(
                 rule.pattern, key, rule.is_event or (bool(_TIMED.search(text)) and rule.key not in {"birthday", "origin"})
             )
     return None

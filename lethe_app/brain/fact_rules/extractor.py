@@ -13,13 +13,13 @@ from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, join_pieces, read_pieces
 from lethe_app.brain.fact_rules import endings, fragments, told_facts
 from lethe_app.brain.fact_rules.attributes import classify_kind, find_attribute_key
-from lethe_app.brain.fact_rules.durability import Rule, find_matching_rule, normalize_clause
+from lethe_app.brain.fact_rules.durability import DurabilityRule, find_matching_rule, normalize_clause
 from lethe_app.brain.fact_rules.first_person_clauses import add_subject, extract_subordinate, replace_we_by_i, simplify_clause
 from lethe_app.brain.fact_rules.pronouns import Referent, find_presented_pet, find_referents, resolve_references
 from lethe_app.brain.fact_rules.sentence_features import is_informative, question_word_features
 from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 from lethe_app.brain.people.introductions import find_implied_facts, find_own_name
-from lethe_app.brain.people.known_people import People, is_run_on, is_same_without_name, makes_redundant
+from lethe_app.brain.people.known_people import KnownPeople, is_run_on, is_same_without_name, makes_redundant
 from lethe_app.brain.question_answers import completion, everyday
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import extract_clauses, extract_sentences
@@ -81,7 +81,7 @@ _CONTRAST = re.compile(r"\W*\b(?:but|until|till|however|yet|except)\b", re.IGNOR
 
 
 @dataclass(frozen=True)
-class Statement:
+class SpeakerStatement:
     """Lasting statement of a speaker about themselves, as a third-person sentence that is understood alone."""
 
     text: str
@@ -112,14 +112,14 @@ class _Reading:
     """True if the lines are in character."""
     speakers: frozenset[str] = frozenset()
     """Names of the speakers, which are not accepted as names of anybody else."""
-    statements: dict[str, Statement] = field(default_factory=dict)
+    statements: dict[str, SpeakerStatement] = field(default_factory=dict)
     last_mentions: dict[str, tuple[int, list[Referent]]] = field(default_factory=dict)
     """By speaker: the index of their last message and whom they mentioned in it."""
     relations_by_name: dict[tuple[str, str], str] = field(default_factory=dict)
     """Relation by speaker and name, such as “daughter”."""
-    people_by_speaker: dict[str, People] = field(default_factory=dict)
+    people_by_speaker: dict[str, KnownPeople] = field(default_factory=dict)
 
-    def add(self, statement: Statement) -> None:
+    def add(self, statement: SpeakerStatement) -> None:
         """Add a statement. If it is repeated, the first wording stays and gets the ids of both messages."""
         if statement.key == "name" and any(statement.text.endswith(f" is {name}.") for name in self.speakers):
             return
@@ -136,11 +136,11 @@ class _Reading:
         if relation_match := _NAMED_RELATION.search(statement.text):
             self.relations_by_name[statement.subject, relation_match["name"]] = relation_match["who"]
             if relation_match.start() == len(statement.subject):
-                self.people_by_speaker.setdefault(statement.subject, People()).add_person(
+                self.people_by_speaker.setdefault(statement.subject, KnownPeople()).add_person(
                     relation_match["name"], relation_match["who"], statement.message_ids[-1]
                 )
 
-    def merge(self, statement: Statement, names: Sequence[str]) -> None:
+    def merge(self, statement: SpeakerStatement, names: Sequence[str]) -> None:
         """Add a statement about people of these names in place of worse wordings from the same message."""
         for key, earlier in [
             (key, one) for key, one in self.statements.items() if one.message_ids[-1] == statement.message_ids[-1]
@@ -157,7 +157,7 @@ class _Reading:
         return any(statement.subject == name and possession.search(statement.text) for statement in self.statements.values())
 
 
-def extract_statements(lines: Sequence[Utterance]) -> list[Statement]:
+def extract_statements(lines: Sequence[Utterance]) -> list[SpeakerStatement]:
     """Return the lasting statements of all speakers about themselves without duplicates, in the order of their messages.
 
     English only: other languages yield nothing. Questions, hedges, momentary states and everything that is not understood
@@ -168,7 +168,7 @@ def extract_statements(lines: Sequence[Utterance]) -> list[Statement]:
 
 
 @lru_cache(maxsize=2)  # facts, title and summary of a conversation all begin with it
-def _extract_cached(lines: Sequence[Utterance]) -> tuple[Statement, ...]:
+def _extract_cached(lines: Sequence[Utterance]) -> tuple[SpeakerStatement, ...]:
     pieces = read_pieces(lines)
     parts = list(map(join_pieces, pieces))
     index_by_id = {line.id: index for index, line in enumerate(lines)}
@@ -183,15 +183,15 @@ def _extract_cached(lines: Sequence[Utterance]) -> tuple[Statement, ...]:
 
 
 def _add_told_facts(
-    lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]], statements: Sequence[Statement]
-) -> list[Statement]:
+    lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]], statements: Sequence[SpeakerStatement]
+) -> list[SpeakerStatement]:
     """Return the statements together with what users tell beyond them; a statement that contains less than the user's words
     is replaced.
 
     A statement with a key stays, because the key is needed; only a plan's key is passed on to the longer sentence.
     """
     statements_by_text = {one.text: one for one in statements}
-    statements_by_message: dict[UUID, list[Statement]] = {}
+    statements_by_message: dict[UUID, list[SpeakerStatement]] = {}
     for one in statements:
         for message in one.message_ids:
             statements_by_message.setdefault(message, []).append(one)
@@ -220,7 +220,7 @@ def _add_told_facts(
             messages = tuple(dict.fromkeys((*(earlier.message_ids if earlier else ()), *told_fact.message_ids)))
             time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told_fact.kind)
             ended_statements = _find_changed_plan(earlier_plans, line.text, told_fact.text)
-            statements_by_text[told_fact.text] = Statement(
+            statements_by_text[told_fact.text] = SpeakerStatement(
                 told_fact.text, line.name, messages, time, key, kind, ended_statements=ended_statements
             )
         previous_messages[line.name] = user_message
@@ -228,7 +228,7 @@ def _add_told_facts(
     return list(statements_by_text.values())
 
 
-def _can_change(earlier: Statement, line: Utterance) -> bool:
+def _can_change(earlier: SpeakerStatement, line: Utterance) -> bool:
     """Return whether an announced change may refer to this earlier statement of the same speaker."""
     is_other = line.id not in earlier.message_ids and earlier.subject == line.name and earlier.time <= line.time
     is_plan = earlier.kind is FactKind.PLAN or earlier.key.startswith("plan ")
@@ -245,7 +245,7 @@ def _find_changed_plan(earlier: Mapping[str, frozenset[str]], message: str, fact
     return (best_match[0],) if len(best_match[1] & words) >= (1 if is_short else 2) else ()
 
 
-def _plan_words(earlier: Statement) -> frozenset[str]:
+def _plan_words(earlier: SpeakerStatement) -> frozenset[str]:
     """Return the stems of the words that show the topic of a statement, without names, relatives and times."""
     words = [word for word in WORD.findall(earlier.text) if len(word) > 3 and word.islower() and not is_informative(word)]
     return content_words(" ".join(words)) - _everyday_stems() - content_words(f"{earlier.subject} said asked")
@@ -257,7 +257,7 @@ def _everyday_stems() -> frozenset[str]:
     return content_words(" ".join(EVERYDAY))
 
 
-def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[Statement]:
+def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[SpeakerStatement]:
     reading = _Reading(is_played, frozenset(line.name for line in lines))
     for index, line in enumerate(lines):
         last_index, earlier_referents = reading.last_mentions.get(line.name, (max(-1, index - 2), []))
@@ -273,10 +273,10 @@ def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[Statemen
         for statement in _extract_from_line(reading, lines, index, (*earlier_referents, *other_speaker_referents)):
             reading.add(statement)
         other_texts = [other.text for other in lines[last_index + 1 : index] if other.name != line.name]
-        people = reading.people_by_speaker.setdefault(line.name, People())
+        people = reading.people_by_speaker.setdefault(line.name, KnownPeople())
         for one in people.read_message(line, index, other_texts) if line.role is Role.USER else ():
             # `_build_statements` uses only key and event of a rule; the pattern is a placeholder here and in similar calls.
-            rule = Rule(
+            rule = DurabilityRule(
                 _BIRTHDAY, one.key, is_event=bool((matching_rule := find_matching_rule(one.clause)) and matching_rule.is_event)
             )
             for statement in _build_statements(one.clause, rule, line, *one.sources):
@@ -289,13 +289,18 @@ def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[Statemen
 
 def _extract_from_line(
     reading: _Reading, lines: Sequence[Utterance], index: int, earlier_referents: Sequence[Referent]
-) -> list[Statement]:
+) -> list[SpeakerStatement]:
     line = lines[index]
     replied_to = lines[index - 1] if index and lines[index - 1].name != line.name else None
     statements = list(_extract_from_message(reading, line, earlier_referents, replied_to))
     short_answer = completion.read_answer(lines, index)
     answer_statement = (
-        next(_build_statements(short_answer.clause, Rule(_BIRTHDAY, short_answer.key), line, *short_answer.message_ids), None)
+        next(
+            _build_statements(
+                short_answer.clause, DurabilityRule(_BIRTHDAY, short_answer.key), line, *short_answer.message_ids
+            ),
+            None,
+        )
         if short_answer
         else None
     )
@@ -307,13 +312,13 @@ def _extract_from_line(
 
 
 def _complete_answers(
-    reading: _Reading, lines: Sequence[Utterance], index: int, statements: Sequence[Statement]
-) -> Iterator[Statement]:
+    reading: _Reading, lines: Sequence[Utterance], index: int, statements: Sequence[SpeakerStatement]
+) -> Iterator[SpeakerStatement]:
     """Yield the statements an answer makes together with its question, unless the message makes them in full."""
     line = lines[index]
     for question_id, clause, key in everyday.read_answers(lines, index):
         for completed in _build_statements(
-            _insert_relation(reading, line.name, clause), Rule(_BIRTHDAY, key), line, question_id
+            _insert_relation(reading, line.name, clause), DurabilityRule(_BIRTHDAY, key), line, question_id
         ):
             words = set(split_words(fold(completed.text)))
             if not any(
@@ -324,7 +329,7 @@ def _complete_answers(
 
 def _extract_from_message(
     reading: _Reading, line: Utterance, earlier_referents: Sequence[Referent], replied_to: Utterance | None
-) -> Iterator[Statement]:
+) -> Iterator[SpeakerStatement]:
     """Yield the statements of a message sentence by sentence. `before` are the people mentioned just before it, `asked` is
     the message it replies to.
     """
@@ -332,7 +337,7 @@ def _extract_from_message(
     text = line.text[:MAX_MESSAGE_LENGTH]
     replaced_plan = endings.find_replaced_plan(correct_spelling(text))
     if replaced_plan:
-        yield from _build_statements(replaced_plan[0], Rule(re.compile("")), line, ended_clauses=replaced_plan[1:])
+        yield from _build_statements(replaced_plan[0], DurabilityRule(re.compile("")), line, ended_clauses=replaced_plan[1:])
     parts = [part for sentence in extract_sentences(text) for part in fragments.split_shared_subject(sentence)]
     # A message that proposes a game states nothing about the speaker.
     if parts and _GAME.match(parts[0]):
@@ -357,7 +362,7 @@ def _extract_from_message(
             if not (replaced_plan and "instead" in full_sentence) and not _is_contrasted(part, full_sentence):
                 yield from _extract_from_clause(reading, clause, line, *referent_sources)
         if index + 1 < len(parts) and (name := find_presented_pet(sentence, parts[index + 1])):
-            yield from _build_statements(name, Rule(re.compile(""), f"{name.split()[1]} name"), line)
+            yield from _build_statements(name, DurabilityRule(re.compile(""), f"{name.split()[1]} name"), line)
 
 
 def _complete_subject(sentence: str, question_subject: str) -> str:
@@ -383,10 +388,12 @@ def _is_contrasted(part: str, sentence: str) -> bool:
     return bool(_CONTRASTED.search(part) and _CONTRAST.match(following_text))
 
 
-def _extract_from_clause(reading: _Reading, part: str, line: Utterance, *source_ids: UUID) -> Iterator[Statement]:
+def _extract_from_clause(reading: _Reading, part: str, line: Utterance, *source_ids: UUID) -> Iterator[SpeakerStatement]:
     clause = simplify_clause(_HERE.sub("", replace_we_by_i(part)))
     if birthday := _BIRTHDAY.match(clause):
-        yield from _build_statements(f"my birthday is on {_spell_day(birthday, line.time)}", Rule(_BIRTHDAY, "birthday"), line)
+        yield from _build_statements(
+            f"my birthday is on {_spell_day(birthday, line.time)}", DurabilityRule(_BIRTHDAY, "birthday"), line
+        )
     elif rule := find_matching_rule(clause):
         if rule.key == "job" and (work := _WORK.match(clause)):
             referents = reading.last_mentions[line.name][1]
@@ -403,8 +410,8 @@ def _spell_day(match: re.Match[str], said_at: datetime) -> str:
 
 
 def _build_statements(
-    clause: str, rule: Rule, line: Utterance, *source_ids: UUID, ended_clauses: Sequence[str] = ()
-) -> Iterator[Statement]:
+    clause: str, rule: DurabilityRule, line: Utterance, *source_ids: UUID, ended_clauses: Sequence[str] = ()
+) -> Iterator[SpeakerStatement]:
     """Yield the first-person clause as a statement if it can be rewritten in the third person."""
     text = normalize_clause(clause)
     key = find_attribute_key(clause, text, rule.key)
@@ -424,7 +431,7 @@ def _build_statements(
                 ),
             )
         )
-        yield Statement(
+        yield SpeakerStatement(
             rewritten,
             line.name,
             (*source_ids, line.id),
@@ -435,10 +442,10 @@ def _build_statements(
         )
 
 
-def _extract_implied(reading: _Reading, line: Utterance) -> Iterator[Statement]:
+def _extract_implied(reading: _Reading, line: Utterance) -> Iterator[SpeakerStatement]:
     """Yield the facts a message implies, unless a statement of the same speaker contains them."""
     if name := find_own_name(correct_spelling(line.text[:MAX_MESSAGE_LENGTH])):
-        yield from _build_statements(f"my name is {name}", Rule(_BIRTHDAY, "name"), line)
+        yield from _build_statements(f"my name is {name}", DurabilityRule(_BIRTHDAY, "name"), line)
     for sentence in extract_sentences(line.text[:MAX_MESSAGE_LENGTH]):
         for clause, key in find_implied_facts(sentence):
             noun = clause.rstrip(".").rsplit(" ", 1)[-1]
@@ -446,4 +453,4 @@ def _extract_implied(reading: _Reading, line: Utterance) -> Iterator[Statement]:
                 statement.subject == line.name and re.search(rf"\b{re.escape(noun)}\b", statement.text)
                 for statement in reading.statements.values()
             ):
-                yield from _build_statements(clause, find_matching_rule(clause) or Rule(_BIRTHDAY, key), line)
+                yield from _build_statements(clause, find_matching_rule(clause) or DurabilityRule(_BIRTHDAY, key), line)

@@ -27,7 +27,7 @@ class FactRelation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Nearness:
+class FactDistances:
     """Cosine distances within which two facts are compared if nothing has judged them; calibrate them to the embedding
     model.
     """
@@ -50,7 +50,7 @@ def find_nearest_current(neighbours: Near) -> tuple[ExtractedFact, float] | None
 
 
 def merge_fact(
-    new: ExtractedFact, neighbours: Near, relation: FactRelation | None = None, nearness: Nearness | None = None
+    new: ExtractedFact, neighbours: Near, relation: FactRelation | None = None, nearness: FactDistances | None = None
 ) -> list[ExtractedFact]:
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
@@ -69,7 +69,7 @@ def merge_fact(
     if nearest is None:
         return [_inherit_from_duplicates(new, duplicates)]
     old, distance = nearest
-    match relation or compare_facts(old, new, distance, nearness or Nearness()):
+    match relation or compare_facts(old, new, distance, nearness or FactDistances()):
         case FactRelation.SAME:
             return _confirm(old, new, is_new_source=_has_new_source([old], new))
         case FactRelation.UPDATE | FactRelation.CONTRADICTION:
@@ -78,7 +78,7 @@ def merge_fact(
             return [_inherit_from_duplicates(new, duplicates)]
 
 
-def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: Nearness) -> FactRelation:
+def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: FactDistances) -> FactRelation:
     """Return the relation of two facts by their words, for use without a model.
 
     Two sentences that differ only in a number or a negation are an update. Distance alone never makes an update, because it
@@ -182,7 +182,7 @@ def _has_new_source(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
 
 
 def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> list[ExtractedFact]:
-    """Return the known fact with the sources of the new one, counted once more with `is_new_source`; empty if nothing changes."""
+    """Return the known fact with the sources of the new one, counted once more with `is_new_source`; empty if unchanged."""
     is_better_wording = _AUTHOR_PRECEDENCE[new.made_by] > _AUTHOR_PRECEDENCE[old.made_by] and (
         new.made_by is MadeBy.USER or not old.pinned
     )

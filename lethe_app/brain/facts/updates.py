@@ -15,7 +15,7 @@ from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 
 
 @dataclass
-class Withdrawal:
+class FactWithdrawal:
     """Changes to known facts when their session is extracted again."""
 
     removed: list[UUID] = field(default_factory=list)
@@ -74,13 +74,13 @@ def withdraw_facts(
     messages: Collection[UUID],
     extracted: Iterable[ExtractedFact],
     story_messages: Collection[UUID],
-) -> Withdrawal:
+) -> FactWithdrawal:
     """Return the facts that rules no longer find in a session, and facts by a model that moved between story and plain text.
 
     `messages` are those of the session, `story_messages` those of them that are in character, `extracted` the facts that rules
     find now. Pinned facts and the user's own are kept.
     """
-    withdrawal = Withdrawal()
+    withdrawal = FactWithdrawal()
     message_ids = set(messages)
     extracted_keys = {(fingerprint_digest(fact.fact), fact.in_story) for fact in extracted}
     for fact in known:

@@ -191,7 +191,7 @@ class TitleAnswer(LlmAnswer):
     title: Annotated[str, BeforeValidator(_clean_title), Field(min_length=3, max_length=60)]
 
 
-class Summary(LlmAnswer):
+class SummaryAnswer(LlmAnswer):
     """Summary of a session in one or two paragraphs."""
 
     max_tokens: ClassVar[int] = 450
@@ -203,7 +203,7 @@ class Summary(LlmAnswer):
         return "\n\n".join(_remove_duplicates(self.paragraphs))
 
 
-class LongSummary(Summary):
+class LongSummaryAnswer(SummaryAnswer):
     """Summary of a session with more than forty messages, in two to four paragraphs."""
 
     max_tokens: ClassVar[int] = 850
@@ -219,14 +219,14 @@ class KeywordsAnswer(LlmAnswer):
     ]
 
 
-class Goals(LlmAnswer):
+class GoalsAnswer(LlmAnswer):
     """Goals that somebody still has, the most important first."""
 
     max_tokens: ClassVar[int] = 320
     goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_remove_duplicates), Field(max_length=5)]
 
 
-class Relevance(LlmAnswer):
+class RelevanceAnswer(LlmAnswer):
     """Relevance of a session from 1 to 10, as estimated by the model."""
 
     relevance: Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
@@ -237,7 +237,7 @@ class Relevance(LlmAnswer):
         return round(min(max(self.relevance - 3, 0), 7) / 7 * 4 + 1)
 
 
-class Roleplay(LlmAnswer):
+class RoleplayAnswer(LlmAnswer):
     """Whether nearly all of a session was roleplay."""
 
     is_roleplay: bool
@@ -267,20 +267,20 @@ class FactsAnswer(ListAnswer):
     facts: Annotated[list[StatedFact], valid_items(StatedFact, 8), Field(max_length=8)]
 
 
-class Confirmation(LlmAnswer):
+class ConfirmationAnswer(LlmAnswer):
     """Whether a line states what a note says."""
 
     max_tokens: ClassVar[int] = 16
     is_said: bool
 
 
-class Settlement(LlmAnswer):
+class FactRelationAnswer(LlmAnswer):
     """Relation of a new fact to a known one."""
 
     verdict: Literal["same", "update", "contradiction", "new"]
 
 
-class MoodChange(LlmAnswer):
+class MoodChangeAnswer(LlmAnswer):
     """Effect of a session on one axis of somebody's mood."""
 
     change: Literal["much lower", "lower", "same", "higher", "much higher"]

@@ -6,18 +6,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dreams.consolidation import Decision, normalize_category, normalize_tags
-from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.dreams.consolidation import MergeDecision, normalize_category, normalize_tags
+from lethe_app.brain.dreams.corrections import CorrectionStrength
 from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, valid_items
 
-STRENGTH_BY_TONE: dict[str, Strength] = {
-    "very irritated": Strength.STRONG,
-    "mildly annoyed": Strength.MILD,
-    "casual": Strength.CASUAL,
+STRENGTH_BY_TONE: dict[str, CorrectionStrength] = {
+    "very irritated": CorrectionStrength.STRONG,
+    "mildly annoyed": CorrectionStrength.MILD,
+    "casual": CorrectionStrength.CASUAL,
 }
 
 
-class Sorted(LlmAnswer):
+class ConsolidationAnswer(LlmAnswer):
     """Decision about a group of numbered notes."""
 
     max_tokens: ClassVar[int] = 320
@@ -29,13 +29,13 @@ class Sorted(LlmAnswer):
     filed_under: str = Field(max_length=60)
     tags: list[str] = Field(max_length=5)
 
-    def to_decision(self, count: int) -> Decision:
+    def to_decision(self, count: int) -> MergeDecision:
         """Return the decision with indices into a group of `count` notes; invalid numbers are ignored."""
         is_merge = self.verdict == "merge" and bool(self.text.strip())
         dropped = _to_indices(self.dropped, count)
         if self.verdict == "drop" and not dropped and count == 1:
             dropped = (0,)
-        return Decision(
+        return MergeDecision(
             text=self.text.strip() if is_merge else "",
             sources=_to_indices(self.merged, count) if is_merge else (),
             dropped=dropped if self.verdict != "keep" else (),
@@ -54,18 +54,18 @@ class StatedPreference(BaseModel):
     tone: Literal["very irritated", "mildly annoyed", "casual"]
 
     @property
-    def strength(self) -> Strength:
+    def strength(self) -> CorrectionStrength:
         return STRENGTH_BY_TONE[self.tone]
 
 
-class StatedPreferences(ListAnswer):
+class PreferencesAnswer(ListAnswer):
     """Preferences of the user about the persona's way of talking."""
 
     max_tokens: ClassVar[int] = 400
     wishes: Annotated[list[StatedPreference], valid_items(StatedPreference, 6), Field(max_length=6)]
 
 
-class Avoided(LlmAnswer):
+class AntiPatternAnswer(LlmAnswer):
     """Anti-pattern: what the persona must not do again."""
 
     max_tokens: ClassVar[int] = 220
@@ -76,7 +76,7 @@ class Avoided(LlmAnswer):
     domain: str = Field(max_length=30)
 
 
-class Common(LlmAnswer):
+class CommonPatternAnswer(LlmAnswer):
     """Common pattern of disliked replies, and the numbers of the replies that show it, counted from 1."""
 
     max_tokens: ClassVar[int] = 140

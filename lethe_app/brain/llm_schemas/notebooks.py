@@ -26,7 +26,7 @@ class ConclusionAnswer(BaseModel):
     conclusion: Sentence
 
 
-class Conclusions(ListAnswer):
+class ConclusionsAnswer(ListAnswer):
     """Conclusions of a session, and its subject in one to three words."""
 
     max_tokens: ClassVar[int] = 720

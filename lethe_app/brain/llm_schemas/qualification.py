@@ -22,7 +22,7 @@ numbers and the topics mentioned are more telling.
 SAMPLE_TIME = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
-class RightFact(BaseModel):
+class ExpectedFact(BaseModel):
     """Fact contained in a snippet. A wording is correct if one word prefix of each group in `needs` occurs in it."""
 
     model_config = ConfigDict(extra="forbid")
@@ -31,7 +31,7 @@ class RightFact(BaseModel):
     needs: list[list[str]]
 
 
-class Snippet(BaseModel):
+class QualificationSnippet(BaseModel):
     """Some lines, and all facts that can be extracted from them about one speaker."""
 
     model_config = ConfigDict(extra="forbid")
@@ -39,10 +39,10 @@ class Snippet(BaseModel):
     name: str
     about: str
     lines: list[str]
-    facts: list[RightFact]
+    facts: list[ExpectedFact]
 
 
-class Dialogue(BaseModel):
+class QualificationDialogue(BaseModel):
     """Session to be summarised, with word groups of which the summary should mention at least half."""
 
     model_config = ConfigDict(extra="forbid")
@@ -52,7 +52,7 @@ class Dialogue(BaseModel):
     needs: list[list[str]]
 
 
-class Marks(BaseModel):
+class QualificationScore(BaseModel):
     """Score of one answer."""
 
     right: int = 0
@@ -78,7 +78,7 @@ def parse_utterances(lines: Sequence[str], user: str) -> list[Utterance]:
     ]
 
 
-def score_facts(snippet: Snippet, lines: Sequence[Utterance], answered_facts: Sequence[str]) -> Marks:
+def score_facts(snippet: QualificationSnippet, lines: Sequence[Utterance], answered_facts: Sequence[str]) -> QualificationScore:
     """Score the facts that passed the fact guard: the number of correct, wrong and different correct ones."""
     others = {said.name for said in lines} - {snippet.about}
     found: set[int] = set()
@@ -87,29 +87,29 @@ def score_facts(snippet: Snippet, lines: Sequence[Utterance], answered_facts: Se
         hits = {number for number, each in enumerate(snippet.facts) if _is_correct(fact, each, snippet.about, others)}
         found |= hits
         right += bool(hits)
-    return Marks(right=right, wrong=len(answered_facts) - right, found=len(found))
+    return QualificationScore(right=right, wrong=len(answered_facts) - right, found=len(found))
 
 
-def _is_correct(fact: str, expected: RightFact, speaker: str, others: Collection[str]) -> bool:
+def _is_correct(fact: str, expected: ExpectedFact, speaker: str, others: Collection[str]) -> bool:
     """Return whether a fact states what it should about the right person and mentions no other speaker."""
     words = {word.strip(".,;:!?").removesuffix("'s").removesuffix("’s") for word in fact.split()}
     is_named = speaker in words or speaker not in expected.fact
     return is_named and words.isdisjoint(others) and _count_matching_groups(fact, expected.needs) == len(expected.needs)
 
 
-def score_summary(dialogue: Dialogue, summary: str) -> Marks:
+def score_summary(dialogue: QualificationDialogue, summary: str) -> QualificationScore:
     """Score a summary: it fails for invented names or numbers first, then for missing topics, and last for too low coverage."""
     day = SAMPLE_TIME.date()
     dated = [resolve.resolve_dates(line, day) for line in dialogue.lines]  # a summary may tell on which day “tomorrow” was
     invented_terms = find_invented_words(summary, [*dialogue.lines, *dated, f". {resolve.format_date(day)}"])
     share = coverage(summary, dialogue.lines)
     if invented_terms:
-        return Marks(wrong=1, failed=f"invented: {', '.join(invented_terms)}")
+        return QualificationScore(wrong=1, failed=f"invented: {', '.join(invented_terms)}")
     if _count_matching_groups(summary, dialogue.needs) * 2 < len(dialogue.needs):
-        return Marks(wrong=1, failed="it misses the point")
+        return QualificationScore(wrong=1, failed="it misses the point")
     if share < MIN_COVERAGE:
-        return Marks(wrong=1, failed=f"only {share:.0%} of its words were said")
-    return Marks(right=1)
+        return QualificationScore(wrong=1, failed=f"only {share:.0%} of its words were said")
+    return QualificationScore(right=1)
 
 
 def _count_matching_groups(text: str, needs: Sequence[Sequence[str]]) -> int:
@@ -120,10 +120,13 @@ def _count_matching_groups(text: str, needs: Sequence[Sequence[str]]) -> int:
 
 
 def has_already_failed(
-    text: Snippet | Dialogue, marks: Mapping[str, Marks], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
+    text: QualificationSnippet | QualificationDialogue,
+    marks: Mapping[str, QualificationScore],
+    snippets: Sequence[QualificationSnippet],
+    dialogues: Sequence[QualificationDialogue],
 ) -> bool:
     """Return whether the remaining texts of this kind can no longer change the outcome, however good the answers are."""
-    if isinstance(text, Dialogue):
+    if isinstance(text, QualificationDialogue):
         return any(marks[each.name].failed for each in dialogues if each.name in marks)
     answered = [marks[each.name] for each in snippets if each.name in marks]
     best_right = sum(each.right for each in answered) + sum(len(each.facts) for each in snippets if each.name not in marks)

@@ -46,14 +46,14 @@ class TopicAnswer(BaseModel):
         return 1 if self.urgency <= 4 else 2 if self.urgency <= 7 else 3
 
 
-class Topics(ListAnswer):
+class TopicsAnswer(ListAnswer):
     """Topics of a session that could be researched."""
 
     max_tokens: ClassVar[int] = 480
     topics: Annotated[list[TopicAnswer], valid_items(TopicAnswer, 3), Field(max_length=3)]
 
 
-class Merged(LlmAnswer):
+class MergedPagesAnswer(LlmAnswer):
     """Combined statement of several pages."""
 
     max_tokens: ClassVar[int] = 1024
@@ -65,7 +65,7 @@ class Merged(LlmAnswer):
         return "\n\n".join(_remove_duplicates(self.paragraphs))
 
 
-class WantsSearch(LlmAnswer):
+class SearchDecisionAnswer(LlmAnswer):
     """Whether the next reply needs a web search, and its topic."""
 
     max_tokens: ClassVar[int] = 96
@@ -73,7 +73,7 @@ class WantsSearch(LlmAnswer):
     topic: Annotated[str, BeforeValidator(_clean_query), Field(max_length=MAX_QUERY_LENGTH)] = ""
 
 
-class Outline(LlmAnswer):
+class OutlineAnswer(LlmAnswer):
     """Research outline for a question."""
 
     max_tokens: ClassVar[int] = 480
@@ -106,7 +106,7 @@ class ReportAnswer(LlmAnswer):
         return "\n\n".join(_remove_duplicates(self.paragraphs))
 
 
-class Enough(LlmAnswer):
+class CompletenessAnswer(LlmAnswer):
     """Whether the report answers the question, and the next queries if it does not."""
 
     max_tokens: ClassVar[int] = 200

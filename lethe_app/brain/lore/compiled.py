@@ -59,7 +59,7 @@ class CompiledEntry:
 
 
 @dataclass(frozen=True)
-class Problem:
+class KeywordProblem:
     """Keyword that can never match, with the reason."""
 
     world: World
@@ -68,11 +68,11 @@ class Problem:
     message: str
 
 
-class Lore:
+class LoreIndex:
     """Immutable keyword index of worlds in order of precedence; of several entries with the same guid the first one counts.
 
-    Worlds and entries are values: editing one creates another, for which `OpenLore` compiles a new index. Entries that are
-    not inserted by trigger are left out.
+    Worlds and entries are values: editing one creates another, for which `LoreIndexCache` compiles a new index. Entries that
+    are not inserted by trigger are left out.
     """
 
     def __init__(self, worlds: Sequence[World], expand: Expand = return_unchanged) -> None:
@@ -101,13 +101,13 @@ class Lore:
         return self._always_considered
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[KeywordProblem]:
         """Return the known problems of keywords; some are only detected when a keyword is used."""
         reasons = self.keyword_matcher.problems
         if not reasons:
             return []
         return [
-            Problem(placed.world, placed.entry, self.keys[key].text, reasons[key])
+            KeywordProblem(placed.world, placed.entry, self.keys[key].text, reasons[key])
             for placed in self.compiled_entries
             for key in dict.fromkeys((*placed.main, *placed.secondary))
             if key in reasons
@@ -148,19 +148,19 @@ class Lore:
         return tuple(keys)
 
 
-class OpenLore:
+class LoreIndexCache:
     """Cache of compiled worlds, compiled anew only if the worlds or the expanded macros of their keywords changed."""
 
     def __init__(self) -> None:
-        self._cached: list[Lore] = []
+        self._cached: list[LoreIndex] = []
 
-    def get_compiled(self, worlds: Sequence[World], expand: Expand = return_unchanged) -> Lore:
+    def get_compiled(self, worlds: Sequence[World], expand: Expand = return_unchanged) -> LoreIndex:
         """Return the compiled worlds; worlds are compared by value, so that re-reading an unchanged file reuses the cache."""
         for lore in self._cached:
             if lore.worlds == tuple(worlds) and all(expand(raw) == filled for raw, filled in lore.macros.items()):
                 self._cached.remove(lore)
                 break
         else:
-            lore = Lore(worlds, expand)
+            lore = LoreIndex(worlds, expand)
         self._cached = [lore, *self._cached[: CACHE_SIZE - 1]]
         return lore

@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.lore.compiled import CompiledEntry, Lore
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired, LoreLimits
-from lethe_app.brain.lore.groups_and_budget import Candidate, Purse, select_group_winners
+from lethe_app.brain.lore.compiled import CompiledEntry, LoreIndex
+from lethe_app.brain.lore.evaluation import (
+    ActivatedEntry,
+    ActivationCause,
+    BlockedEntry,
+    Evaluation,
+    EvaluationTurn,
+    LoreLimits,
+)
+from lethe_app.brain.lore.groups_and_budget import EntryCandidate, LoreBudget, select_group_winners
 from lethe_app.brain.lore.keyword_logic import KeywordVerdict, draw_random, evaluate_keywords
 from lethe_app.brain.lore.matches import NearestMatch, ScannedText, can_activate_entries
 from lethe_app.brain.lore.state import EntryState, LoreState, build_entry_state, content_hash
@@ -22,7 +29,7 @@ Obstacle = tuple[BlockReason, Mapping[str, Parameter]]
 
 
 def evaluate(
-    lore: Lore, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits | None = None
+    lore: LoreIndex, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits | None = None
 ) -> Evaluation:
     """Return the activated and the blocked entries of a turn and the next state, without side effects and deterministically.
 
@@ -35,19 +42,19 @@ def evaluate(
 class _Play:
     """One evaluation in progress."""
 
-    def __init__(self, lore: Lore, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits) -> None:
+    def __init__(self, lore: LoreIndex, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits) -> None:
         self._lore = lore
         self._turn = turn
         self._limits = limits
         self._scanned = ScannedText(lore, window)
-        self._budget = Purse(limits)
+        self._budget = LoreBudget(limits)
         current = {guid: record for guid, record in state.entries.items() if record.is_relevant_in(turn.number)}
         self._states = _unedited_states_by_index(lore, current)
         self._unloaded_states = {guid: record for guid, record in current.items() if lore.index_of(guid) is None}
-        self._fired: dict[int, Fired] = {}
-        self._blocked: dict[int, Blocked] = {}
+        self._fired: dict[int, ActivatedEntry] = {}
+        self._blocked: dict[int, BlockedEntry] = {}
         self._delayed: set[int] = set()
-        self._group_winners: dict[str, Candidate] = {}
+        self._group_winners: dict[str, EntryCandidate] = {}
 
     def run(self) -> Evaluation:
         active = {place for place, record in self._states.items() if record.is_active(self._turn.number)}
@@ -86,7 +93,7 @@ class _Play:
         considered = (self._evaluate_entry(place, round_number) for place in sorted({*indexes, *due} - self._fired.keys()))
         return self._activate_winners([candidate for candidate in considered if candidate is not None])
 
-    def _activate_winners(self, candidates: list[Candidate]) -> list[int]:
+    def _activate_winners(self, candidates: list[EntryCandidate]) -> list[int]:
         """Activate the candidates that win their groups and fit the budget; if a winner does not fit, its rivals are tried."""
         new: list[int] = []
         while candidates:
@@ -116,7 +123,7 @@ class _Play:
         found = missing_secondary.union(*(self._lore.entries_for_key(key) for key in keys))
         return found - self._fired.keys()
 
-    def _evaluate_entry(self, index: int, round_number: int) -> Candidate | None:
+    def _evaluate_entry(self, index: int, round_number: int) -> EntryCandidate | None:
         """Return the entry as a candidate if its own rules allow it, otherwise None; record it as blocked if its keywords
         matched.
         """
@@ -132,7 +139,7 @@ class _Play:
             self._blocked[index] = self._build_blocked(compiled, *obstacle, key=key, nearest=nearest)
             return None
         cause = _activation_cause(compiled, verdict, nearest, active=active)
-        return Candidate(
+        return EntryCandidate(
             index, compiled, self._build_fired(index, cause, key, nearest), match_count=_count_matches(compiled, matches)
         )
 
@@ -169,13 +176,13 @@ class _Play:
         drawn = draw_random(self._turn.seed, self._turn.id, compiled.entry.guid)
         return None if drawn < chance else (BlockReason.CHANCE, {"drawn": round(drawn, 4), "chance": chance})
 
-    def _build_fired(self, index: int, cause: ActivationCause, key: int | None, nearest: NearestMatch | None) -> Fired:
+    def _build_fired(self, index: int, cause: ActivationCause, key: int | None, nearest: NearestMatch | None) -> ActivatedEntry:
         compiled = self._lore.compiled_entries[index]
         in_message = nearest is not None and not nearest.in_entry
         record = (
             self._states[index] if cause is ActivationCause.ACTIVE else build_entry_state(compiled.entry, self._turn.number)
         )
-        return Fired(
+        return ActivatedEntry(
             entry=compiled.entry,
             world=compiled.world,
             reason=cause,
@@ -195,10 +202,10 @@ class _Play:
         *,
         key: int | None,
         nearest: NearestMatch | None,
-    ) -> Blocked:
+    ) -> BlockedEntry:
         in_message = nearest is not None and not nearest.in_entry
         text = "" if key is None else self._lore.keys[key].text
-        return Blocked(
+        return BlockedEntry(
             compiled.entry, compiled.world, reason, values, text, nearest.distance if nearest and in_message else None
         )
 
@@ -227,7 +234,7 @@ class _Play:
         return Evaluation(fired_in_order, blocked, LoreState(entries=entries), sum(fired.tokens for fired in fired_in_order))
 
 
-def _unedited_states_by_index(lore: Lore, records: dict[UUID, EntryState]) -> dict[int, EntryState]:
+def _unedited_states_by_index(lore: LoreIndex, records: dict[UUID, EntryState]) -> dict[int, EntryState]:
     """Return the states by entry index, without those of entries that were edited since."""
     valid = {}
     for guid, record in records.items():
@@ -276,6 +283,6 @@ def _activation_cause(
     return ActivationCause.RECURSION if nearest.in_entry else ActivationCause.KEY
 
 
-def _insertion_order(fired: Fired) -> tuple[object, ...]:
+def _insertion_order(fired: ActivatedEntry) -> tuple[object, ...]:
     entry = fired.entry
     return (entry.order, entry.priority, entry.name, entry.guid)

@@ -66,7 +66,7 @@ class LoreLimits:
 
 
 @dataclass(frozen=True)
-class Fired:
+class ActivatedEntry:
     """Activated entry, to be inserted into the prompt."""
 
     entry: WorldEntry
@@ -85,7 +85,7 @@ class Fired:
 
 
 @dataclass(frozen=True)
-class Blocked:
+class BlockedEntry:
     """Entry whose keywords matched but that is not inserted."""
 
     entry: WorldEntry
@@ -101,8 +101,8 @@ class Blocked:
 class Evaluation:
     """Result of a turn. For a preview, `state` is simply not stored."""
 
-    fired: list[Fired] = field(default_factory=list)
+    fired: list[ActivatedEntry] = field(default_factory=list)
     """Activated entries in insertion order: by `order`, then by ascending priority."""
-    blocked: list[Blocked] = field(default_factory=list)
+    blocked: list[BlockedEntry] = field(default_factory=list)
     state: LoreState = field(default_factory=LoreState)
     tokens: int = 0

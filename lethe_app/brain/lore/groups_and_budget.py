@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lethe_app.brain.lore.compiled import CompiledEntry
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, EvaluationTurn, Fired, LoreLimits
+from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, BlockedEntry, EvaluationTurn, LoreLimits
 from lethe_app.brain.lore.keyword_logic import draw_random, pick_weighted
 from lethe_app.domain.recall import BlockReason, Parameter
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EntryCandidate:
     """Entry to be activated unless its group or the budget excludes it."""
 
     index: int
     """Index of the entry in the lore."""
     compiled: CompiledEntry
-    fired: Fired
+    fired: ActivatedEntry
     match_count: int = 0
     """Number of its matching keywords."""
 
@@ -33,22 +33,22 @@ class Candidate:
         entry = self.compiled.entry
         return (not entry.sticky, -entry.priority, -entry.order, entry.guid)
 
-    def to_blocked(self, why: BlockReason, values: Mapping[str, Parameter]) -> Blocked:
+    def to_blocked(self, why: BlockReason, values: Mapping[str, Parameter]) -> BlockedEntry:
         """Return the candidate as blocked by a rule."""
         fired = self.fired
-        return Blocked(fired.entry, fired.world, why, values, fired.key, fired.message_index)
+        return BlockedEntry(fired.entry, fired.world, why, values, fired.key, fired.message_index)
 
 
 @dataclass(frozen=True)
 class EntrySelection:
     """Selected candidates, and the others with the rule that blocked them."""
 
-    selected: list[Candidate]
-    excluded: list[tuple[Candidate, Blocked]]
+    selected: list[EntryCandidate]
+    excluded: list[tuple[EntryCandidate, BlockedEntry]]
 
 
 def select_group_winners(
-    candidates: Sequence[Candidate], group_winners: Mapping[str, Candidate], turn: EvaluationTurn
+    candidates: Sequence[EntryCandidate], group_winners: Mapping[str, EntryCandidate], turn: EvaluationTurn
 ) -> EntrySelection:
     """Select one candidate per inclusion group; `group_winners` maps groups to candidates already activated.
 
@@ -56,8 +56,8 @@ def select_group_winners(
     rest those with override win by order, else one is drawn by weight. A candidate that loses one of its groups is out of
     all of them.
     """
-    losers: dict[int, tuple[Candidate, Blocked]] = {}
-    members: defaultdict[str, list[Candidate]] = defaultdict(list)
+    losers: dict[int, tuple[EntryCandidate, BlockedEntry]] = {}
+    members: defaultdict[str, list[EntryCandidate]] = defaultdict(list)
     for candidate in sorted(candidates, key=lambda each: each.compiled.entry.guid):
         for group in sorted(candidate.compiled.groups):
             members[group].append(candidate)
@@ -71,15 +71,15 @@ def select_group_winners(
     return EntrySelection([candidate for candidate in candidates if candidate.index not in losers], list(losers.values()))
 
 
-def _block_loser(candidate: Candidate, group: str, winner: Candidate) -> tuple[Candidate, Blocked]:
+def _block_loser(candidate: EntryCandidate, group: str, winner: EntryCandidate) -> tuple[EntryCandidate, BlockedEntry]:
     values: dict[str, Parameter] = {"winner": winner.name, "group": group}
     if candidate.compiled.uses_group_scoring and candidate.match_count < winner.match_count:
         values |= {"more": winner.match_count, "fewer": candidate.match_count}
     return candidate, candidate.to_blocked(BlockReason.GROUP, values)
 
 
-def _choose_winner(group: str, rivals: Sequence[Candidate], turn: EvaluationTurn) -> Candidate:
-    def importance(rival: Candidate) -> tuple[int, int]:
+def _choose_winner(group: str, rivals: Sequence[EntryCandidate], turn: EvaluationTurn) -> EntryCandidate:
+    def importance(rival: EntryCandidate) -> tuple[int, int]:
         return rival.compiled.entry.order, rival.compiled.entry.priority
 
     active = [rival for rival in rivals if rival.fired.reason is ActivationCause.ACTIVE]
@@ -92,7 +92,7 @@ def _choose_winner(group: str, rivals: Sequence[Candidate], turn: EvaluationTurn
     return rivals[pick_weighted(weights, draw_random(turn.seed, turn.id, "group", group))]
 
 
-class Purse:
+class LoreBudget:
     """Token budget of one turn, and of each world with a budget of its own."""
 
     def __init__(self, limits: LoreLimits) -> None:
@@ -101,7 +101,7 @@ class Purse:
         # By id(world): a World is a mutable pydantic model and not hashable.
         self._spent_by_world: Counter[int] = Counter()
 
-    def select_affordable(self, candidates: Iterable[Candidate]) -> EntrySelection:
+    def select_affordable(self, candidates: Iterable[EntryCandidate]) -> EntrySelection:
         """Select the candidates that fit the budget, the most important first; one that does not fit does not exclude
         smaller ones.
         """
@@ -118,13 +118,13 @@ class Purse:
                 )
         return selection
 
-    def _remaining_tokens(self, candidate: Candidate) -> int | None:
+    def _remaining_tokens(self, candidate: EntryCandidate) -> int | None:
         world = candidate.compiled.world
         in_world = None if world.token_budget is None else world.token_budget - self._spent_by_world[id(world)]
         in_total = None if self._limit is None else self._limit - self._spent
         return min((left for left in (in_world, in_total) if left is not None), default=None)
 
-    def _charge(self, candidate: Candidate) -> None:
+    def _charge(self, candidate: EntryCandidate) -> None:
         if not candidate.compiled.entry.ignore_budget:
             self._spent += candidate.fired.tokens
             self._spent_by_world[id(candidate.compiled.world)] += candidate.fired.tokens

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import ahocorasick
 import regex  # type: ignore[import-untyped, unused-ignore]
 
-from lethe_app.brain.lore.regex_keywords import Expression, find_problem, parse_expression
+from lethe_app.brain.lore.regex_keywords import KeywordRegex, find_problem, parse_expression
 from lethe_app.brain.vocabulary.normalize import (
     CHARACTER_KINDS,
     CharacterKind,
@@ -50,7 +50,7 @@ class KeywordMatcher:
 
     def __init__(self, keywords: Sequence[Keyword]) -> None:
         plain: list[tuple[int, Keyword]] = []
-        expressions: list[tuple[int, Expression]] = []
+        expressions: list[tuple[int, KeywordRegex]] = []
         for number, keyword in enumerate(keywords):
             expression = parse_expression(keyword.text.strip())
             if expression is None:
@@ -123,7 +123,7 @@ class _Words:
         return frozenset(found)
 
 
-def find_matches(expression: Expression, text: str) -> list[tuple[int, int]]:
+def find_matches(expression: KeywordRegex, text: str) -> list[tuple[int, int]]:
     """Return all non-empty matches of an expression as character ranges; empty if it is invalid or exceeds the time limit."""
     patterns = _Patterns([(0, expression)])
     softened = normalize_quotes(text)
@@ -146,7 +146,7 @@ def _build_automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
 class _Patterns:
     """Regular expressions from untrusted lorebooks; invalid and slow ones are skipped and reported."""
 
-    def __init__(self, expressions: Sequence[tuple[int, Expression]]) -> None:
+    def __init__(self, expressions: Sequence[tuple[int, KeywordRegex]]) -> None:
         self._broken: dict[int, str] = {}
         self._untried: set[int] = set()
         self._patterns: list[tuple[int, regex.Pattern[str]]] = []
@@ -174,7 +174,7 @@ class _Patterns:
         broken = self._broken.keys()  # also those that failed just now, after they were found in a newer text
         return [numbers - broken for numbers in found]
 
-    def _compile(self, number: int, expression: Expression) -> None:
+    def _compile(self, number: int, expression: KeywordRegex) -> None:
         problem = find_problem(expression.pattern)
         if not problem:
             flags = sum(_FLAGS[flag] for flag in set(expression.flags) & _FLAGS.keys())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from lethe_app.brain.lore.compiled import CompiledEntry, Lore
+from lethe_app.brain.lore.compiled import CompiledEntry, LoreIndex
 from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World
 
@@ -29,7 +29,7 @@ class NearestMatch(NamedTuple):
 class ScannedText:
     """Scanned messages and entry texts, extended in each recursion round by the texts of newly activated entries."""
 
-    def __init__(self, lore: Lore, window: ScanWindow) -> None:
+    def __init__(self, lore: LoreIndex, window: ScanWindow) -> None:
         self._lore = lore
         self._lines = window.lines(lore.max_scan_depth)
         self._message_matches: dict[int, NearestMatch] = {}

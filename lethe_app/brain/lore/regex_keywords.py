@@ -17,17 +17,17 @@ _FORBIDDEN_SYNTAX = re.compile(r"\(\?(?:#|[a-zA-Z0-9]*x)")
 """Comments and verbose mode, which could hide repeats from the complexity check; the JavaScript dialect has neither."""
 
 
-class Expression(NamedTuple):
+class KeywordRegex(NamedTuple):
     """Regular expression with its flags, of which `i`, `m` and `s` are used."""
 
     pattern: str
     flags: str
 
 
-def parse_expression(keyword: str) -> Expression | None:
+def parse_expression(keyword: str) -> KeywordRegex | None:
     """Return the expression of a keyword; None for plain words, paths and dates with slashes."""
     match = _SLASHED.fullmatch(keyword)
-    return Expression(_ESCAPE.sub(_translate_escape, match[1]), match[2]) if match else None
+    return KeywordRegex(_ESCAPE.sub(_translate_escape, match[1]), match[2]) if match else None
 
 
 def find_problem(pattern: str) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.dates.arithmetic import elapsed
-from lethe_app.brain.mood.model import BUILTIN_MOODLETS, STEPS, Moodlet, MoodMessage, Nudge, clip_value
+from lethe_app.brain.mood.model import BUILTIN_MOODLETS, STEPS, MoodChange, Moodlet, MoodMessage, clip_value
 from lethe_app.domain.mood import Feeling, Mood, MoodCause
 from lethe_app.plugins import find_entry_points, load_plugins
 
@@ -25,7 +25,7 @@ TIME_CAUSE_THRESHOLD = 0.06
 """The same threshold for changes by time; it is higher so that they do not hide a change caused by the user."""
 
 
-class Life:
+class MoodDynamics:
     """Mood transitions of a set of moodlets; each method returns a new mood. A moodlet that raises is disabled from then on."""
 
     def __init__(self, moodlets: Iterable[Moodlet]) -> None:
@@ -109,10 +109,10 @@ class Life:
     def _start_value(self, moodlet: Moodlet) -> float | None:
         return self._call_clipped(moodlet.id, 0.0, lambda one, _nothing: one.start)
 
-    def _collect_nudges(self, id_: str, value: float, message: MoodMessage) -> list[Nudge]:
-        def nudges(moodlet: Moodlet) -> list[Nudge]:
+    def _collect_nudges(self, id_: str, value: float, message: MoodMessage) -> list[MoodChange]:
+        def nudges(moodlet: Moodlet) -> list[MoodChange]:
             found = [*moodlet.after_message(value, message), *(moodlet.after_session_start(value) if message.begins else ())]
-            return [Nudge(clip_value(abs(nudge.by)) * (1 if nudge.by > 0 else -1), str(nudge.why)) for nudge in found]
+            return [MoodChange(clip_value(abs(nudge.by)) * (1 if nudge.by > 0 else -1), str(nudge.why)) for nudge in found]
 
         return self._call_moodlet(id_, nudges) or []
 

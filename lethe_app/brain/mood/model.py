@@ -49,7 +49,7 @@ class MoodMessage:
 
 
 @dataclass(frozen=True)
-class Nudge:
+class MoodChange:
     """Change of a value with its cause: a `MoodCause`, or a plug-in's own words."""
 
     by: float
@@ -86,11 +86,11 @@ class Moodlet:
         """Return the value after the effect that any message has, before its content is considered."""
         return value + (self.natural - value) * self.rate
 
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
         """Return the changes caused by the content of a message."""
         return ()
 
-    def after_session_start(self, value: float) -> Iterable[Nudge]:
+    def after_session_start(self, value: float) -> Iterable[MoodChange]:
         """Return the changes caused by the beginning of a session."""
         return ()
 
@@ -104,39 +104,39 @@ class Moodlet:
         return next((one.word for one in self.adjectives if one.includes(value)), "")
 
 
-class Energy(Moodlet):
+class EnergyMoodlet(Moodlet):
     """Energy, restored by time without messages and used up by messages."""
 
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
-        yield Nudge(-ENERGY_PER_MESSAGE, MoodCause.TALK)
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
+        yield MoodChange(-ENERGY_PER_MESSAGE, MoodCause.TALK)
         if message.praise:
-            yield Nudge(0.005, MoodCause.PRAISE)
+            yield MoodChange(0.005, MoodCause.PRAISE)
 
 
-class Cheer(Moodlet):
+class CheerMoodlet(Moodlet):
     """Cheer, raised by kind words and lowered by unkind ones; time brings it back."""
 
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
         if message.praise:
-            yield Nudge(0.075, MoodCause.PRAISE)
+            yield MoodChange(0.075, MoodCause.PRAISE)
         if message.harsh:
-            yield Nudge(-0.1, MoodCause.HARSH)
+            yield MoodChange(-0.1, MoodCause.HARSH)
 
 
-class Curiosity(Moodlet):
+class CuriosityMoodlet(Moodlet):
     """Curiosity, which grows while the user is away and decreases when the user answers questions."""
 
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
         if message.answers:
-            yield Nudge(-0.005, MoodCause.ASKED)
+            yield MoodChange(-0.005, MoodCause.ASKED)
 
-    def after_session_start(self, value: float) -> Iterable[Nudge]:
-        yield Nudge(0.02, MoodCause.NEWS)
+    def after_session_start(self, value: float) -> Iterable[MoodChange]:
+        yield MoodChange(0.02, MoodCause.NEWS)
 
 
 ENERGY_PER_MESSAGE = 0.003
 """Energy that a message costs: about 150 messages in one evening make the persona tired."""
-ENERGY = Energy(
+ENERGY = EnergyMoodlet(
     "energy",
     "Energy",
     "how awake and strong somebody feels: low is tired, high is rested and full of energy",
@@ -150,7 +150,7 @@ ENERGY = Energy(
     rests_at=1.0,
     days=1.75,
 )
-CHEER = Cheer(
+CHEER = CheerMoodlet(
     "cheer",
     "Cheer",
     "how glad somebody is: low is sad or moody, high is happy",
@@ -163,7 +163,7 @@ CHEER = Cheer(
     rests_at=0.6,
     days=2.5,
 )
-CURIOSITY = Curiosity(
+CURIOSITY = CuriosityMoodlet(
     "curiosity",
     "Curiosity",
     "how much somebody wants to know and to hear: low is disinterested, high is curious",

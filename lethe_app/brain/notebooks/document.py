@@ -67,7 +67,7 @@ class Conclusion:
 
 
 @dataclass(frozen=True)
-class Recent:
+class NotebookIndexEntry:
     """Index entry: the last change of a notebook and its summary."""
 
     when: datetime
@@ -169,14 +169,14 @@ def title_from_name(name: str) -> str:
 # Index of recent notebooks.
 
 
-def parse_index(text: str) -> list[Recent]:
+def parse_index(text: str) -> list[NotebookIndexEntry]:
     """Parse the index of recent notebooks, newest first; invalid lines are skipped."""
-    found: dict[str, Recent] = {}
+    found: dict[str, NotebookIndexEntry] = {}
     for row in text.splitlines():
         when, _, rest = row.partition("|")
         name, _, summary = rest.partition("|")
         try:
-            entry = Recent(datetime.fromisoformat(when.strip()).astimezone(), name.strip(), summary.strip())
+            entry = NotebookIndexEntry(datetime.fromisoformat(when.strip()).astimezone(), name.strip(), summary.strip())
         except (ValueError, OverflowError):
             continue
         if entry.name and (entry.name not in found or found[entry.name].when < entry.when):
@@ -184,7 +184,7 @@ def parse_index(text: str) -> list[Recent]:
     return sorted(found.values(), key=lambda one: one.when, reverse=True)[:MAX_INDEX_ENTRIES]
 
 
-def render_index(recents: Sequence[Recent]) -> str:
+def render_index(recents: Sequence[NotebookIndexEntry]) -> str:
     """Return the text of the index file."""
     rows = [
         f"{one.when.isoformat(timespec='seconds')}|{one.name}|"
@@ -194,11 +194,13 @@ def render_index(recents: Sequence[Recent]) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
-def update_index(recents: Iterable[Recent], new: Iterable[Recent], removed: Iterable[str] = ()) -> list[Recent]:
+def update_index(
+    recents: Iterable[NotebookIndexEntry], new: Iterable[NotebookIndexEntry], removed: Iterable[str] = ()
+) -> list[NotebookIndexEntry]:
     """Return the index with the new entries, without the names in `removed`, newest first."""
     removed_names = set(removed)
     entries = [*new, *(one for one in recents if one.name not in removed_names)]
-    first: dict[str, Recent] = {}
+    first: dict[str, NotebookIndexEntry] = {}
     for one in entries:
         first.setdefault(one.name, one)
     return sorted(first.values(), key=lambda one: one.when, reverse=True)[:MAX_INDEX_ENTRIES]

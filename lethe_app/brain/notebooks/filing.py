@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
-from lethe_app.brain.notebooks.subjects import Matters
+from lethe_app.brain.notebooks.subjects import SubjectStems
 
 MIN_CONCLUSIONS = 3
 """Minimum number of unassigned conclusions for a new notebook."""
@@ -29,7 +29,7 @@ def assign_conclusions(
     votes: Sequence[str],
     session_notebook: str,
     notebooks: Sequence[Notebook],
-    subjects: Matters,
+    subjects: SubjectStems,
 ) -> FilingResult:
     """Assign conclusions to notebooks.
 
@@ -61,7 +61,7 @@ def assign_conclusions(
 
 
 def _assign_by_subject(
-    remaining: Sequence[Conclusion], notebooks: Sequence[Notebook], subjects: Matters, result: FilingResult
+    remaining: Sequence[Conclusion], notebooks: Sequence[Notebook], subjects: SubjectStems, result: FilingResult
 ) -> list[Conclusion]:
     """Assign conclusions about the subject of a notebook to it; return the remaining ones."""
     unassigned: list[Conclusion] = []
@@ -75,12 +75,12 @@ def _assign_by_subject(
     return unassigned
 
 
-def _largest_group(remaining: Sequence[Conclusion], subjects: Matters) -> list[Conclusion]:
+def _largest_group(remaining: Sequence[Conclusion], subjects: SubjectStems) -> list[Conclusion]:
     subject, _count = subjects.most_common_subject([one.text for one in remaining])
     return [one for one in remaining if subject and subject in subjects.subjects_in(one.text)]
 
 
-def split_by_subject(book: Notebook, max_lines: int, subjects: Matters) -> list[tuple[str, list[int]]]:
+def split_by_subject(book: Notebook, max_lines: int, subjects: SubjectStems) -> list[tuple[str, list[int]]]:
     """Split a long notebook by subject into titles with line numbers from 1; empty if that does not make it short enough."""
     remaining = {
         number: subjects.subjects_in(line.text) - subjects.subjects_of_notebook(book)

@@ -51,7 +51,7 @@ class DistanceLimits:
 
 
 @dataclass(frozen=True)
-class NotebookSigns:
+class NotebookEvidence:
     """Evidence for one notebook."""
 
     word_score: float = 0.0
@@ -91,23 +91,23 @@ def build_vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
     return NotebookVocabulary(titles, lines, Counter(word for name in titles for word in titles[name] | lines[name]))
 
 
-def find_evidence(text: str, words: NotebookVocabulary, present_names: Collection[str] = ()) -> dict[str, NotebookSigns]:
+def find_evidence(text: str, words: NotebookVocabulary, present_names: Collection[str] = ()) -> dict[str, NotebookEvidence]:
     """Return the evidence in the words of a message; names of those `present_names` and everyday words are ignored."""
     message_words = [word for word in parse_query(text, present_names).words if word not in EVERYDAY and len(word) > 1]
     roots = frozenset(root for word in message_words for root in content_words(word))
     names = frozenset(root for name in present_names for root in content_words(name))
     length_factor = 1.0 + max(0, len(roots) - LONG_MESSAGE) / LONG_MESSAGE
-    found: dict[str, NotebookSigns] = {}
+    found: dict[str, NotebookEvidence] = {}
     for name in words.titles:
         title, lines = roots & words.titles[name], (roots & words.lines[name]) - words.titles[name] - names
         score = sum(TITLE_WORD_SCORE / words.notebook_counts[word] for word in title) + sum(
             LINE_WORD_SCORE / words.notebook_counts[word] for word in lines
         )
-        found[name] = NotebookSigns(score / length_factor, tuple(sorted(title | lines)), word_count=len(roots))
+        found[name] = NotebookEvidence(score / length_factor, tuple(sorted(title | lines)), word_count=len(roots))
     return found
 
 
-def choose_notebook(evidence: Mapping[str, NotebookSigns], limits: DistanceLimits, open_notebook: str = "") -> str:
+def choose_notebook(evidence: Mapping[str, NotebookEvidence], limits: DistanceLimits, open_notebook: str = "") -> str:
     """Return the name of the matching notebook, or an empty string; the open one is kept unless another one is clearly
     ahead.
     """
@@ -120,7 +120,7 @@ def choose_notebook(evidence: Mapping[str, NotebookSigns], limits: DistanceLimit
     return best if scores[best] >= max(MIN_SCORE, scores[open_notebook] + MIN_LEAD) else open_notebook
 
 
-def is_continuation(text: str, evidence: NotebookSigns, limits: DistanceLimits) -> bool:
+def is_continuation(text: str, evidence: NotebookEvidence, limits: DistanceLimits) -> bool:
     """Return whether a message continues the subject of the open notebook: by its words, its distance, a pronoun or an
     answer.
     """

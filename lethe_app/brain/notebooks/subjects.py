@@ -25,7 +25,7 @@ MIN_TITLE_SHARE = 2 / 3
 
 
 @dataclass(frozen=True)
-class Matters:
+class SubjectStems:
     """Subjects with the stems of their words."""
 
     stems_by_subject: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Matters:
         return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and covered >= MIN_TITLE_SHARE * len(texts) else ""
 
 
-def parse_subjects(texts: Iterable[str]) -> Matters:
+def parse_subjects(texts: Iterable[str]) -> SubjectStems:
     """Parse hand-written lists of the form `Subject: words`; `#` begins a comment."""
     found: dict[str, set[str]] = {}
     for line in (line.strip() for text in texts for line in text.splitlines()):
@@ -95,10 +95,10 @@ def parse_subjects(texts: Iterable[str]) -> Matters:
         if colon and not line.startswith("#"):
             roots = (root for word in words.split() if "-" not in word for root in content_words(word))
             found.setdefault(" ".join(title.split()), set()).update(roots)
-    return Matters({title: frozenset(roots) for title, roots in found.items() if title})
+    return SubjectStems({title: frozenset(roots) for title, roots in found.items() if title})
 
 
-def load_subjects(folders: Sequence[Path]) -> Matters:
+def load_subjects(folders: Sequence[Path]) -> SubjectStems:
     """Read all lists in these folders, such as `notebook_subjects.en.txt`; unreadable files are skipped."""
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob("subjects*.txt")):

@@ -10,7 +10,7 @@ from lethe_app.brain.people import named_people
 from lethe_app.brain.people.acquaintances import Acquaintances, Person, PersonStatement, pronouns_of
 from lethe_app.brain.people.introductions import asks_to_remember
 from lethe_app.brain.people.kin_clauses import extract_predicate
-from lethe_app.brain.people.named_people import Named
+from lethe_app.brain.people.named_people import NamedPerson
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.kin_words import NAME, PERSON_PHRASE, PETS, ROLES, parse_name, standardize_role
 from lethe_app.retrieval.query_terms import fold
@@ -116,9 +116,9 @@ class MessageReading:
     new_partner: Person | None = None
     """Somebody's partner who is named in the clause."""
 
-    def register_introductions(self, parts: Sequence[str], question: str) -> dict[int, list[tuple[Named, bool]]]:
+    def register_introductions(self, parts: Sequence[str], question: str) -> dict[int, list[tuple[NamedPerson, bool]]]:
         """Return whom each sentence introduces, by its index, with whether they are new. All of them are registered."""
-        introductions: dict[int, list[tuple[Named, bool]]] = {}
+        introductions: dict[int, list[tuple[NamedPerson, bool]]] = {}
         for index, sentence in enumerate(parts):
             if _UNREAL.match(sentence) or asks_to_remember(sentence):
                 continue
@@ -126,7 +126,7 @@ class MessageReading:
                 self.people.plural_group = plural["who"].lower()
             next_sentence = parts[index + 1] if index + 1 < len(parts) else ""
             named = list(named_people.find_named(sentence, plural_group=self.people.plural_group))
-            named += [Named(name, who, 0, 0) for name, who in named_people.find_partners(sentence)]
+            named += [NamedPerson(name, who, 0, 0) for name, who in named_people.find_partners(sentence)]
             named += filter(None, [named_people.find_name_before_relation(sentence, next_sentence)] if next_sentence else [])
             named += filter(None, [named_people.find_name_in_answer(question, sentence)] if index < 2 else [])
             named += filter(None, [named_people.find_named_pet(" ".join(parts))] if index == 0 else [])
@@ -135,8 +135,8 @@ class MessageReading:
                 introductions.setdefault(index + 1, []).extend(self._register_named([named_person]))
         return introductions
 
-    def _register_named(self, candidates: Sequence[Named]) -> Iterator[tuple[Named, bool]]:
-        registered: list[Named] = []
+    def _register_named(self, candidates: Sequence[NamedPerson]) -> Iterator[tuple[NamedPerson, bool]]:
+        registered: list[NamedPerson] = []
         for candidate in candidates:
             if any(
                 fold(candidate.name.split()[-1]) == fold(registered_person.name.split()[-1]) for registered_person in registered
@@ -158,7 +158,7 @@ class MessageReading:
                 self.people.people_by_name.setdefault(fold(candidate.name.split()[0]), person)
             yield candidate, is_new
 
-    def _replace_pet_name(self, named_person: Named, relation: str) -> str:
+    def _replace_pet_name(self, named_person: NamedPerson, relation: str) -> str:
         """Return the relation of the name. If the speaker has one pet of this kind under another name, that name is removed."""
         pets = [
             pet
@@ -175,7 +175,7 @@ class MessageReading:
             return self.resolve_pronoun("she" if owner.lower() == "her" else "he")
         return self.people.people_by_name.get(fold(owner.rsplit(maxsplit=1)[-1]))
 
-    def build_name_statements(self, introductions: dict[int, list[tuple[Named, bool]]]) -> Iterator[PersonStatement]:
+    def build_name_statements(self, introductions: dict[int, list[tuple[NamedPerson, bool]]]) -> Iterator[PersonStatement]:
         """Yield the names of new people. With two sons neither name replaces the other."""
         new = [one for each in introductions.values() for one, is_new in each if is_new]
         if listed := [one for one in new if one.group]:
@@ -195,7 +195,7 @@ class MessageReading:
             if one.age:
                 yield PersonStatement(f"{person.designation} is {one.age}", f"{fold(person.name)} age", (), person.name)
 
-    def _build_name_statement(self, named_person: Named, person: Person) -> PersonStatement:
+    def _build_name_statement(self, named_person: NamedPerson, person: Person) -> PersonStatement:
         relation, name = person.relation, person.name
         same_relation = [
             other for other in self.people.people_by_name.values() if other.relation == relation and other.name != name
@@ -217,7 +217,7 @@ class MessageReading:
         return PersonStatement(f"my {relation} is called {name}", key, (), name)
 
     def find_attributes(
-        self, sentence: str, introductions: Sequence[tuple[Named, bool]], next_sentences: Sequence[str]
+        self, sentence: str, introductions: Sequence[tuple[NamedPerson, bool]], next_sentences: Sequence[str]
     ) -> Iterator[PersonStatement]:
         """Yield the statements of a sentence about those it names or refers to."""
         is_question = sentence.endswith("?") or asks_to_remember(sentence) or bool(_UNREAL.match(sentence))

@@ -26,7 +26,7 @@ _PRONOUN_RANGE = 4
 
 
 @dataclass
-class People(Acquaintances):
+class KnownPeople(Acquaintances):
     """People one speaker has named, kept from message to message."""
 
     recent_people: list[Person] = field(default_factory=list)

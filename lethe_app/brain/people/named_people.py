@@ -136,7 +136,7 @@ _EX = re.compile(
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedPerson:
     """Person or pet a sentence introduces: the relation to the speaker (“older sister”) and the span of the introduction."""
 
     name: str
@@ -151,7 +151,7 @@ class Named:
     """True if “the dog” refers to one mentioned before; its former name is replaced."""
 
 
-def find_named(sentence: str, *, plural_group: str = "") -> Iterator[Named]:
+def find_named(sentence: str, *, plural_group: str = "") -> Iterator[NamedPerson]:
     """Yield the people a sentence introduces; `plural_group` is to whom “they” may refer, such as “kids”."""
     yield from _find_listed(sentence, plural_group)
     # Earlier patterns take precedence: the caller skips a name it has already.
@@ -169,12 +169,12 @@ def find_named(sentence: str, *, plural_group: str = "") -> Iterator[Named]:
                 yield named_person
     for match in _THEIR_PARENT.finditer(sentence):
         if name := parse_name(match["name"]):
-            yield Named(name, f"children's {standardize_role(match['who'])}", match.start(), match.end())
+            yield NamedPerson(name, f"children's {standardize_role(match['who'])}", match.start(), match.end())
     for match in _TITLED.finditer(sentence):
-        yield Named(match["name"].title(), "neighbour", match.start(), match.end())
+        yield NamedPerson(match["name"].title(), "neighbour", match.start(), match.end())
 
 
-def _build_named(match: re.Match[str], *, is_certain: bool) -> Named | None:
+def _build_named(match: re.Match[str], *, is_certain: bool) -> NamedPerson | None:
     groups = match.groupdict()
     relation = (groups["who"] or groups.get("eldest") or groups.get("kin") or "").lower()
     is_certain = is_certain or bool(re.search(r"\b(?:called|named|name is)\b", match[0], re.IGNORECASE))
@@ -199,7 +199,7 @@ def _build_named(match: re.Match[str], *, is_certain: bool) -> Named | None:
     role = standardize_role(relation)
     if owner := groups.get("owner"):
         return _build_owned(match, owner, role, name)
-    return Named(
+    return NamedPerson(
         name,
         role,
         match.start(),
@@ -234,14 +234,14 @@ def _is_only_name_possible(match: re.Match[str]) -> bool:
     )
 
 
-def _build_owned(match: re.Match[str], owner: str, role: str, name: str) -> Named | None:
+def _build_owned(match: re.Match[str], owner: str, role: str, name: str) -> NamedPerson | None:
     """Return the person in “Rupert's eldest, Hugo”; None for a plural, as in “boys school”."""
     if match["s"] is None and owner.lower() not in {"her", "his"}:
         return None
-    return Named(name, f"{owner}|{role}", match.start(), match.end())
+    return NamedPerson(name, f"{owner}|{role}", match.start(), match.end())
 
 
-def _find_listed(sentence: str, plural_group: str) -> Iterator[Named]:
+def _find_listed(sentence: str, plural_group: str) -> Iterator[NamedPerson]:
     match = _LIST.search(sentence) or (_THEIR_NAMES.search(sentence) if plural_group else None)
     if not match:
         return
@@ -261,7 +261,7 @@ def _find_listed(sentence: str, plural_group: str) -> Iterator[Named]:
     if len(items) > 1:
         for name, item in items:
             group = f"{match.groupdict().get('number') or ''} {group_noun}".strip()
-            yield Named(name, standardize_role(singular), item.start(), item.end(), age=item["age"] or "", group=group)
+            yield NamedPerson(name, standardize_role(singular), item.start(), item.end(), age=item["age"] or "", group=group)
 
 
 def find_partners(sentence: str) -> Iterator[tuple[str, str]]:
@@ -274,14 +274,14 @@ def find_partners(sentence: str) -> Iterator[tuple[str, str]]:
             yield name, "ex"
 
 
-def find_named_pet(message: str) -> Named | None:
+def find_named_pet(message: str) -> NamedPerson | None:
     """Return Nami of “we're getting a pitbull, gonna call her Nami”; None if there is no such pet."""
     pet, match = _PET_ACQUISITION.search(message), _PET_NAMING.search(message)
     name = parse_name(match["name"], is_certain=True) if pet and match else ""
-    return Named(name, standardize_role(pet["who"]), 0, 0, find_breed(pet["who"])) if pet and name else None
+    return NamedPerson(name, standardize_role(pet["who"]), 0, 0, find_breed(pet["who"])) if pet and name else None
 
 
-def find_name_before_relation(sentence: str, next_sentence: str) -> Named | None:
+def find_name_before_relation(sentence: str, next_sentence: str) -> NamedPerson | None:
     """Return Maeve of “since maeve died.” and “my wife.”: a sentence that only states the relation of the name before it."""
     relation_match = re.fullmatch(
         rf"(?:she's |he's |that's |that is |she is |he is |she was |he was )?(?:my|"
@@ -298,13 +298,13 @@ def find_name_before_relation(sentence: str, next_sentence: str) -> Named | None
     )
     names = [name for match in name_matches if (name := parse_name(match[0], is_certain=match[0][0].isupper()))]
     return (
-        Named(names[-1], standardize_role(relation_match["who"]), 0, 0)
+        NamedPerson(names[-1], standardize_role(relation_match["who"]), 0, 0)
         if len(names) == 1 or (names and relation_match["namesake"])
         else None
     )
 
 
-def find_name_after_relation(sentence: str, next_sentence: str) -> Named | None:
+def find_name_after_relation(sentence: str, next_sentence: str) -> NamedPerson | None:
     """Return Ger of “Best friend.” and “Ger Lehane, we …”; None if the sentences have another form."""
     relation_match = re.fullmatch(rf"(?:(?:my|our|the|an?) )?(?P<who>{PERSON_PHRASE})[.!]*", sentence, re.IGNORECASE)
     name_match = re.match(rf"(?P<name>{NAME})(?: (?P<last>[^\W\d_]+))?(?=,|[.!]*$)", next_sentence, re.IGNORECASE)
@@ -312,7 +312,7 @@ def find_name_after_relation(sentence: str, next_sentence: str) -> Named | None:
     if not relation_match or not name_match or not name or relation_match["who"].lower().endswith("s"):
         return None
     surname = parse_name(name_match["last"]) if name_match["last"] else ""
-    return Named(
+    return NamedPerson(
         f"{name} {surname}".strip(),
         standardize_role(relation_match["who"]),
         0,
@@ -321,11 +321,11 @@ def find_name_after_relation(sentence: str, next_sentence: str) -> Named | None:
     )
 
 
-def find_name_in_answer(question: str, answer: str) -> Named | None:
+def find_name_in_answer(question: str, answer: str) -> NamedPerson | None:
     """Return Ger of the question “Who is Ger?” and the answer “my best friend”; None if they have another form."""
     grandchild_match = _LITTLE_ONE.search(answer)
     if grandchild_match and _GRANDPARENT.search(question) and (grandchild := parse_name(grandchild_match["name"])):
-        return Named(grandchild, "grandchild", grandchild_match.start(), grandchild_match.end())
+        return NamedPerson(grandchild, "grandchild", grandchild_match.start(), grandchild_match.end())
     question_match = re.search(rf"\b[Ww]ho(?:'s| is|s)(?: this)? (?P<name>{NAME})\?", question)
     relation_match = re.match(
         rf"(?:(?:oh|he's|she's|that's|haha|lol|ah|just),? )*(?:my|our|the) (?P<who>{PERSON_PHRASE})(?=$|\W)(?!')",
@@ -334,7 +334,7 @@ def find_name_in_answer(question: str, answer: str) -> Named | None:
     )
     name = parse_name(question_match["name"], is_certain=True) if question_match and relation_match else ""
     return (
-        Named(name, standardize_role(relation_match["who"]), relation_match.start(), relation_match.end())
+        NamedPerson(name, standardize_role(relation_match["who"]), relation_match.start(), relation_match.end())
         if relation_match and name
         else None
     )

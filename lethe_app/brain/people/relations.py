@@ -66,7 +66,7 @@ _NOUN_PHRASE_END_VERBS = frozenset(
 """Words that end the noun phrase after “my”."""
 
 
-class Subject(StrEnum):
+class ClauseSubject(StrEnum):
     """Subject of a clause."""
 
     SELF = "self"
@@ -79,21 +79,21 @@ class Subject(StrEnum):
     """No subject at the beginning, as in “Just moved to Leeds!”."""
 
 
-def find_clause_subject(clause: str) -> tuple[Subject, str]:
+def find_clause_subject(clause: str) -> tuple[ClauseSubject, str]:
     """Return the subject of an English clause, and the word for a relation if it is one."""
     plain = clause.replace("’", "'")
     leading_match = _LEADING_WORDS.match(plain)
     rest = plain[leading_match.end() :] if leading_match else plain
     if _SELF_SUBJECT.match(rest):
-        return Subject.SELF, ""
+        return ClauseSubject.SELF, ""
     if noun_phrase := _MY_NOUN_PHRASE.match(rest):
         relation = _find_head_relation(noun_phrase["who"])
         if not relation:
-            return Subject.SELF, ""
-        return (Subject.SELF, "") if _JOINED_WITH_I.match(rest) else (Subject.RELATION, relation)
+            return ClauseSubject.SELF, ""
+        return (ClauseSubject.SELF, "") if _JOINED_WITH_I.match(rest) else (ClauseSubject.RELATION, relation)
     if _THIRD_PERSON_SUBJECT.match(rest):
-        return Subject.THIRD, ""
-    return (Subject.LISTENER, "") if _LISTENER_SUBJECT.match(rest) else (Subject.UNSPOKEN, "")
+        return ClauseSubject.THIRD, ""
+    return (ClauseSubject.LISTENER, "") if _LISTENER_SUBJECT.match(rest) else (ClauseSubject.UNSPOKEN, "")
 
 
 def find_relations(text: str) -> set[str]:

@@ -13,7 +13,7 @@ from uuid import UUID
 from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.proactive.intent import find_news_request
 from lethe_app.brain.recall.decay import count_recall, is_prunable
-from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, Pace, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace, ProactiveRules
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
@@ -35,7 +35,7 @@ class ProactiveEvidence:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenMemory:
     """The memory to bring up, with the way and the reasons."""
 
     memory: MemoryUnit
@@ -82,10 +82,10 @@ def choose_memory(
     waiting: Sequence[MemoryUnit],
     evidence: Mapping[UUID, ProactiveEvidence],
     message: str,
-    pace: Pace,
+    pace: ProactivePace,
     rules: ProactiveRules,
     moment: datetime,
-) -> Chosen | None:
+) -> ChosenMemory | None:
     """Return the memory to bring up now, or None, independent of the order of `waiting`. `pace` has already counted this
     message.
 
@@ -116,14 +116,14 @@ def mark_used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
 
 def _choose_relevant(
     waiting: Sequence[MemoryUnit], evidence: Mapping[UUID, ProactiveEvidence], message: str, rules: ProactiveRules
-) -> Chosen | None:
+) -> ChosenMemory | None:
     message_words = content_words(message)
     candidates = [_weigh_memory(memory, evidence[memory.guid], message_words) for memory in waiting if memory.guid in evidence]
     fitting = [each for each in candidates if each.keyword or each.distance <= rules.natural_limit]
     if not fitting:
         return None
     best = min(fitting, key=lambda each: each.rank)
-    return Chosen(best.memory, RecallWay.NATURAL, tuple(_reasons(best, rules)))
+    return ChosenMemory(best.memory, RecallWay.NATURAL, tuple(_reasons(best, rules)))
 
 
 def _weigh_memory(memory: MemoryUnit, evidence: ProactiveEvidence, message_words: frozenset[str]) -> _Relevant:
@@ -142,19 +142,23 @@ def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Reason]:
         yield from (Reason(kind=ReasonKind.TITLE_WORD, values={"word": word}) for word in sorted(best.shared))
 
 
-def _choose_by_time(waiting: Sequence[MemoryUnit], pace: Pace, rules: ProactiveRules, moment: datetime) -> Chosen | None:
+def _choose_by_time(
+    waiting: Sequence[MemoryUnit], pace: ProactivePace, rules: ProactiveRules, moment: datetime
+) -> ChosenMemory | None:
     forced = [memory for memory in waiting if memory.insertion is MemoryInsertion.NATURAL_FORCED]
     if not forced or not pace.is_insertion_allowed(moment, rules):
         return None
     reason = Reason(kind=ReasonKind.WAITED, value=pace.messages)
-    return Chosen(min(forced, key=_importance_key), RecallWay.FORCED, (reason,))
+    return ChosenMemory(min(forced, key=_importance_key), RecallWay.FORCED, (reason,))
 
 
-def _choose_on_request(waiting: Sequence[MemoryUnit], message: str) -> Chosen | None:
+def _choose_on_request(waiting: Sequence[MemoryUnit], message: str) -> ChosenMemory | None:
     words = find_news_request(message)
     if not words:
         return None
-    return Chosen(min(waiting, key=_importance_key), RecallWay.NEWS, (Reason(kind=ReasonKind.NEWS, values={"words": words}),))
+    return ChosenMemory(
+        min(waiting, key=_importance_key), RecallWay.NEWS, (Reason(kind=ReasonKind.NEWS, values={"words": words}),)
+    )
 
 
 def _importance_key(memory: MemoryUnit) -> tuple[object, ...]:

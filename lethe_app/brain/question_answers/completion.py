@@ -252,7 +252,7 @@ def _find_referent(question: str, previous_text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredStatement:
     """Statement made by a question of another speaker and a short answer together."""
 
     clause: str
@@ -261,7 +261,7 @@ class Answered:
     """Ids of the messages it needs besides the answer, the question last."""
 
 
-def read_answer(lines: Sequence[Utterance], index: int) -> Answered | None:
+def read_answer(lines: Sequence[Utterance], index: int) -> AnsweredStatement | None:
     """Return the statement of the message at an index as a short answer to the message before it; None if it is no such
     answer.
     """
@@ -278,7 +278,7 @@ def read_answer(lines: Sequence[Utterance], index: int) -> Answered | None:
             return None
         completed, question_line = (birthday_clause, "birthday"), birthday_questions[-1]
     mention_id = _find_mention(completed[1].removesuffix(" name"), lines[max(0, index - 5) : index], line.name, question_line)
-    return Answered(*completed, tuple(filter(None, (mention_id, question_line.id))))
+    return AnsweredStatement(*completed, tuple(filter(None, (mention_id, question_line.id))))
 
 
 def _find_mention(topic: str, lines: Sequence[Utterance], name: str, question_line: Utterance) -> UUID | None:

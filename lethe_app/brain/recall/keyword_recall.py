@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from uuid import UUID, uuid5
 
-from lethe_app.brain.lore.compiled import OpenLore
+from lethe_app.brain.lore.compiled import LoreIndexCache
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired
+from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, BlockedEntry, Evaluation, EvaluationTurn
 from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import BlockReason, NotRecalled, Reason, ReasonKind, RecallWay, Recollection
+from lethe_app.domain.recall import BlockedMemory, BlockReason, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
@@ -32,7 +32,7 @@ _TITLES = UUID("9c1f6a52-6f5b-4d0e-a2c5-5d1f2f0f8b11")
 
 
 @dataclass(frozen=True)
-class Mentioned:
+class MentionedMemory:
     """Memory that was mentioned, and the reason it is recalled."""
 
     memory: MemoryUnit
@@ -48,14 +48,14 @@ class Mentioned:
 class KeywordRecallResult:
     """Result of one turn of recall by keyword. A caller that only previews the turn discards `state`."""
 
-    mentioned: list[Mentioned]
+    mentioned: list[MentionedMemory]
     """Recalled memories, highest rank first."""
-    blocked: list[NotRecalled]
+    blocked: list[BlockedMemory]
     state: LoreState
     """Which memories stay active for further turns. It is stored per session, beside the state of the session's worlds."""
 
 
-class Pool:
+class KeywordRecall:
     """Match keywords and titles of memories as World Info entries. Entries of the last turn are cached, so that only changed
     memories are converted again.
     """
@@ -63,8 +63,8 @@ class Pool:
     def __init__(self) -> None:
         self._entry_cache: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
         self._waiting_cache: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
-        self._lore = OpenLore()
-        self._waiting_lore = OpenLore()
+        self._lore = LoreIndexCache()
+        self._waiting_lore = LoreIndexCache()
 
     def find_mentioned(
         self,
@@ -133,12 +133,12 @@ class Pool:
 
 
 def build_recollection(
-    mentioned: Mentioned, *, dates: bool, session_depth: int = SESSION_DEPTH, zone: tzinfo | None = None
-) -> Recollection:
-    """Build the `Recollection` of a mentioned memory for the prompt. `dates`: whether the persona wants dates with sessions."""
+    mentioned: MentionedMemory, *, dates: bool, session_depth: int = SESSION_DEPTH, zone: tzinfo | None = None
+) -> RecalledMemory:
+    """Build the `RecalledMemory` of a mentioned memory for the prompt. `dates`: whether sessions are dated."""
     memory = mentioned.memory
     is_session = memory.category is MemoryType.CHAT_SESSION
-    return Recollection(
+    return RecalledMemory(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
@@ -228,7 +228,7 @@ def _has_title(memory: MemoryUnit) -> bool:
 
 
 def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], max_recalled: int) -> KeywordRecallResult:
-    best: dict[UUID, tuple[Mentioned, Fired]] = {}
+    best: dict[UUID, tuple[MentionedMemory, ActivatedEntry]] = {}
     # A memory may be activated by keyword and by title at once; the key in the newest text becomes the reason that is shown.
     for fired in sorted(evaluation.fired, key=lambda fired: (not fired.key, fired.message_index or 0)):
         memory = by_guid[fired.entry.guid]
@@ -252,7 +252,7 @@ def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], ma
     )
 
 
-def _build_mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
+def _build_mentioned(memory: MemoryUnit, fired: ActivatedEntry) -> MentionedMemory:
     is_title = fired.entry.guid != memory.guid
     before = fired.message_index or 0
     match fired.reason:
@@ -264,14 +264,14 @@ def _build_mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
             way, reason = RecallWay.KEYWORD, Reason(kind=ReasonKind.KEY, values={"key": fired.key, "before": before})
         case _:
             way, reason = RecallWay.WOKEN, Reason(kind=ReasonKind.NO_KEY)
-    return Mentioned(memory, way, fired.key, reason, _rank(memory))
+    return MentionedMemory(memory, way, fired.key, reason, _rank(memory))
 
 
 def _rank(memory: MemoryUnit) -> int:
     return memory.priority + (PRIORITY_PER_RELEVANCE * memory.relevance if isinstance(memory, ChatSession) else 0)
 
 
-def _rank_key(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
+def _rank_key(mentioned: MentionedMemory, fired: ActivatedEntry) -> tuple[object, ...]:
     """Return the sort key: by rank, then by how recently the key was mentioned, then the newest memory. The guid makes the
     order independent of the input order.
     """
@@ -280,8 +280,8 @@ def _rank_key(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
     return (-mentioned.rank, distance, -memory.added.timestamp(), memory.guid)
 
 
-def _build_crowded_out(mentioned: Mentioned, max_recalled: int) -> NotRecalled:
-    return NotRecalled(
+def _build_crowded_out(mentioned: MentionedMemory, max_recalled: int) -> BlockedMemory:
+    return BlockedMemory(
         memory=mentioned.memory.guid,
         title=mentioned.memory.name,
         why=BlockReason.CROWDED_OUT,
@@ -289,5 +289,5 @@ def _build_crowded_out(mentioned: Mentioned, max_recalled: int) -> NotRecalled:
     )
 
 
-def _build_not_recalled(memory: MemoryUnit, blocked: Blocked) -> NotRecalled:
-    return NotRecalled(memory=memory.guid, title=memory.name, why=blocked.why, values=dict(blocked.values))
+def _build_not_recalled(memory: MemoryUnit, blocked: BlockedEntry) -> BlockedMemory:
+    return BlockedMemory(memory=memory.guid, title=memory.name, why=blocked.why, values=dict(blocked.values))

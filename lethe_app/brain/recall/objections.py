@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.domain.recall import BlockReason, NotRecalled, RecallWay, Recollection
+from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING
 
 STRENGTH = 0.9
@@ -56,7 +56,9 @@ def dice_similarity(words: Iterable[str], others: Iterable[str]) -> float:
     return 2 * len(first & second) / (len(first) + len(second)) if first or second else 1.0
 
 
-def remaining_share(recollection: Recollection, objections: Iterable[Objection], message_text: str, moment: datetime) -> float:
+def remaining_share(
+    recollection: RecalledMemory, objections: Iterable[Objection], message_text: str, moment: datetime
+) -> float:
     """Return the share of the recollection's likelihood that the objections leave, 0 to 1."""
     share, words = 1.0, content_words(message_text)
     for made in objections:
@@ -68,15 +70,15 @@ def remaining_share(recollection: Recollection, objections: Iterable[Objection],
 
 
 def apply_objections(
-    recalled: Sequence[Recollection], objections: Sequence[Objection], message_text: str, moment: datetime
-) -> tuple[list[Recollection], list[NotRecalled]]:
+    recalled: Sequence[RecalledMemory], objections: Sequence[Objection], message_text: str, moment: datetime
+) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
     """Split recollections into those that are still recalled, with reduced likelihood where objections apply, and those kept
     back.
     """
     if not objections:
         return list(recalled), []
-    kept: list[Recollection] = []
-    suppressed: list[NotRecalled] = []
+    kept: list[RecalledMemory] = []
+    suppressed: list[BlockedMemory] = []
     for recollection in recalled:
         share = (
             remaining_share(recollection, objections, message_text, moment) if recollection.way in OBJECTIONABLE_WAYS else 1.0
@@ -90,9 +92,9 @@ def apply_objections(
     return kept, suppressed
 
 
-def to_not_recalled(recollection: Recollection) -> NotRecalled:
+def to_not_recalled(recollection: RecalledMemory) -> BlockedMemory:
     """Return the record of a memory that is not recalled because the user objected."""
-    return NotRecalled(
+    return BlockedMemory(
         memory=recollection.memory,
         title=recollection.title or recollection.text.splitlines()[0][:80],
         world=recollection.world,

@@ -41,7 +41,7 @@ class ProactiveRules(BaseModel):
     """
 
 
-class Pace(BaseModel):
+class ProactivePace(BaseModel):
     """Time and messages since a waiting memory was last brought up; stored per session."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -22,7 +22,7 @@ MAX_CHARACTERS = 2000
 """Characters of a message that are read."""
 
 
-class Edge(Enum):
+class TimelineEnd(Enum):
     """End of the list of all sessions."""
 
     FIRST = auto()
@@ -34,7 +34,7 @@ class TimeRequest:
     """Sessions that a message asks for."""
 
     times: tuple[PastTime, ...] = ()
-    edge: Edge | None = None
+    edge: TimelineEnd | None = None
     """With `times`, the first or last session of those days; alone, the first or last of all sessions."""
     skipped: int = 0
     """Sessions to skip from that end: 1 for “the time before last”."""
@@ -186,10 +186,10 @@ def _parse_request(sentence: str, today: date, present_names: Collection[str]) -
     lowered = translated or _SHORTENED.sub(r"\1 did ", sentence.lower())
     times = tuple(find_past_times(lowered, today))
     rest = remove_past_times(lowered)
-    edge = Edge.FIRST if _FIRST.search(rest) else Edge.LAST if _LAST.search(rest) else None
+    edge = TimelineEnd.FIRST if _FIRST.search(rest) else TimelineEnd.LAST if _LAST.search(rest) else None
     if (not times and edge is None) or not (translated or _is_past_question(lowered)):
         return None
-    skipped = int(edge is Edge.LAST and _BEFORE_LAST.search(rest) is not None)
+    skipped = int(edge is TimelineEnd.LAST and _BEFORE_LAST.search(rest) is not None)
     # `topic_of` knows English only, so a translated request has no topic.
     topic = None if translated else parse_topic(_FRAME.sub(" ", remove_past_times(sentence)), present_names)
     return TimeRequest(times, edge, skipped, topic)

@@ -26,8 +26,8 @@ from lethe_app.brain.summary.retelling import (
     starts_with_he_or_she,
     starts_with_pronoun,
 )
-from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSigns, is_empty_answer, salience
-from lethe_app.brain.summary.title_events import News
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, is_empty_answer, salience
+from lethe_app.brain.summary.title_events import TitleEvent
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, Quote, quote_exchange, quote_sentence
 from lethe_app.brain.text.sentences import Sentence, normalized_words
@@ -126,19 +126,19 @@ class SummaryCandidate:
 
 
 @dataclass(frozen=True)
-class Material:
+class SummaryMaterial:
     """Session prepared for its title and summary."""
 
     sentences: list[Sentence]
-    signs: list[SentenceSigns]
-    news: list[News | None]
+    signs: list[SentenceSignals]
+    news: list[TitleEvent | None]
     """The event that each sentence reports, or None."""
     facts: list[ReportedFact]
     """Facts about the user that still hold at the end of the session."""
     vocabulary: ConversationVocabulary
 
 
-def build_candidates(material: Material, max_length: int) -> tuple[list[SummaryCandidate], list[SummaryCandidate]]:
+def build_candidates(material: SummaryMaterial, max_length: int) -> tuple[list[SummaryCandidate], list[SummaryCandidate]]:
     """Return the facts of a session as reports, and the other sentences worth reporting.
 
     A question is reported only with its answer, and a pronoun only with the sentence that holds its noun.
@@ -151,7 +151,7 @@ def build_candidates(material: Material, max_length: int) -> tuple[list[SummaryC
     return facts, reporter.build_reports(_weigh_sentences(material, stated | reported), reported)
 
 
-def _find_stating_sentences(material: Material) -> list[list[int]]:
+def _find_stating_sentences(material: SummaryMaterial) -> list[list[int]]:
     """Return for each fact the indexes of the sentences that state it."""
     indexes_by_line: dict[int, list[int]] = {}
     sentence_words: list[frozenset[str]] = []
@@ -172,7 +172,7 @@ def _find_stating_sentences(material: Material) -> list[list[int]]:
 
 
 def _report_facts(
-    material: Material, reporter: _Reporter, stating_sentences: Sequence[Sequence[int]]
+    material: SummaryMaterial, reporter: _Reporter, stating_sentences: Sequence[Sequence[int]]
 ) -> list[SummaryCandidate]:
     """Return the facts as reports, each in the words of a sentence that states it if that can be put into the third person."""
     values = [
@@ -239,13 +239,13 @@ def _has_unresolved_pronoun(fact: str) -> bool:
     return pronoun is not None and not NAMES.search(quoted[: pronoun.start()])
 
 
-def _sentence_weight(material: Material, index: int) -> float:
+def _sentence_weight(material: SummaryMaterial, index: int) -> float:
     sentence, event = material.sentences[index], material.news[index]
     value = salience(sentence, material.signs[index], material.vocabulary) * lasting_weight(sentence, MOMENTARY_WEIGHT)
     return value + (event.weight if event else 0.0)
 
 
-def _weigh_sentences(material: Material, stated: set[int]) -> dict[int, float]:
+def _weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, float]:
     """Return the weights of the sentences worth reporting, by index, without those `stated` as facts."""
     sentences, signs, vocabulary = material.sentences, material.signs, material.vocabulary
     weights: dict[int, float] = {}
@@ -292,14 +292,14 @@ def _weigh_sentences(material: Material, stated: set[int]) -> dict[int, float]:
     return {index: weights[index] for index in sorted(best_indexes) if weights[index] >= min_weight}
 
 
-def _personal_weight(text: str, sign: SentenceSigns) -> float:
+def _personal_weight(text: str, sign: SentenceSignals) -> float:
     """Return 1 for a sentence about the speaker's own life, and `GENERAL_WEIGHT` for one that is true of everybody."""
     is_particular = sign.own or sign.kin or sign.named or sign.when
     return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL_WEIGHT
 
 
 def find_outdated_plans(
-    sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], vocabulary: ConversationVocabulary
+    sentences: Sequence[Sentence], signs: Sequence[SentenceSignals], vocabulary: ConversationVocabulary
 ) -> set[int]:
     """Return the indexes of plans that a later message of the same speaker changes."""
     lines = {sentence.line for sentence in sentences if sentence.role is Role.USER and announces_change(sentence.text)}
@@ -338,7 +338,11 @@ class _Reporter:
     """Convert sentences into reports."""
 
     def __init__(
-        self, sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], vocabulary: ConversationVocabulary, max_length: int
+        self,
+        sentences: Sequence[Sentence],
+        signs: Sequence[SentenceSignals],
+        vocabulary: ConversationVocabulary,
+        max_length: int,
     ) -> None:
         self._sentences = sentences
         self._signs = signs

@@ -13,8 +13,8 @@ from lethe_app.brain.fact_rules.third_person import possessive
 from lethe_app.brain.summary import endorsed_lines
 from lethe_app.brain.summary import plans as wishes
 from lethe_app.brain.summary.candidates import (
-    Material,
     SummaryCandidate,
+    SummaryMaterial,
     build_candidates,
     find_outdated_plans,
     is_uninformative,
@@ -23,9 +23,9 @@ from lethe_app.brain.summary.candidates import (
 from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names
 from lethe_app.brain.summary.keywords import SummaryTopic, find_topics, select_keywords
 from lethe_app.brain.summary.reported_facts import build_reported_facts
-from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSigns, find_signs, salience
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signs, salience
 from lethe_app.brain.summary.selection import choose_reports
-from lethe_app.brain.summary.title_events import News, find_news
+from lethe_app.brain.summary.title_events import TitleEvent, find_news
 from lethe_app.brain.summary.titles import compose_title
 from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words, remove_markup, split_narration
@@ -65,7 +65,7 @@ _REPORT_LEAD_IN = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), 
 
 
 @dataclass(frozen=True)
-class Digest:
+class SessionDigest:
     """Result that the session list and the prompt show of a finished session."""
 
     title: str = ""
@@ -76,11 +76,11 @@ class Digest:
     is_roleplay: bool = False
 
 
-def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LENGTH) -> Digest:
+def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LENGTH) -> SessionDigest:
     """Return title, summary, keywords, goals and relevance of a session; an empty digest for no lines."""
     material = _prepare_material(lines)
     session_topics = find_topics(material.endorsed, material.vocabulary)
-    return Digest(
+    return SessionDigest(
         title=_compose_title(lines, material, session_topics),
         summary=_summarize(material, max_length),
         keywords=select_keywords(session_topics),
@@ -107,7 +107,7 @@ def build_title(lines: Sequence[Utterance]) -> str:
 
 
 @dataclass(frozen=True)
-class _Told(Material):
+class _Told(SummaryMaterial):
     """Session material, restricted to what counts as stated."""
 
     is_played: bool
@@ -119,7 +119,7 @@ class _Told(Material):
         return [sentence for sentence in self.sentences if sentence.standing >= ENDORSED_WEIGHT]
 
     @property
-    def endorsed_signs(self) -> list[SentenceSigns]:
+    def endorsed_signs(self) -> list[SentenceSignals]:
         """The signs of the certain sentences."""
         return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= ENDORSED_WEIGHT]
 
@@ -139,7 +139,7 @@ def _prepare_material(lines: Sequence[Utterance], known: Sequence[Sentence] = ()
     return _Told(endorsed, signs, news, build_reported_facts(lines, pieces), vocabulary, is_played)
 
 
-def _event_of(sentence: Sentence) -> News | None:
+def _event_of(sentence: Sentence) -> TitleEvent | None:
     """Return the event a sentence of the user reports; None if it reports none, is a joke or is in character."""
     is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
     return find_news(sentence.text) if is_plain and not is_uninformative(sentence.text) else None
@@ -186,12 +186,12 @@ def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length
     return "\n".join(report.quote.full_text for report in chosen) or shorten(all_lines[-1], max_length)
 
 
-def _rate_relevance(sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], messages: int) -> int:
+def _rate_relevance(sentences: Sequence[Sentence], signs: Sequence[SentenceSignals], messages: int) -> int:
     """Return the relevance 1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
     Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
     and gravity that of life events, of feelings and of plans, full at three in ten; both are counted by the message where
-    there are more messages than sentences. A sentence is telling by `SentenceSigns.tells`.
+    there are more messages than sentences. A sentence is telling by `SentenceSignals.tells`.
     """
     statement_signs = [sign for sentence, sign in zip(sentences, signs, strict=True) if not sentence.asks]
     informative_count = sum(sign.is_informative for sign in statement_signs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from lethe_app.brain.dates.resolve import resolve_dates
 from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
-from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
 from lethe_app.brain.summary.retelling import remove_pictograms, replace_repeated_name, retell_all, starts_with_pronoun
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, shorten
@@ -133,7 +133,7 @@ def _depends_on_context(quotation: str) -> bool:
     return not NAMES.search(quotation) and (starts_with_pronoun(quotation) or bool(_PRONOUN.search(quotation)))
 
 
-def _remove_repeated_names(facts: Sequence[Statement]) -> list[Statement]:
+def _remove_repeated_names(facts: Sequence[SpeakerStatement]) -> list[SpeakerStatement]:
     """Remove facts that only tell a name which another fact tells too."""
     texts = [one.text for one in facts]
     return [one for one in facts if not (named := _NAMED.fullmatch(one.text)) or _is_new_name(named["names"], one.text, texts)]
@@ -151,7 +151,7 @@ def _clean_line(text: str, others: Collection[str]) -> str:
     return text
 
 
-def _weight(fact: Statement, stems: frozenset[str]) -> float:
+def _weight(fact: SpeakerStatement, stems: frozenset[str]) -> float:
     """Return the weight of a fact against others."""
     text = fact.text.translate(_PLAIN_QUOTES)
     if starts_with_pronoun(text) or len(stems) < MIN_FACT_WORDS or _DEMONSTRATIVE.search(text) or _is_barely_quoted(text):
@@ -165,7 +165,7 @@ def _is_barely_quoted(text: str) -> bool:
     return quoted is not None and (quoted["said"].endswith("…") or len(content_words(quoted["said"])) < MIN_QUOTED_WORDS)
 
 
-def _word_fact(fact: Statement, message_sentences: Sequence[str]) -> str:
+def _word_fact(fact: SpeakerStatement, message_sentences: Sequence[str]) -> str:
     """Return the fact in the third person if its whole quotation can be converted, else as a quotation.
 
     `said` are the sentences of the last message that states it: a short message is quoted in full, and of a quotation from

@@ -57,7 +57,7 @@ _NAME = re.compile(r"(?<=[^\s.!?…\"“:*] )[A-Z][a-zà-ÿ]+")
 
 
 @dataclass(frozen=True)
-class SentenceSigns:
+class SentenceSignals:
     """Signs of salience of a sentence that do not depend on its session."""
 
     own: bool = False
@@ -76,12 +76,12 @@ class SentenceSigns:
         return self.grave or self.plan is not None or (self.own and (self.feeling or self.kin or self.when or self.named))
 
 
-def find_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSigns:
+def find_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignals:
     """Return the signs of a sentence. `speakers` are the normalised words of the speakers' names, which do not count as
     names.
     """
     text, tokens = sentence.text, sentence.words
-    return SentenceSigns(
+    return SentenceSignals(
         own=not _FIRST_PERSON_WORDS.isdisjoint(tokens)
         or tokens[:2] == ("guess", "who")
         or bool(not text.isascii() and _FIRST_UNSPACED.search(text)),
@@ -133,7 +133,7 @@ class ConversationVocabulary:
         return {word for word in words if word in self.weights}
 
 
-def salience(sentence: Sentence, signs: SentenceSigns, vocabulary: ConversationVocabulary) -> float:
+def salience(sentence: Sentence, signs: SentenceSignals, vocabulary: ConversationVocabulary) -> float:
     """Return the salience of a sentence; 0 for a greeting, praise or filler.
 
     Signs add up, a sentence without any is general talk, and weak forms reduce the value. Coverage of the session is weighed

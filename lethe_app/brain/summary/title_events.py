@@ -228,34 +228,34 @@ _UNREAL = re.compile(
 _PLACE = re.compile(r" (?:for|with|at|in|on|from|about|by|to) ")
 
 
-class News(NamedTuple):
+class TitleEvent(NamedTuple):
     """Event as a part of a title, with its weight."""
 
     text: str
     weight: float
 
 
-def find_news(text: str) -> News | None:
+def find_news(text: str) -> TitleEvent | None:
     """Return the highest-weighted event or activity of the speaker in an English sentence; None if there is none."""
     tidied = correct_spelling(text)
     found = [*_find_life_events(tidied), *_find_activities(tidied)]
     return max(found, key=lambda news: news.weight, default=None)
 
 
-def _find_life_events(text: str) -> list[News]:
-    events: list[News] = []
+def _find_life_events(text: str) -> list[TitleEvent]:
+    events: list[TitleEvent] = []
     for pattern, title, share in _LIFE_EVENTS:
         if (found := pattern.search(text)) and not _UNREAL.search(text[text.rfind(",", 0, found.start()) + 1 : found.end()]):
             groups = {key: value or "" for key, value in found.groupdict().items()}
             whose = _owner_in_genitive(groups)
             subject = whose.removesuffix("'s")
             event_title = title.format(whose=whose, subject=subject, **groups) if "{" in title else title
-            events.append(News(event_title, share * LIFE_EVENT_WEIGHT * _time_factor(text)))
+            events.append(TitleEvent(event_title, share * LIFE_EVENT_WEIGHT * _time_factor(text)))
     return events
 
 
-def _find_activities(text: str) -> list[News]:
-    events: list[News] = []
+def _find_activities(text: str) -> list[TitleEvent]:
+    events: list[TitleEvent] = []
     for clause in _ACTIVITY.finditer(text):
         clause_start = max(text.rfind(mark, 0, clause.start()) for mark in ",.;:!?")
         rest = _TIME_WITHIN.sub("", clause["rest"])
@@ -264,7 +264,7 @@ def _find_activities(text: str) -> list[News]:
             verb_object = _cut_object(rest[fits.end() :]) if fits else ""
             is_real = not _UNREAL.search(text[clause_start + 1 : clause.start("rest") + len(verb_object)])
             if verb_object and is_real and (event_title := _word_activity(verb, verb_object)):
-                events.append(News(event_title, verb.weight * _time_factor(text)))
+                events.append(TitleEvent(event_title, verb.weight * _time_factor(text)))
                 break
     return events
 

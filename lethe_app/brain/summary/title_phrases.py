@@ -75,7 +75,7 @@ _AFTER = re.compile(
 )
 
 
-class Phrase(NamedTuple):
+class TitlePhrase(NamedTuple):
     """Part of a title and its words."""
 
     text: str
@@ -113,14 +113,14 @@ def is_denied(topic: SummaryTopic, text: str) -> bool:
     return bool(re.search(denial, correct_spelling(text), re.IGNORECASE))
 
 
-def is_lone_name(phrase: Phrase) -> bool:
+def is_lone_name(phrase: TitlePhrase) -> bool:
     """Return whether the phrase is nothing but the name of a person or place."""
     words = phrase.text.removeprefix("the ").split()
     named = words[-1][:1].isupper()
     return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in RELATIVE_WORDS))
 
 
-def build_phrase(topic: SummaryTopic, sentences: Sequence[Sentence], *, is_first: bool) -> Phrase:
+def build_phrase(topic: SummaryTopic, sentences: Sequence[Sentence], *, is_first: bool) -> TitlePhrase:
     """Return the topic as worded in the first of the sentences that contains it, with its owner, adjective and place.
 
     With `is_first` it begins the title and may be preceded by an activity: “Moving to Porto”.
@@ -133,13 +133,13 @@ def build_phrase(topic: SummaryTopic, sentences: Sequence[Sentence], *, is_first
             and (found := pattern.search(correct_spelling(sentence.text)))
         ):
             return _extend_topic(topic, correct_spelling(sentence.text), found, is_first=is_first)
-    return Phrase(topic.spelling, phrase_words(topic.spelling))
+    return TitlePhrase(topic.spelling, phrase_words(topic.spelling))
 
 
-def _extend_topic(topic: SummaryTopic, text: str, match: re.Match[str], *, is_first: bool) -> Phrase:
+def _extend_topic(topic: SummaryTopic, text: str, match: re.Match[str], *, is_first: bool) -> TitlePhrase:
     before, after = text[: match.start()], text[match.end() :]
     if is_first and (activity := _add_activity(before, topic)):
-        return Phrase(activity, phrase_words(activity))
+        return TitlePhrase(activity, phrase_words(activity))
     name = _capitalise_name(topic)
     if owner_match := _OWNED.search(before):
         owner = owner_match["owner"]
@@ -158,7 +158,7 @@ def _extend_topic(topic: SummaryTopic, text: str, match: re.Match[str], *, is_fi
         tail = f" {place['link']} {article}{place['kind'] or ''}{place['what']}"
         if len((name + tail).split()) <= MOST_WORDS:
             name += tail
-    return Phrase(name.removeprefix("the ") if is_first else name, phrase_words(name))
+    return TitlePhrase(name.removeprefix("the ") if is_first else name, phrase_words(name))
 
 
 def _ends_noun_phrase(rest: str) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from lethe_app.brain.summary.keywords import HAN_OR_KANA, SummaryTopic, select_distinct
-from lethe_app.brain.summary.title_events import News
+from lethe_app.brain.summary.title_events import TitleEvent
 from lethe_app.brain.summary.title_phrases import (
     MOST_WORDS,
-    Phrase,
+    TitlePhrase,
     build_phrase,
     is_denied,
     is_lone_name,
@@ -46,7 +46,7 @@ def compose_title(
     topics: Sequence[SummaryTopic],
     sentences: Sequence[Sentence],
     weights: Sequence[float],
-    news: Sequence[News | None],
+    news: Sequence[TitleEvent | None],
     *,
     is_english: bool,
     subjects: str = "",
@@ -77,8 +77,8 @@ def _topic_phrases(
     topics: Sequence[SummaryTopic],
     by_weight: Sequence[Sentence],
     weight_by_line: Mapping[int, float],
-    news_parts: Sequence[Phrase],
-) -> list[Phrase]:
+    news_parts: Sequence[TitlePhrase],
+) -> list[TitlePhrase]:
     """Return the phrases of the best topics that still fit after the parts in `news_parts`."""
     count = max(weight_by_line, default=0) + 1
     values = {topic.key: _topic_value(topic, count, weight_by_line) for topic in topics}
@@ -100,18 +100,18 @@ def _topic_phrases(
     return parts[len(news_parts) :]
 
 
-def _is_minor(phrase: Phrase, first: Phrase) -> bool:
+def _is_minor(phrase: TitlePhrase, first: TitlePhrase) -> bool:
     """Return whether a phrase is only a name, or a single noun beside a first part of several words."""
     return is_lone_name(phrase) or (" " not in phrase.text.removeprefix("the ") and " " in first.text)
 
 
-def _is_activity(phrase: Phrase) -> bool:
+def _is_activity(phrase: TitlePhrase) -> bool:
     """Return whether a phrase names an activity: “Moving to Porto”."""
     words = phrase.text.split()
     return len(words) > 1 and words[0].endswith("ing")
 
 
-def _adds_little(phrase: Phrase) -> bool:
+def _adds_little(phrase: TitlePhrase) -> bool:
     """Return whether a phrase adds neither an activity, nor an owner, nor something new to the news."""
     return not (_is_activity(phrase) or "'s " in phrase.text or phrase.text.startswith("the new "))
 
@@ -121,7 +121,9 @@ def _is_denied(topic: SummaryTopic, by_weight: Sequence[Sentence]) -> bool:
     return any(is_denied(topic, text) for text in islice(texts, MAX_SENTENCES_READ))
 
 
-def _news_phrases(sentences: Sequence[Sentence], weights: Sequence[float], news: Sequence[News | None]) -> list[Phrase]:
+def _news_phrases(
+    sentences: Sequence[Sentence], weights: Sequence[float], news: Sequence[TitleEvent | None]
+) -> list[TitlePhrase]:
     """Return the one or two best news, each weighted by the salience of its sentence relative to the highest one.
 
     A death of which little is said does not become the title.
@@ -132,10 +134,10 @@ def _news_phrases(sentences: Sequence[Sentence], weights: Sequence[float], news:
     for event, weight in zip(news, weights, strict=True):
         if event is not None and (is_mourned or not _DEATH.search(event.text)):
             values[event.text] = values.get(event.text, 0.0) + event.weight * (best + weight) / 2
-    parts: list[Phrase] = []
+    parts: list[TitlePhrase] = []
     ranked = sorted(values.items(), key=lambda item: -item[1])
     for text, value in ranked:
-        phrase = Phrase(_inner_form(text) if parts else text, phrase_words(text))
+        phrase = TitlePhrase(_inner_form(text) if parts else text, phrase_words(text))
         if value < (MIN_SECOND_NEWS_SHARE * ranked[0][1] if parts else best) or len(parts) == 2:
             break
         if not any(phrase.words & other.words for other in parts) and _fits([*parts, phrase]):
@@ -150,13 +152,13 @@ def _inner_form(text: str) -> str:
     return text if is_name else text[:1].lower() + text[1:]
 
 
-def _is_about_death(sentences: Sequence[Sentence], news: Sequence[News | None]) -> bool:
+def _is_about_death(sentences: Sequence[Sentence], news: Sequence[TitleEvent | None]) -> bool:
     """Return whether many of the sentences are about a death."""
     texts = [one.text for one in sentences if not (one.in_story or one.asks)] + [one.text for one in news if one is not None]
     return sum(bool(_DEATH.search(text)) for text in texts) >= MIN_DEATH_SHARE * len(sentences)
 
 
-def _clarity(phrase: Phrase) -> float:
+def _clarity(phrase: TitlePhrase) -> float:
     """Return a factor that is higher for activities and life events, and lower for a mere name."""
     words = phrase.text.removeprefix("the ").split()
     if is_lone_name(phrase):
@@ -170,7 +172,7 @@ def _topic_value(topic: SummaryTopic, count: int, weight_by_line: Mapping[int, f
     return topic.score(count) * (0.5 + max((weight_by_line.get(line, 0.0) for line in topic.lines), default=0.0))
 
 
-def _fits(parts: Sequence[Phrase]) -> bool:
+def _fits(parts: Sequence[TitlePhrase]) -> bool:
     return sum(len(part.text.split()) for part in parts) + len(parts) - 1 <= MOST_WORDS + 1
 
 

@@ -56,7 +56,7 @@ class Quote:
 
 
 def quote_sentence(sentence: Sentence, max_length: int = MAX_QUOTE_LENGTH) -> Quote:
-    """Return the sentence as reported speech, cut to about `max_length` characters at the end of a clause where there is one."""
+    """Return the sentence as reported speech, cut to about `max_length` characters at the end of a clause if possible."""
     text = shorten(remove_opener(sentence.text), max_length)
     if SPACELESS.search(text) and len(SPACELESS.findall(text)) * 2 > len(text):
         return Quote(sentence.line, f"{sentence.name}：", f"「{text.translate(_NESTED_BRACKETS).rstrip('。')}」")

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from lethe_app.domain.model import LoadOptions, NextWords, Usage
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, Weigh
+from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, SaveState, ScoreNextTokens
 
 
 class StopFlag(Protocol):
@@ -43,7 +43,7 @@ class Engine(Protocol):
         """
         ...
 
-    def read_ahead(self, job: ReadAhead) -> Usage:
+    def read_ahead(self, job: Prefill) -> Usage:
         """Prefill a prompt before it is needed; if `stop` is set it ends early and leaves a consistent cache."""
         ...
 
@@ -72,22 +72,22 @@ class HasBackgroundContext(Protocol):
 
 
 @runtime_checkable
-class WeighsWords(Protocol):
+class ReturnsLogits(Protocol):
     """Engine that returns the logits of the next token; embedding engines cannot."""
 
-    def predict_next_tokens(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the most likely next tokens, as background work; empty if stopped."""
         ...
 
 
 @runtime_checkable
-class KeepsConversations(Protocol):
+class SavesCacheState(Protocol):
     """Engine that saves and restores the KV cache per session; embedding engines have none."""
 
-    def save_state(self, job: Keep) -> None:
+    def save_state(self, job: SaveState) -> None:
         """Save the KV-cache state of the open session; ends early when `stop` is set."""
         ...
 
-    def delete_states(self, job: Forget) -> None:
+    def delete_states(self, job: DeleteStates) -> None:
         """Delete saved states. May be called from another thread."""
         ...

@@ -12,7 +12,7 @@ from lethe_app.llm.engines.llama_context import LlamaContext
 from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, RequestPriority, Weigh
+from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, RequestPriority, SaveState, ScoreNextTokens
 
 BACKGROUND_BATCH_SIZE = 64
 """Batch size of background jobs in tokens: a large model takes seconds for a full batch, and a preempted job loses the
@@ -47,23 +47,23 @@ class LlamaEngine:
         grammar = grammar_from_schema(job.schema) if job.schema else job.grammar
         return self._context_for(job.lane).generate(job, grammar, on_prefill, on_text)
 
-    def predict_next_tokens(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         return self._context_for(RequestPriority.QUIET).predict_next_tokens(job)
 
-    def read_ahead(self, job: ReadAhead) -> Usage:
+    def read_ahead(self, job: Prefill) -> Usage:
         return self._context_for(RequestPriority.CHAT).read_ahead(job)
 
     def prepare_next_turn(self) -> None:
         if self._chat_context is not None:
             self._chat_context.prepare_next_turn()
 
-    def save_state(self, job: Keep) -> None:
+    def save_state(self, job: SaveState) -> None:
         if self._chat_context is not None and self._state_store is not None:
             self._chat_context.save_state(job.least)
             if job.parting:
                 self._state_store.wait_until_written(self.stop.is_set)
 
-    def delete_states(self, job: Forget) -> None:
+    def delete_states(self, job: DeleteStates) -> None:
         if self._state_store is not None:
             self._state_store.delete(job.folder, job.part, job.number)
 

@@ -11,12 +11,12 @@ from lethe_app.domain.model import NextWords, StopReason, Usage
 from lethe_app.errors import PromptTooLong
 from lethe_app.llm.engines.llama_sampling import Sampler, next_token_logits
 from lethe_app.llm.engines.stop_strings import StopStrings
-from lethe_app.llm.kv_cache.cache import Cache
+from lethe_app.llm.kv_cache.cache import KvCache
 from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
-from lethe_app.llm.kv_cache.session_switch import Resuming
+from lethe_app.llm.kv_cache.session_switch import SessionSwitcher
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.protocol import Generate, KeptAt, ReadAhead, Weigh
+from lethe_app.llm.protocol import Generate, Prefill, ScoreNextTokens, StateLocation
 from lethe_app.llm.tokenizer.incremental import Retokenizer
 
 
@@ -41,8 +41,8 @@ class LlamaContext:
         """
         self._model = model
         self._stop = stop
-        self._cache = Cache(context, batch, stop, can_shift=can_shift)
-        self._session_switch = Resuming(state_store, self._cache) if state_store is not None else None
+        self._cache = KvCache(context, batch, stop, can_shift=can_shift)
+        self._session_switch = SessionSwitcher(state_store, self._cache) if state_store is not None else None
         self._retokenizer = Retokenizer(model.tokenize, model.splitting_tokens())
         self._pending_end_token: int | None = None
         """End token that was sampled last and is not evaluated yet; None if the reply ended otherwise."""
@@ -67,7 +67,7 @@ class LlamaContext:
             len(tokens), evaluated, count, prefilled_at - started_at, time.perf_counter() - prefilled_at, reason, cache.drift
         )
 
-    def predict_next_tokens(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the most likely next tokens after a prompt; empty if stopped. Raise PromptTooLong."""
         tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
         if len(tokens) >= cache.capacity:
@@ -76,7 +76,7 @@ class LlamaContext:
         self._prefill(tokens, lambda _done, _total: None, DEFAULT_OPTIONS, None)
         return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, job.most)
 
-    def read_ahead(self, job: ReadAhead) -> Usage:
+    def read_ahead(self, job: Prefill) -> Usage:
         """Prefill a prompt before it is needed. A prompt that does not fit the context is ignored."""
         tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
         if not tokens or len(tokens) >= cache.capacity:
@@ -104,7 +104,7 @@ class LlamaContext:
         self._cache.free()
 
     def _prefill(
-        self, tokens: list[int], on_progress: Callable[[int, int], None], options: ReuseOptions, kept_at: KeptAt | None
+        self, tokens: list[int], on_progress: Callable[[int, int], None], options: ReuseOptions, kept_at: StateLocation | None
     ) -> int:
         """Make the cache hold exactly `tokens`, after switching the session if needed; returns how many were computed."""
         if self._session_switch is None:
@@ -123,7 +123,7 @@ class LlamaContext:
         model, cache = self._model, self._cache
         # A character may be split over several tokens; the incremental decoder holds an incomplete one back.
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        stops, outlet = StopStrings(job.stop), Outlet(on_text)
+        stops, outlet = StopStrings(job.stop), TextThrottle(on_text)
         max_count = min(job.max_tokens, cache.capacity - cache.length)
         reason = StopReason.LENGTH
         count = 0
@@ -145,7 +145,7 @@ class LlamaContext:
         return count, reason
 
 
-class Outlet:
+class TextThrottle:
     """Pass text on at most 60 times per second: a fast model would keep the main process busy with single tokens."""
 
     FRAME_SECONDS = 1 / 60

@@ -16,7 +16,7 @@ from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
 from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel, flash_attention
-from lethe_app.llm.protocol import Generate, ModelFacts, ReadAhead
+from lethe_app.llm.protocol import Generate, ModelFacts, Prefill
 
 
 class EmbeddingEngine:
@@ -65,7 +65,7 @@ class EmbeddingEngine:
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         raise ModelError("An embedding model cannot generate text.")
 
-    def read_ahead(self, job: ReadAhead) -> Usage:
+    def read_ahead(self, job: Prefill) -> Usage:
         raise ModelError("An embedding model cannot prefill a prompt.")
 
     def prepare_next_turn(self) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 
 from lethe_app.llm.engines.engine import StopFlag
-from lethe_app.llm.protocol import Generate, Keep, ReadAhead, Request, RequestPriority, Rest, Weigh
+from lethe_app.llm.protocol import Generate, Prefill, ReleaseBackground, Request, RequestPriority, SaveState, ScoreNextTokens
 
 
 class RequestQueue:
@@ -76,7 +76,7 @@ def priority_of(request: Request) -> RequestPriority:
     recomputation of a cached prompt is background work.
     """
     match request:
-        case Rest() | Weigh() | ReadAhead(exact=True) | Keep(parting=False):
+        case ReleaseBackground() | ScoreNextTokens() | Prefill(exact=True) | SaveState(parting=False):
             return RequestPriority.QUIET
         case Generate(lane=lane):
             return lane

@@ -25,15 +25,15 @@ from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.diff import plan_reuse
 from lethe_app.llm.kv_cache.edits import Seam, compute_seams, has_too_many_edits
 from lethe_app.llm.kv_cache.saved_state import SavedState
-from lethe_app.llm.kv_cache.session_switch import Resuming
+from lethe_app.llm.kv_cache.session_switch import SessionSwitcher
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.models.fingerprint import fingerprint
-from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, RequestPriority, Weigh
+from lethe_app.llm.protocol import DeleteStates, Generate, ModelFacts, Prefill, RequestPriority, SaveState, ScoreNextTokens
 
 WORD = re.compile(r"\s*\S+|\s+")
 
 
-class Script(BaseModel):
+class ScriptedReplies(BaseModel):
     """Replies of the scripted engine and the faults it simulates."""
 
     model_config = ConfigDict(extra="forbid")
@@ -55,25 +55,25 @@ class EchoEngine:
 
     def __init__(self) -> None:
         self.stop = threading.Event()
-        self._script = Script()
+        self._script = ScriptedReplies()
         self._reply_index = 0
         self._answer_index = 0
         self._context_size = {RequestPriority.CHAT: 0, RequestPriority.QUIET: 0}
         self._cached_words: dict[RequestPriority, list[str]] = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
         self._seams: list[Seam] = []
         self._state_store = StateStore("")
-        self._session_switch = Resuming(self._state_store, self)
+        self._session_switch = SessionSwitcher(self._state_store, self)
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         try:
-            self._script = Script.model_validate(json.loads(path.read_text(encoding="utf-8")))
+            self._script = ScriptedReplies.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, ValidationError) as error:
             raise ModelUnreadable(f"{path.name} is not a script: {error}") from error
         progress(1.0)
         context = options.context or self._script.context
         self._context_size = {RequestPriority.CHAT: context, RequestPriority.QUIET: min(context, options.quiet_context)}
         self._state_store = StateStore(f"{fingerprint(path)} {context}")
-        self._session_switch = Resuming(self._state_store, self)
+        self._session_switch = SessionSwitcher(self._state_store, self)
         return ModelFacts(
             context=context,
             threads=1,
@@ -103,13 +103,13 @@ class EchoEngine:
         drift = len(self._seams) if job.lane is RequestPriority.CHAT else 0
         return Usage(len(words), evaluated, count, prefilled_at - started_at, time.monotonic() - prefilled_at, reason, drift)
 
-    def predict_next_tokens(self, job: Weigh) -> NextWords:
+    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the words of the next reply, each likelier than the one after it, and 500 others with one equal logit."""
         line = self._script.replies[self._reply_index] if self._reply_index < len(self._script.replies) else job.prompt
         words = dict.fromkeys(word.strip() for word in WORD.findall(line))
         return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.most])), ((-9.0, 500),))
 
-    def read_ahead(self, job: ReadAhead) -> Usage:
+    def read_ahead(self, job: Prefill) -> Usage:
         words = WORD.findall(job.prompt)
         evaluated = self._evaluate(words, RequestPriority.CHAT, lambda _done, _total: None, job)
         return Usage(len(words), evaluated, drift=len(self._seams))
@@ -123,12 +123,12 @@ class EchoEngine:
     def prepare_next_turn(self) -> None:
         """Do nothing: there is no end token to evaluate."""
 
-    def save_state(self, job: Keep) -> None:
+    def save_state(self, job: SaveState) -> None:
         self._session_switch.save_state(job.least)
         if job.parting:
             self._state_store.wait_until_written(self.stop.is_set)
 
-    def delete_states(self, job: Forget) -> None:
+    def delete_states(self, job: DeleteStates) -> None:
         self._state_store.delete(job.folder, job.part, job.number)
 
     @property
@@ -157,7 +157,7 @@ class EchoEngine:
         self._seams = []
 
     def _evaluate(
-        self, words: list[str], priority: RequestPriority, on_progress: Callable[[int, int], None], job: Generate | ReadAhead
+        self, words: list[str], priority: RequestPriority, on_progress: Callable[[int, int], None], job: Generate | Prefill
     ) -> int:
         """Plan the reuse as the real engine does and return the number of words evaluated; a stopped job leaves the cache
         unchanged.
@@ -170,7 +170,7 @@ class EchoEngine:
         planned_seams = compute_seams(seams, runs)
         recompute = (
             not job.surgery
-            or (isinstance(job, ReadAhead) and job.exact)
+            or (isinstance(job, Prefill) and job.exact)
             or has_too_many_edits(planned_seams, self._context_size[priority])
         )
         if priority is RequestPriority.CHAT and not recompute and len(runs) > 1:

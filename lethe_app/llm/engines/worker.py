@@ -11,33 +11,33 @@ from multiprocessing.connection import Connection
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
-from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, KeepsConversations, WeighsWords
+from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, ReturnsLogits, SavesCacheState
 from lethe_app.llm.engines.request_queue import RequestQueue, priority_of
 from lethe_app.llm.protocol import (
     Chunk,
-    Counted,
+    DeleteStates,
     Done,
     Embed,
     Embedded,
     EmbedTokens,
-    Forget,
     Generate,
     JobFailed,
-    Keep,
     Load,
     Loaded,
     LoadProgress,
+    NextTokenScores,
+    Prefill,
     PrefillProgress,
-    ReadAhead,
+    ReleaseBackground,
     Report,
     Request,
     RequestPriority,
-    Rest,
+    SaveState,
+    ScoreNextTokens,
     StopRequest,
     Tokenize,
+    TokensCounted,
     TokensEmbedded,
-    Weigh,
-    WeighReply,
 )
 
 SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
@@ -93,7 +93,7 @@ class Worker:
                         self._send(Done(job, Usage(reason=StopReason.STOPPED)))
                 # Answered by the listening thread: a private state that is queued must not reach the disk while a long reply
                 # is generated.
-                case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
+                case DeleteStates():  # what is being written must not come to lie on the disk while a long reply is spoken
                     self._answer(request)
                 case _:
                     self._queue.enqueue(request)
@@ -127,13 +127,13 @@ class Worker:
                 return Loaded(job, self._engine.load(path, options, lambda part: self._send(LoadProgress(job, part))))
             case Generate():
                 return Done(job, self._generate(request))
-            case ReadAhead():
+            case Prefill():
                 return Done(job, self._engine.read_ahead(request))
             case Tokenize(texts=texts):
-                return Counted(job, tuple(self._engine.count(text) for text in texts))
-            case Weigh() | Embed() | EmbedTokens():
+                return TokensCounted(job, tuple(self._engine.count(text) for text in texts))
+            case ScoreNextTokens() | Embed() | EmbedTokens():
                 return self._compute(request)
-            case Rest() | Keep() | Forget():
+            case ReleaseBackground() | SaveState() | DeleteStates():
                 return self._execute_optional(request)
             case StopRequest():
                 raise AssertionError("stops never reach the queue")
@@ -149,23 +149,23 @@ class Worker:
             return replace(usage, reason=StopReason.PREEMPTED)
         return usage
 
-    def _execute_optional(self, request: Rest | Keep | Forget) -> Report:
+    def _execute_optional(self, request: ReleaseBackground | SaveState | DeleteStates) -> Report:
         """Carry out a request that only some engines support; the others have nothing to do."""
         engine = self._engine
-        if isinstance(request, Rest) and isinstance(engine, HasBackgroundContext):
+        if isinstance(request, ReleaseBackground) and isinstance(engine, HasBackgroundContext):
             engine.free_background_context()
-        elif isinstance(request, Keep) and isinstance(engine, KeepsConversations):
+        elif isinstance(request, SaveState) and isinstance(engine, SavesCacheState):
             engine.save_state(request)
-        elif isinstance(request, Forget) and isinstance(engine, KeepsConversations):
+        elif isinstance(request, DeleteStates) and isinstance(engine, SavesCacheState):
             engine.delete_states(request)
         return Done(request.job, Usage())
 
-    def _compute(self, request: Weigh | Embed | EmbedTokens) -> Report:
+    def _compute(self, request: ScoreNextTokens | Embed | EmbedTokens) -> Report:
         """Carry out a request whose result is logits or vectors. Raise ModelError if the engine does not support it."""
-        if isinstance(request, Weigh):
-            if not isinstance(self._engine, WeighsWords):
+        if isinstance(request, ScoreNextTokens):
+            if not isinstance(self._engine, ReturnsLogits):
                 raise ModelError("This model generates no text.")
-            return WeighReply(request.job, self._engine.predict_next_tokens(request))
+            return NextTokenScores(request.job, self._engine.predict_next_tokens(request))
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))

@@ -13,9 +13,16 @@ from typing import Any
 import llama_cpp
 
 from lethe_app.errors import ModelError
-from lethe_app.llm.kv_cache.diff import Run, common_prefix_length
+from lethe_app.llm.kv_cache.diff import TokenRun, common_prefix_length
 from lethe_app.llm.kv_cache.edits import Seam
-from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, DivergenceLog, Layout, ReuseOptions, checkpoint_positions, plan_layout
+from lethe_app.llm.kv_cache.reuse import (
+    DEFAULT_OPTIONS,
+    DivergenceLog,
+    ReuseOptions,
+    ReusePlan,
+    checkpoint_positions,
+    plan_layout,
+)
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.staging import SEQUENCE, CellStaging
 from lethe_app.llm.native.model import NativeFlag, is_recurrent
@@ -31,7 +38,7 @@ _NO_ABORT_CALLBACK = llama_cpp.ggml_abort_callback()
 """Null callback: decoding cannot be aborted."""
 
 
-class Cache:
+class KvCache:
     """Evaluate only those tokens of a prompt that are not cached; after a stop the cache holds complete batches only."""
 
     def __init__(self, context: Any, batch: int, stop: NativeFlag, *, can_shift: bool) -> None:  # noqa: ANN401 - of llama.cpp
@@ -117,7 +124,7 @@ class Cache:
         return done
 
     def count_reusable(self, cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions) -> int:
-        """Return how many of the `wanted` tokens need not be computed if the cache held the tokens `cached` with these seams."""
+        """Return how many of the `wanted` tokens need not be computed if the cache held `cached` with these seams."""
         # Identity, not equality: a saved state with the same tokens has no checkpoints and, with a sliding window, fewer
         # cells.
         is_current, cached_length = cached is self._tokens, len(cached)
@@ -163,7 +170,7 @@ class Cache:
         """Free the context; the object must not be used afterwards."""
         llama_cpp.llama_free(self.context)
 
-    def _plan_layout(self, cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions) -> Layout:
+    def _plan_layout(self, cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions) -> ReusePlan:
         return plan_layout(cached, seams, wanted, options, self.capacity, can_shift=self._can_shift)
 
     def _take_checkpoint(self) -> None:
@@ -171,7 +178,7 @@ class Cache:
         if self.length in self._checkpoint_positions and self._checkpoints.nearest_position(self.length) != self.length:
             self._checkpoints.save(self.length)
 
-    def _stage_runs(self, runs: Sequence[Run], *, recompute: bool) -> None:
+    def _stage_runs(self, runs: Sequence[TokenRun], *, recompute: bool) -> None:
         """Drop the cells outside the runs and stage all runs behind the first at the positions where they are needed."""
         self._staging.stage(runs, recompute=recompute)
         if self._rewind(runs[0].length):

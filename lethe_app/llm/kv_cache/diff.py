@@ -22,7 +22,7 @@ _MAX_ANCHORS = 128
 
 
 @dataclass(frozen=True)
-class Run:
+class TokenRun:
     """`length` equal tokens at position `cached` of the cached prompt and at position `wanted` of the new one."""
 
     cached_start: int
@@ -37,12 +37,12 @@ class Run:
     def wanted_end(self) -> int:
         return self.wanted_start + self.length
 
-    def without_head(self, count: int) -> Run:
+    def without_head(self, count: int) -> TokenRun:
         """Return the run without its first `count` tokens."""
-        return Run(self.cached_start + count, self.wanted_start + count, self.length - count)
+        return TokenRun(self.cached_start + count, self.wanted_start + count, self.length - count)
 
 
-def plan_reuse(cached: list[int], wanted: list[int], min_length: int = MIN_RUN_LENGTH) -> list[Run]:
+def plan_reuse(cached: list[int], wanted: list[int], min_length: int = MIN_RUN_LENGTH) -> list[TokenRun]:
     """Return the runs of `cached` to reuse for `wanted`, in order; everything between and behind them must be computed.
 
     The first run is the common prefix, which may be empty. If it is empty there are no others: the first token of a prompt
@@ -52,14 +52,14 @@ def plan_reuse(cached: list[int], wanted: list[int], min_length: int = MIN_RUN_L
     """
     limit = max(len(wanted) - 1, 0)
     prefix = min(common_prefix_length(cached, wanted), limit)
-    beginning = Run(0, 0, prefix)
+    beginning = TokenRun(0, 0, prefix)
     if not prefix or min(len(cached), limit) - prefix < MIN_RUN_LENGTH:
         return [beginning]
     chain = _best_chain(_find_anchors(cached, wanted[:limit], prefix))
     return [beginning, *_filter_by_context(prefix, [run for run in chain if run.length >= min_length])]
 
 
-def order_moves(runs: Sequence[Run]) -> list[Run]:
+def order_moves(runs: Sequence[TokenRun]) -> list[TokenRun]:
     """Return the runs in an order in which they can be moved without overlap: those that move down from the front, then
     those that move up from the back.
     """
@@ -81,7 +81,7 @@ def common_prefix_length(first: list[int], second: list[int]) -> int:
     return low
 
 
-def _find_anchors(cached: list[int], wanted: list[int], start: int) -> list[Run]:
+def _find_anchors(cached: list[int], wanted: list[int], start: int) -> list[TokenRun]:
     """Return equal stretches behind `start`, each of maximum length; the indexed blocks of `cached` are looked up at every
     position of `wanted`.
 
@@ -92,9 +92,9 @@ def _find_anchors(cached: list[int], wanted: list[int], start: int) -> list[Run]
     # Blocks are compared as bytes, so that slicing and hashing stay in C.
     text = array("i", wanted).tobytes()
     width = array("i").itemsize
-    runs_by_offset: dict[int, Run] = {}
+    runs_by_offset: dict[int, TokenRun] = {}
     """Last stretch found, by its displacement."""
-    result: list[Run] = []
+    result: list[TokenRun] = []
     position, offset, scan_end = start, 0, 0
     while position + _BLOCK_LENGTH <= len(wanted):
         occurrences = index.get(text[width * position : width * (position + _BLOCK_LENGTH)], ())
@@ -135,14 +135,14 @@ def _nearest_occurrences(occurrences: Sequence[int], expected: int) -> Sequence[
     return occurrences[first : first + _MAX_OCCURRENCES]
 
 
-def _extend_match(first: list[int], first_start: int, second: list[int], second_start: int, start: int) -> Run:
+def _extend_match(first: list[int], first_start: int, second: list[int], second_start: int, start: int) -> TokenRun:
     """Return the longest equal stretch around two positions that does not begin before `start`."""
     ahead = _match_length(first, first_start, second, second_start, min(len(first) - first_start, len(second) - second_start))
     back = 0
     limit = min(first_start, second_start) - start
     while back < limit and first[first_start - back - 1] == second[second_start - back - 1]:
         back += 1
-    return Run(first_start - back, second_start - back, ahead + back)
+    return TokenRun(first_start - back, second_start - back, ahead + back)
 
 
 def _match_length(first: list[int], first_start: int, second: list[int], second_start: int, limit: int) -> int:
@@ -159,7 +159,7 @@ def _match_length(first: list[int], first_start: int, second: list[int], second_
     return length
 
 
-def _best_chain(anchors: list[Run]) -> list[Run]:
+def _best_chain(anchors: list[TokenRun]) -> list[TokenRun]:
     """Return the anchors that reuse the most tokens and have the same order in both texts; of two that overlap the later is
     shortened.
     """
@@ -171,7 +171,7 @@ def _best_chain(anchors: list[Run]) -> list[Run]:
             gained = run.length - _overlap(other, run)
             if other.cached_start < run.cached_start and gained >= MIN_RUN_LENGTH and best[earlier] + gained > best[later]:
                 best[later], previous[later] = best[earlier] + gained, earlier
-    chain: list[Run] = []
+    chain: list[TokenRun] = []
     index = max(range(len(ordered)), key=best.__getitem__, default=None)
     while index is not None:
         chain.append(ordered[index])
@@ -179,20 +179,20 @@ def _best_chain(anchors: list[Run]) -> list[Run]:
     return _remove_overlaps(chain[::-1])
 
 
-def _remove_overlaps(chain: list[Run]) -> list[Run]:
+def _remove_overlaps(chain: list[TokenRun]) -> list[TokenRun]:
     """Return the chain with overlaps removed."""
-    result: list[Run] = []
+    result: list[TokenRun] = []
     for run in chain:
         result.append(run.without_head(_overlap(result[-1], run)) if result else run)
     return result
 
 
-def _overlap(earlier: Run, later: Run) -> int:
+def _overlap(earlier: TokenRun, later: TokenRun) -> int:
     """Return the number of tokens at the head of the later run that the earlier one covers, in either text."""
     return max(earlier.cached_end - later.cached_start, earlier.wanted_end - later.wanted_start, 0)
 
 
-def _filter_by_context(prefix: int, chain: list[Run]) -> list[Run]:
+def _filter_by_context(prefix: int, chain: list[TokenRun]) -> list[TokenRun]:
     """Return the runs that keep enough of their former context before them, measured from the middle of the run."""
     kept_tokens, result = prefix, []
     for run in chain:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lethe_app.llm.kv_cache.diff import Run
+from lethe_app.llm.kv_cache.diff import TokenRun
 
 MAX_SEAMS = 8
 """Maximum number of seams before the cache is recomputed."""
@@ -25,7 +25,7 @@ class Seam:
     """Tokens removed or inserted at the seam since the tokens behind it were computed."""
 
 
-def compute_seams(seams: Sequence[Seam], runs: Sequence[Run]) -> list[Seam]:
+def compute_seams(seams: Sequence[Seam], runs: Sequence[TokenRun]) -> list[Seam]:
     """Return the seams of a text made of `runs` of the cached one, the first of which is its prefix."""
     result: list[Seam] = []
     end_cached = end_wanted = 0
@@ -44,7 +44,7 @@ def compute_seams(seams: Sequence[Seam], runs: Sequence[Run]) -> list[Seam]:
     return result
 
 
-def shorten_runs(runs: Sequence[Run], seams: Sequence[Seam]) -> tuple[list[Run], list[Seam]]:
+def shorten_runs(runs: Sequence[TokenRun], seams: Sequence[Seam]) -> tuple[list[TokenRun], list[Seam]]:
     """Shorten long runs by the tokens right behind an edit, which depend most on the removed text and are recomputed.
 
     The number recomputed is that of the tokens removed or inserted, at most `MAX_RECOMPUTED`. `seams` are the seams of the text

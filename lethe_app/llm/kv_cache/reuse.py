@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH, Run, common_prefix_length, plan_reuse
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH, TokenRun, common_prefix_length, plan_reuse
 from lethe_app.llm.kv_cache.edits import Seam, compute_seams, has_too_many_edits, shorten_runs
 
 
@@ -27,10 +27,10 @@ DEFAULT_OPTIONS = ReuseOptions()
 
 
 @dataclass(frozen=True)
-class Layout:
+class ReusePlan:
     """Runs of the cache to reuse, with the seams that result."""
 
-    runs: list[Run]
+    runs: list[TokenRun]
     """Runs to reuse; the first is the common prefix."""
     seams: list[Seam]
     """Seams of the cache once the runs are in place."""
@@ -45,26 +45,26 @@ class Layout:
 
 def plan_layout(
     cached: list[int], seams: Sequence[Seam], wanted: list[int], options: ReuseOptions, context_size: int, *, can_shift: bool
-) -> Layout:
+) -> ReusePlan:
     """Return what to reuse of the tokens `cached`, with these seams, for the `wanted` ones in a context of `context_size`
     tokens.
     """
     # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
     first_seam = min((joint.position for joint in seams), default=len(cached))
     if not (options.surgery and can_shift):
-        return Layout([Run(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0), first_seam))], [])
+        return ReusePlan([TokenRun(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0), first_seam))], [])
     runs = plan_reuse(cached, wanted, options.shortest)
     planned_seams, beginning = compute_seams(seams, runs), runs[0]
     if options.exact:
         # The prefix is split at the first seam, so that the part behind it is recomputed as well.
         if first_seam < beginning.length:
-            runs = [Run(0, 0, first_seam), beginning.without_head(first_seam), *runs[1:]]
-        return Layout(runs, planned_seams, recompute=True)
+            runs = [TokenRun(0, 0, first_seam), beginning.without_head(first_seam), *runs[1:]]
+        return ReusePlan(runs, planned_seams, recompute=True)
     if has_too_many_edits(
         planned_seams, context_size
     ):  # and would be so again after a stop: then nothing but the beginning is worth keeping
-        return Layout([Run(0, 0, min(first_seam, beginning.length))], [])
-    return Layout(*shorten_runs(runs, planned_seams))
+        return ReusePlan([TokenRun(0, 0, min(first_seam, beginning.length))], [])
+    return ReusePlan(*shorten_runs(runs, planned_seams))
 
 
 UNSTABLE_TAIL = 12

@@ -27,7 +27,7 @@ _CHECKSUM = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
-class Head:
+class SavedStateHeader:
     """Tokens and seams of a saved state, without the cache."""
 
     tokens: list[int]
@@ -36,7 +36,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class SavedState(Head):
+class SavedState(SavedStateHeader):
     """Tokens, seams and KV cache of one session."""
 
     data: bytes | bytearray = b""
@@ -66,7 +66,7 @@ def write(file: BinaryIO, state: SavedState, identity: str, should_continue: Cal
     return should_continue()
 
 
-def read_head(file: BinaryIO, identity: str) -> Head | None:
+def read_head(file: BinaryIO, identity: str) -> SavedStateHeader | None:
     """Read tokens and seams only; None if the file is damaged or of another model, build or type of cache."""
     header = _read_header(file, identity)
     return header[0] if header else None
@@ -85,7 +85,7 @@ def read(file: BinaryIO, identity: str) -> SavedState | None:
     return None
 
 
-def _read_header(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
+def _read_header(file: BinaryIO, identity: str) -> tuple[SavedStateHeader, int] | None:
     """Read and verify tokens and seams; returns them with the number of cache bytes that follow, or None."""
     raw = file.read(_HEADER.size)
     if len(raw) < _HEADER.size:
@@ -109,7 +109,7 @@ def _read_header(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
         is_valid = description["identity"] == identity and all(0 < joint.position < count for joint in seams)
     except (ValueError, KeyError, TypeError):
         return None
-    return (Head(tokens.tolist(), seams), data_length) if is_valid else None
+    return (SavedStateHeader(tokens.tolist(), seams), data_length) if is_valid else None
 
 
 def _read_into(file: BinaryIO, data: bytearray) -> bool:

@@ -9,7 +9,7 @@ from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.kv_cache.edits import Seam
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.state_store import StateStore
-from lethe_app.llm.protocol import KeptAt
+from lethe_app.llm.protocol import StateLocation
 
 MIN_SAVED_TOKENS = 512
 """Minimum number of tokens of a session worth saving; evaluating fewer again is faster than writing and reading a file."""
@@ -22,7 +22,7 @@ Reuse = Callable[[list[int], Sequence[Seam]], int]
 """Function (tokens, seams) → how many tokens of the new prompt need not be computed if these were cached."""
 
 
-class Readable(Protocol):
+class SavableCache(Protocol):
     """Cache that can be saved and restored."""
 
     @property
@@ -40,18 +40,18 @@ class Readable(Protocol):
         ...
 
 
-class Resuming:
+class SessionSwitcher:
     """Track which session the cache holds, and save and restore states when it changes."""
 
-    def __init__(self, state_store: StateStore, cache: Readable) -> None:
+    def __init__(self, state_store: StateStore, cache: SavableCache) -> None:
         self._state_store = state_store
         self._cache = cache
-        self._location: KeptAt | None = None
+        self._location: StateLocation | None = None
         self._last_deletion = 0
         """Number of the last deletion whose text cannot be in the cache, neither as tokens nor in values computed behind it."""
         self._deletion_before_prefill = 0
 
-    def switch_session(self, location: KeptAt | None, wanted: list[int], reuse: Reuse) -> None:
+    def switch_session(self, location: StateLocation | None, wanted: list[int], reuse: Reuse) -> None:
         """Prepare the cache for a prompt of the session at `location`.
 
         If the cache holds another session, that one is saved. The saved state of this session is loaded if it spares more
@@ -92,7 +92,7 @@ class Resuming:
         if state is not None:
             self._state_store.save(location, state, self._last_deletion)
 
-    def _load_state(self, location: KeptAt, reused: int, reuse: Reuse) -> None:
+    def _load_state(self, location: StateLocation, reused: int, reuse: Reuse) -> None:
         # Taken before the file is read: a deletion in between then counts as later than the state.
         last_deletion = self._state_store.last_deletion
         head = self._state_store.load_head(location)
@@ -103,7 +103,7 @@ class Resuming:
             self._last_deletion = last_deletion
 
 
-def is_same_session(first: KeptAt | None, second: KeptAt | None) -> bool:
+def is_same_session(first: StateLocation | None, second: StateLocation | None) -> bool:
     """Return whether both locations mean the same session."""
     if first is None or second is None:
         return first is second

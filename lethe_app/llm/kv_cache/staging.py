@@ -13,7 +13,7 @@ from typing import Any
 
 import llama_cpp
 
-from lethe_app.llm.kv_cache.diff import Run, order_moves
+from lethe_app.llm.kv_cache.diff import TokenRun, order_moves
 from lethe_app.llm.native.model import NativeFlag
 from lethe_app.llm.native.state import copy_sequence, restore_sequence, sequence_size
 
@@ -90,7 +90,7 @@ class CellStaging:
     def __init__(self, context: Any, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._memory = llama_cpp.llama_get_memory(context)
         self._memory_copy = StagingSequence(context, SEQUENCE, STAGING, stop)
-        self.runs: list[Run] = []
+        self.runs: list[TokenRun] = []
         """Staged runs with the positions where they are needed, in order."""
         self.has_moved = False
         """True if moved cells are pending: llama.cpp rotates their keys to the new positions only at the next decode."""
@@ -105,7 +105,7 @@ class CellStaging:
         """Number of staged tokens that occupy cells of the context."""
         return 0 if self._memory_copy.is_used else self.length
 
-    def stage(self, runs: Sequence[Run], *, recompute: bool) -> None:
+    def stage(self, runs: Sequence[TokenRun], *, recompute: bool) -> None:
         """Stage all cells behind the first run, before the sequence is truncated there."""
         if len(runs) > 1 and not (
             recompute
@@ -114,7 +114,7 @@ class CellStaging:
         ):
             llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, STAGING, runs[0].length, -1)
 
-    def arrange(self, runs: Sequence[Run]) -> None:
+    def arrange(self, runs: Sequence[TokenRun]) -> None:
         """Drop the staged cells outside the runs and move the runs to the positions where they are needed."""
         end, later_runs = runs[0].length, list(runs[1:])
         for run in later_runs:
@@ -126,7 +126,7 @@ class CellStaging:
             self._shift(run.cached_start, run.length, run.wanted_start - run.cached_start)
         self.runs = later_runs
 
-    def unstage(self, run: Run, position: int) -> bool:
+    def unstage(self, run: TokenRun, position: int) -> bool:
         """Move a run, already removed from `runs`, back into the sequence at `position`; returns False if there is no room for
         it.
         """
@@ -150,7 +150,7 @@ class CellStaging:
         self.runs = []
         self._memory_copy.clear()
 
-    def _can_copy_to_memory(self, runs: Sequence[Run]) -> bool:
+    def _can_copy_to_memory(self, runs: Sequence[TokenRun]) -> bool:
         """Return whether the runs form one contiguous stretch that stays in place, which is all a copy in main memory
         supports.
         """

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lethe_app.llm.kv_cache.saved_state import Head, SavedState, open_private, read, read_head, write
-from lethe_app.llm.protocol import KeptAt
+from lethe_app.llm.kv_cache.saved_state import SavedState, SavedStateHeader, open_private, read, read_head, write
+from lethe_app.llm.protocol import StateLocation
 
 STATE_SUFFIX, DRAFT_SUFFIX = ".kv", ".part"
 MIN_FREE_DISK = 1 << 30
@@ -29,7 +29,7 @@ POLL_SECONDS = 0.02
 class PendingState:
     """Saved state that is queued for writing."""
 
-    location: KeptAt
+    location: StateLocation
     path: Path
     state: SavedState
     last_deletion: int
@@ -58,7 +58,7 @@ class StateStore:
         with self._changed:
             return self._last_deletion_number()
 
-    def save(self, location: KeptAt, state: SavedState, last_deletion: int) -> None:
+    def save(self, location: StateLocation, state: SavedState, last_deletion: int) -> None:
         """Queue a state for writing. `last_deletion` is the value of `last_deletion` when evaluation began; a later deletion
         that matches the name prevents the write.
         """
@@ -80,7 +80,7 @@ class StateStore:
                 self._changed.wait(POLL_SECONDS)
             return not self._queue
 
-    def load_head(self, location: KeptAt) -> Head | None:
+    def load_head(self, location: StateLocation) -> SavedStateHeader | None:
         """Return tokens and seams of a session's saved state, or None."""
         path = self._path_of(location)
         with self._changed:
@@ -90,7 +90,7 @@ class StateStore:
             return read_head(file, self._identity)
         return None
 
-    def load(self, location: KeptAt) -> SavedState | None:
+    def load(self, location: StateLocation) -> SavedState | None:
         """Return a session's saved state, or None; a damaged file is deleted."""
         path = self._path_of(location)
         with self._changed:
@@ -117,7 +117,7 @@ class StateStore:
             delete_states(folder, name_part)
             self._changed.notify_all()
 
-    def _path_of(self, location: KeptAt) -> Path:
+    def _path_of(self, location: StateLocation) -> Path:
         return location.folder / f"{location.name}{self._suffix}"
 
     def _is_current(self, name: str, last_deletion: int) -> bool:

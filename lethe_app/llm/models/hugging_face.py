@@ -22,7 +22,7 @@ from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DownloadFailed
 from lethe_app.llm.models.partial_file import (
     STOPPED_ADVICE,
-    Sink,
+    PartialFileWriter,
     check_disk_space,
     file_size,
     finish_file,
@@ -60,7 +60,7 @@ class _Known:
     """True if a partial file was discarded once because nothing proved that it was complete."""
 
 
-class Hub:
+class HuggingFaceHub:
     """Downloads from one endpoint. A connection is opened only inside `download`."""
 
     def __init__(
@@ -117,7 +117,7 @@ class Hub:
             self._record_metadata(model, response, start, known)
             check_disk_space(part, known.size - start)
             with open_partial(part, start) as file:
-                done = await self._write_body(model, response, Sink(file, start), known, on_progress)
+                done = await self._write_body(model, response, PartialFileWriter(file, start), known, on_progress)
             if known.size and done < known.size:
                 raise httpx.ReadError(f"the connection ended {known.size - done} bytes too early")
 
@@ -138,7 +138,12 @@ class Hub:
         raise httpx.ReadError("the server has less of it than was there already")
 
     async def _write_body(
-        self, model: RemoteModel, response: httpx.Response, sink: Sink, known: _Known, on_progress: ProgressCallback
+        self,
+        model: RemoteModel,
+        response: httpx.Response,
+        sink: PartialFileWriter,
+        known: _Known,
+        on_progress: ProgressCallback,
     ) -> int:
         """Write the response body, even if it breaks off; returns the number of bytes now in the file."""
         try:

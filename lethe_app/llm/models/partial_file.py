@@ -49,7 +49,7 @@ def translate_os_errors(path: Path) -> Iterator[None]:
         raise StorageError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
 
 
-class Sink:
+class PartialFileWriter:
     """Buffer that gathers received bytes into larger writes; `bytes_done` counts all bytes, written or not."""
 
     def __init__(self, file: FileIO, start: int) -> None:

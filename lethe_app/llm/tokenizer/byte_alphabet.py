@@ -3,9 +3,9 @@
 tiktoken joins the two neighbours whose joined bytes have the lowest rank; llama.cpp joins the two whose pair is listed
 first. They agree if every token is made, on its own, by one listed pair: whenever the bytes of a token lie between two
 borders that no merge has crossed yet, they have been joined exactly as in the token alone, so the only neighbours that can
-ever join into it are that pair. `Merges` checks this for each token by following the pair's inner borders downwards: at each
-step the half that was made later is split, and if the tokens then at the border would have been joined earlier, the pair can
-never become adjacent.
+ever join into it are that pair. `MergeTable` checks this for each token by following the pair's inner borders downwards: at
+each step the half that was made later is split, and if the tokens then at the border would have been joined earlier, the pair
+can never become adjacent.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def decode_tokens(tokens: Sequence[bytes]) -> list[bytes]:
     return [part.encode("latin-1") for part in b"\n".join(tokens).decode("utf-8").translate(table).split("\u01ff")]
 
 
-class Inseparable(Exception):
+class AmbiguousMerges(Exception):
     """Raised if merging by pair and merging by result can differ for this vocabulary."""
 
 
-class Merges:
+class MergeTable:
     """Tokens that merging can produce, each with its rank and the one pair that makes it."""
 
     def __init__(self, merges: Sequence[bytes]) -> None:
@@ -80,7 +80,7 @@ class Merges:
             if left + right in rank or left not in rank or right not in rank:
                 continue
             if max(rank[left], rank[right]) > index:
-                raise Inseparable(f"the pair {left!r} {right!r} is listed before its parts")
+                raise AmbiguousMerges(f"the pair {left!r} {right!r} is listed before its parts")
 
     def can_meet(self, left: bytes, right: bytes) -> bool:
         """Return whether these two tokens can ever become adjacent, that is, no earlier merge would cross their border."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import tiktoken
 
 from lethe_app.llm.models.gguf_header import read_header
-from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, Inseparable, Merges, decode_token, decode_tokens
+from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, AmbiguousMerges, MergeTable, decode_token, decode_tokens
 from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS, PreTokenizer
 
 _TOKENS, _MERGES, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges", "tokenizer.ggml.token_type"
@@ -86,7 +86,7 @@ class TokenizerVocabulary:
 
 
 @dataclass(frozen=True)
-class Encoding:
+class TokenEncoding:
     """A tiktoken encoding with the mapping of its ranks to the model's token ids."""
 
     tiktoken: tiktoken.Encoding
@@ -96,7 +96,7 @@ class Encoding:
     has_gaps: bool
 
 
-def build_encoding(vocabulary: TokenizerVocabulary) -> Encoding | None:
+def build_encoding(vocabulary: TokenizerVocabulary) -> TokenEncoding | None:
     """Build an encoding of plain text that yields exactly llama.cpp's tokens, or None if equality cannot be proved.
 
     Works from memory alone: tiktoken reads no files and does not access the network.
@@ -105,8 +105,8 @@ def build_encoding(vocabulary: TokenizerVocabulary) -> Encoding | None:
     if vocabulary.model != "gpt2" or pre_tokenizer is None or not vocabulary.merges or not _is_special_unambiguous(vocabulary):
         return None
     try:
-        merges = Merges(vocabulary.merges)
-    except Inseparable:
+        merges = MergeTable(vocabulary.merges)
+    except AmbiguousMerges:
         return None
     merged_tokens = merges.merged_tokens()
     numbers = [vocabulary.token_ids.get(sign, -1) for sign in BYTE_SPELLINGS]
@@ -119,14 +119,14 @@ def build_encoding(vocabulary: TokenizerVocabulary) -> Encoding | None:
     numbers += merged_ids
     if pre_tokenizer.ignores_merges and not _add_unmergeable(vocabulary, merges, ranks, numbers):
         return None
-    return Encoding(_build_tiktoken(pre_tokenizer, ranks), numbers, has_gaps=-1 in numbers)
+    return TokenEncoding(_build_tiktoken(pre_tokenizer, ranks), numbers, has_gaps=-1 in numbers)
 
 
 def _build_tiktoken(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken.Encoding:
     return tiktoken.Encoding("gguf", pat_str=rules.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
-def _add_unmergeable(vocabulary: TokenizerVocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
+def _add_unmergeable(vocabulary: TokenizerVocabulary, merges: MergeTable, ranks: dict[bytes, int], numbers: list[int]) -> bool:
     """Add the tokens that merging cannot produce, for words that are such a token as a whole; returns False if merging would
     differ.
     """
@@ -166,7 +166,7 @@ def _is_special_unambiguous(vocabulary: TokenizerVocabulary) -> bool:
 class TokenCounter:
     """Count and list tokens as llama.cpp does when it parses special tokens and adds none of its own."""
 
-    def __init__(self, vocabulary: TokenizerVocabulary, encoding: Encoding) -> None:
+    def __init__(self, vocabulary: TokenizerVocabulary, encoding: TokenEncoding) -> None:
         self._encoding = encoding
         # Longest in bytes first, as in llama.cpp; the order of equal lengths does not matter.
         special = sorted(vocabulary.special_tokens.items(), key=lambda item: -len(item[0]))

@@ -12,9 +12,9 @@ from typing import Any
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.constraints import adapt_turns
-from lethe_app.prompt.format.probe import REMEDY, Probed, can_use_tools, probe
-from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, Overspent, RenderBudget
-from lethe_app.prompt.format.thinking import Markers, close_thought, find_markers
+from lethe_app.prompt.format.probe import REMEDY, ProbeResult, can_use_tools, probe
+from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, RenderBudget, RenderBudgetExceeded
+from lethe_app.prompt.format.thinking import ThinkingMarkers, close_thought, find_markers
 
 MAX_SOURCE = 100_000
 """Maximum characters of a template; the longest in use have about thirty thousand."""
@@ -38,7 +38,7 @@ class ChatTemplate:
         eos: str = "",
         adds_bos: bool = False,
         seconds: float = TIME_LIMIT,
-        thinking: Markers | None = None,
+        thinking: ThinkingMarkers | None = None,
     ) -> None:
         """Compile and probe the template. Raise TemplateUnusable if that fails.
 
@@ -56,7 +56,7 @@ class ChatTemplate:
             raise _template_error(error) from error
         markers = thinking or find_markers(source)
         self.thinking_start, self.thinking_end = markers or ("", "")
-        self.probed: Probed = probe(self.try_render)
+        self.probed: ProbeResult = probe(self.try_render)
         self.stop_strings = self.probed.stop_strings
 
     def with_tools(self, tools: Sequence[dict[str, Any]]) -> ChatTemplate | None:
@@ -107,7 +107,7 @@ class ChatTemplate:
             return self._run_template(turns, opening=opening, thinking=thinking, parts=parts)
         except TemplateUnusable as problem:
             # Exhausted limits are not a refusal: further attempts would only take more time or memory.
-            if isinstance(problem.__cause__, Overspent | MemoryError | RecursionError):
+            if isinstance(problem.__cause__, RenderBudgetExceeded | MemoryError | RecursionError):
                 raise
             return None
 
@@ -129,7 +129,7 @@ class ChatTemplate:
             ):
                 length += len(piece)
                 if length > MAX_TEXT:
-                    raise Overspent("it produces too much text")  # noqa: TRY301 - translated with all else the template may raise
+                    raise RenderBudgetExceeded("it produces too much text")  # noqa: TRY301 - translated with all else the template may raise
                 self._budget.spend()
                 pieces.append(piece)
         except Exception as problem:

@@ -19,7 +19,7 @@ NOTE_ROLES = frozenset({"system", "tool", "calls"})
 
 
 @dataclass(frozen=True)
-class Manners:
+class FormatConstraints:
     """What a format accepts."""
 
     system: bool = True
@@ -41,7 +41,7 @@ class Manners:
     """Text before and after the system text where it is merged into the first user turn."""
 
 
-def adapt_turns(turns: Sequence[PromptTurn], manners: Manners, *, continue_last: bool = False) -> list[PromptTurn]:
+def adapt_turns(turns: Sequence[PromptTurn], manners: FormatConstraints, *, continue_last: bool = False) -> list[PromptTurn]:
     """Return the conversation adapted to what the format accepts.
 
     Each turn is decided from the front, never by what comes later, so that appending a turn changes nothing before it and
@@ -61,7 +61,7 @@ def adapt_turns(turns: Sequence[PromptTurn], manners: Manners, *, continue_last:
     return [_merge_system(head, body[0], manners), *body[1:]] if to_merge else [head, *body]
 
 
-def _is_accepted(turn: PromptTurn, manners: Manners) -> bool:
+def _is_accepted(turn: PromptTurn, manners: FormatConstraints) -> bool:
     if turn.role != "system":
         return manners.tools
     return manners.system and manners.mid_system
@@ -82,7 +82,7 @@ def _as_note(turn: PromptTurn) -> PromptTurn:
     return PromptTurn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
 
 
-def _needs_opening(body: Sequence[PromptTurn], manners: Manners, *, to_merge: bool) -> bool:
+def _needs_opening(body: Sequence[PromptTurn], manners: FormatConstraints, *, to_merge: bool) -> bool:
     """Return whether a user turn must be inserted first. It also carries the system text if the format has no system role."""
     if not body:
         return to_merge or manners.needs_user or not manners.assistant_first
@@ -113,6 +113,6 @@ def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:
     return joined
 
 
-def _merge_system(head: PromptTurn, first: PromptTurn, manners: Manners) -> PromptTurn:
+def _merge_system(head: PromptTurn, first: PromptTurn, manners: FormatConstraints) -> PromptTurn:
     text = f"{manners.system_start}{head.content}{manners.system_end}"
     return replace(first, content=text + first.content if first.content else text.rstrip("\n"))

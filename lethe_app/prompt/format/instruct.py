@@ -11,9 +11,9 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.chat_template import ChatTemplate
-from lethe_app.prompt.format.constraints import Manners, adapt_turns
+from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
 from lethe_app.prompt.format.renderer import Renderer
-from lethe_app.prompt.format.thinking import Markers
+from lethe_app.prompt.format.thinking import ThinkingMarkers
 
 FALLBACK_PRESET = "ChatML"
 _PRESET_MARKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -75,7 +75,7 @@ class InstructRenderer:
     """Renders conversations with the strings of an instruct preset."""
 
     def __init__(
-        self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False, thinking: Markers | None = None
+        self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False, thinking: ThinkingMarkers | None = None
     ) -> None:
         """Adapt the preset to a model. `bos` and `adds_bos` are the model's: BOS is left out if the tokenizer adds it.
 
@@ -88,7 +88,7 @@ class InstructRenderer:
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
         # Presets have a single flag: a format without a system role counts as strict in every respect.
         lenient = preset.system_role
-        self._manners = Manners(
+        self._manners = FormatConstraints(
             system=lenient,
             mid_system=lenient,
             assistant_first=lenient,
@@ -164,7 +164,7 @@ def choose_renderer(
     presets: Sequence[InstructPreset],
     preset_name: str,
     moment: datetime,
-    thinking: Markers | None = None,
+    thinking: ThinkingMarkers | None = None,
 ) -> RendererChoice:
     """Return the preset called `preset_name` if it exists, else the model's own template, else the most suitable preset.
 
@@ -188,9 +188,9 @@ def choose_renderer(
     return RendererChoice(_build_instruct(by_name[FALLBACK_PRESET], model, thinking), f"guessed: {FALLBACK_PRESET}", problem)
 
 
-def _build_template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:
+def _build_template(model: LoadedModel, moment: datetime, thinking: ThinkingMarkers | None) -> ChatTemplate:
     return ChatTemplate(model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos, thinking=thinking)
 
 
-def _build_instruct(preset: InstructPreset, model: LoadedModel, thinking: Markers | None) -> InstructRenderer:
+def _build_instruct(preset: InstructPreset, model: LoadedModel, thinking: ThinkingMarkers | None) -> InstructRenderer:
     return InstructRenderer(preset, bos=model.bos, adds_bos=model.adds_bos, thinking=thinking)

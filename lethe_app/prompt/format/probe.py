@@ -10,7 +10,7 @@ from typing import Protocol
 
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.format.constraints import Manners, adapt_turns
+from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
 
 # The contents are words that no template contains, so that each can be found in the rendered text.
 SYSTEM = PromptTurn("system", "Qsystemq")
@@ -24,17 +24,17 @@ REMEDY = "Choose an instruct format in the settings."
 _WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
 
 
-class Try(Protocol):
+class TemplateProbe(Protocol):
     """Function that renders turns unchanged; it returns None if the template refuses them."""
 
     def __call__(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None: ...
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeResult:
     """Result of probing a template."""
 
-    manners: Manners
+    manners: FormatConstraints
     content_in_parts: bool = False
     """The template requires contents as lists of typed parts instead of plain text."""
     end_of_turn: str = ""
@@ -54,7 +54,7 @@ class Probed:
 class _Trial:
     """Template under test."""
 
-    def __init__(self, attempt: Try, *, parts: bool) -> None:
+    def __init__(self, attempt: TemplateProbe, *, parts: bool) -> None:
         self._attempt = attempt
         self.parts = parts
 
@@ -79,7 +79,7 @@ class _Trial:
         return after.startswith(beginning + found)
 
 
-def probe(attempt: Try) -> Probed:
+def probe(attempt: TemplateProbe) -> ProbeResult:
     """Probe a template. Raise TemplateUnusable if it refuses or hides even a single user turn, or a second one."""
     trial = next((trial for parts in (False, True) if (trial := _Trial(attempt, parts=parts)).has_contents(USER)), None)
     if trial is None:
@@ -92,7 +92,7 @@ def probe(attempt: Try) -> Probed:
     manners = _probe_manners(trial, default)
     end = _text_after(trial.render(USER, REPLY), REPLY.content)
     thought = PromptTurn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
-    return Probed(
+    return ProbeResult(
         manners=manners,
         content_in_parts=trial.parts,
         end_of_turn=end.strip(),
@@ -105,14 +105,14 @@ def probe(attempt: Try) -> Probed:
     )
 
 
-def _probe_manners(trial: _Trial, default_system: str) -> Manners:
+def _probe_manners(trial: _Trial, default_system: str) -> FormatConstraints:
     system = trial.has_contents(SYSTEM, USER, REPLY, USER_2) and trial.is_prefix_stable(
         SYSTEM, USER, REPLY, USER_2, more=_LATER_TURNS
     )
     head = [SYSTEM] if system else []
     opening = trial.render(USER, opening=True) or ""
     opens_reply = len(opening) > len(trial.render(USER) or "")
-    return Manners(
+    return FormatConstraints(
         system=system,
         mid_system=trial.has_contents(*head, USER, REPLY, NOTE, USER_2)
         and trial.has_contents(*head, USER, REPLY, NOTE, opening=True),
@@ -154,7 +154,7 @@ def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (end.strip(), header.strip()) if len(text) > 1))
 
 
-def _is_stable(trial: _Trial, manners: Manners) -> bool:
+def _is_stable(trial: _Trial, manners: FormatConstraints) -> bool:
     fitted = adapt_turns([SYSTEM, USER, REPLY, USER_2], manners)
     return trial.is_prefix_stable(*fitted, more=_LATER_TURNS)
 
@@ -163,7 +163,9 @@ def _is_stable(trial: _Trial, manners: Manners) -> bool:
 RESULT = PromptTurn("tool", "Qresultq", "a1b2c3d4e qtool")
 
 
-def can_use_tools(render_plain: Try, render_with_tools: Try, probed: Probed, names: Sequence[str]) -> bool:
+def can_use_tools(
+    render_plain: TemplateProbe, render_with_tools: TemplateProbe, probed: ProbeResult, names: Sequence[str]
+) -> bool:
     """Return whether the template names every tool, shows calls and results, and keeps its text stable as the conversation
     grows.
 
@@ -176,7 +178,7 @@ def can_use_tools(render_plain: Try, render_with_tools: Try, probed: Probed, nam
     question = [*head, USER]
     used = [*question, call, RESULT]
 
-    def text(attempt: Try, turns: Sequence[PromptTurn], *, opening: bool = False) -> str | None:
+    def text(attempt: TemplateProbe, turns: Sequence[PromptTurn], *, opening: bool = False) -> str | None:
         return attempt(turns, opening=opening, thinking=True, parts=probed.content_in_parts)
 
     before, after = text(render_with_tools, question), text(render_with_tools, [*question, REPLY, USER_2])

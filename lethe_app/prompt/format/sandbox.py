@@ -56,7 +56,7 @@ _CHARACTERS_PER_UNIT = 16
 _MAX_LITERAL = 20_000
 
 
-class Overspent(Exception):
+class RenderBudgetExceeded(Exception):
     """Error of a template that exceeds its budget."""
 
 
@@ -78,20 +78,20 @@ class RenderBudget:
         """Charge units. Raise Overspent if the units or the time are used up."""
         self._units -= units
         if self._units < 0:
-            raise Overspent("it produces too much text")
+            raise RenderBudgetExceeded("it produces too much text")
         if time.monotonic() > self._deadline:
-            raise Overspent(f"it takes longer than {self.seconds:g} seconds")
+            raise RenderBudgetExceeded(f"it takes longer than {self.seconds:g} seconds")
 
     def spend_text(self, length: int) -> None:
         """Charge a string of `length` characters; call it before the string is created."""
         if length > MAX_TEXT:
-            raise Overspent("it produces too much text")
+            raise RenderBudgetExceeded("it produces too much text")
         self.spend(1 + length // _CHARACTERS_PER_UNIT)
 
     def spend_number(self, value: object) -> None:
         """Charge a number. Raise Overspent if it is so large that arithmetic with it would become slow."""
         if isinstance(value, int) and abs(value) > MAX_NUMBER:
-            raise Overspent("it calculates with huge numbers")
+            raise RenderBudgetExceeded("it calculates with huge numbers")
         self.spend()
 
     def measure_text(self, value: object) -> int:
@@ -113,9 +113,9 @@ class RenderBudget:
             elif item is None or isinstance(item, bool | int | float):
                 total += 24
             else:
-                raise Overspent(f"it prints a {type(item).__name__}")
+                raise RenderBudgetExceeded(f"it prints a {type(item).__name__}")
             if total > MAX_TEXT:
-                raise Overspent("it produces too much text")
+                raise RenderBudgetExceeded("it produces too much text")
         return total
 
     def spend_literal(self, value: object) -> None:
@@ -128,7 +128,7 @@ class RenderBudget:
             item = stack.pop()
             cells += 1
             if cells > _MAX_LITERAL:
-                raise Overspent("it nests lists too deeply")
+                raise RenderBudgetExceeded("it nests lists too deeply")
             if isinstance(item, Mapping):
                 stack.extend(item.values())
             elif isinstance(item, list | tuple):
@@ -262,7 +262,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         elif not all(isinstance(value, int | float | Undefined) for value in (left, right)):
             raise SecurityError(f"it uses {operator} on text or lists")
         elif operator == "**" and (abs(left) > 1000 or abs(right) > 16):
-            raise Overspent("it calculates with huge numbers")
+            raise RenderBudgetExceeded("it calculates with huge numbers")
         result = super().call_binop(context, operator, left, right)
         self._budget.spend_number(result)
         return result
@@ -290,7 +290,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     def _limited_range(self, *bounds: int) -> range:
         numbers = range(*bounds)
         if len(numbers) > MAX_RANGE:
-            raise Overspent(f"it counts to more than {MAX_RANGE}")
+            raise RenderBudgetExceeded(f"it counts to more than {MAX_RANGE}")
         return numbers
 
     def _to_text(self, value: object) -> str:

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 
-class Markers(NamedTuple):
+class ThinkingMarkers(NamedTuple):
     """Pair of markers that enclose thinking, without surrounding white space."""
 
     start: str
@@ -16,45 +16,47 @@ class Markers(NamedTuple):
 
 HARMONY_ANSWER = "<|channel|>final<|message|>"
 MARKERS = (
-    Markers("<think>", "</think>"),
-    Markers("<thinking>", "</thinking>"),
-    Markers("<thought>", "</thought>"),
-    Markers("<reasoning>", "</reasoning>"),
-    Markers("<reflection>", "</reflection>"),
-    Markers("<seed:think>", "</seed:think>"),
-    Markers("[THINK]", "[/THINK]"),
-    Markers("<|channel>thought", "<channel|>"),
-    Markers("<|channel|>analysis<|message|>", "<|end|><|start|>assistant" + HARMONY_ANSWER),
-    Markers("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>commentary to="),  # it asks for a tool
-    Markers("<|START_THINKING|>", "<|END_THINKING|>"),
-    Markers("◁think▷", "◁/think▷"),
+    ThinkingMarkers("<think>", "</think>"),
+    ThinkingMarkers("<thinking>", "</thinking>"),
+    ThinkingMarkers("<thought>", "</thought>"),
+    ThinkingMarkers("<reasoning>", "</reasoning>"),
+    ThinkingMarkers("<reflection>", "</reflection>"),
+    ThinkingMarkers("<seed:think>", "</seed:think>"),
+    ThinkingMarkers("[THINK]", "[/THINK]"),
+    ThinkingMarkers("<|channel>thought", "<channel|>"),
+    ThinkingMarkers("<|channel|>analysis<|message|>", "<|end|><|start|>assistant" + HARMONY_ANSWER),
+    ThinkingMarkers(
+        "<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>commentary to="
+    ),  # it asks for a tool
+    ThinkingMarkers("<|START_THINKING|>", "<|END_THINKING|>"),
+    ThinkingMarkers("◁think▷", "◁/think▷"),
 )
 """Thinking markers of known model families."""
 ANSWER_HEADERS = (HARMONY_ANSWER, "<|START_RESPONSE|>")
 """Headers that some models write before an answer without thinking."""
 
 
-class Split(NamedTuple):
+class ThinkingSplit(NamedTuple):
     """Thinking and answer text in one piece of a reply."""
 
     thought: str
     answer: str
 
 
-def find_markers(text: str) -> Markers | None:
+def find_markers(text: str) -> ThinkingMarkers | None:
     """Return the first known pair whose start marker occurs in `text`, for example in a chat template."""
     return next((pair for pair in MARKERS if pair.start in text), None)
 
 
-def make_markers(start: str | None, end: str | None) -> Markers | None:
+def make_markers(start: str | None, end: str | None) -> ThinkingMarkers | None:
     """Return the two markers as a pair; None if either is missing or blank."""
-    return Markers(start, end) if start and end and start.strip() and end.strip() else None
+    return ThinkingMarkers(start, end) if start and end and start.strip() and end.strip() else None
 
 
 def opens_thought(prompt: str, start: str = "") -> bool:
     """Return whether the prompt itself ends with a start marker, so that the reply begins inside a thought."""
     tail = prompt[-80:].rstrip()
-    return any(tail.endswith(marker) for marker in _all_markers(Markers(start.strip(), ""), start=True))
+    return any(tail.endswith(marker) for marker in _all_markers(ThinkingMarkers(start.strip(), ""), start=True))
 
 
 def close_thought(prompt: str, end: str, start: str = "") -> str:
@@ -87,7 +89,7 @@ class ThinkingSplitter:
     """True if the reply ended inside a thought."""
 
     def __post_init__(self) -> None:
-        self._own_markers = Markers(self.start.strip(), self.end.strip())
+        self._own_markers = ThinkingMarkers(self.start.strip(), self.end.strip())
         self._pairs = (self._own_markers, *MARKERS) if self._own_markers.start and self._own_markers.end else MARKERS
         self._ends = _all_markers(self._own_markers, start=False)
         self._stage = _Stage.OPENING
@@ -100,7 +102,7 @@ class ThinkingSplitter:
         """Return the thinking if there was no answer; the caller shows it as the reply, so that it is not lost."""
         return "" if self._has_answer else "".join(self._thoughts).strip()
 
-    def feed(self, piece: str) -> Split:
+    def feed(self, piece: str) -> ThinkingSplit:
         """Return what can be classified so far; text that may be part of a marker is held back."""
         self._buffer += piece
         thought = answer = ""
@@ -117,7 +119,7 @@ class ThinkingSplitter:
                 answer, self._buffer = answer + self._buffer, ""
         return self._record(thought, answer)
 
-    def finish(self) -> Split:
+    def finish(self) -> ThinkingSplit:
         """Return the text held back. Nothing may be fed afterwards."""
         remaining, self._buffer = self._buffer, ""
         if self._stage is _Stage.THOUGHT or (self._stage is _Stage.OPENING and self.starts_in_thought):
@@ -125,11 +127,11 @@ class ThinkingSplitter:
             return self._record(remaining.rstrip(), "")
         return self._record("", "" if self._stage is _Stage.ANSWER else remaining)
 
-    def _record(self, thought: str, answer: str) -> Split:
+    def _record(self, thought: str, answer: str) -> ThinkingSplit:
         if thought:
             self._thoughts.append(thought)
         self._has_answer = self._has_answer or bool(answer.strip())
-        return Split(thought, answer)
+        return ThinkingSplit(thought, answer)
 
     def _read_opening(self) -> None:
         text = self._buffer.lstrip()
@@ -169,7 +171,7 @@ class ThinkingSplitter:
             self._stage = _Stage.SAID
 
 
-def _all_markers(own_markers: Markers, *, start: bool) -> tuple[str, ...]:
+def _all_markers(own_markers: ThinkingMarkers, *, start: bool) -> tuple[str, ...]:
     index = 0 if start else 1
     return tuple(dict.fromkeys(pair[index] for pair in (own_markers, *MARKERS) if pair[index]))
 

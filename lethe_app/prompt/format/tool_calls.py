@@ -63,7 +63,7 @@ _ARGUMENT_STARTS = ("(", "{", "[ARGS]{", "<|constrain|>json<|message|>{", "json<
 """Possible text between a tool's name at the start of a reply and its arguments."""
 
 
-class CallEars:
+class ToolCallDetector:
     """Incremental detector of tool calls. `feed` returns text that is certainly no call; `calls` is filled by `finish`."""
 
     def __init__(self, names: Collection[str]) -> None:

@@ -17,7 +17,7 @@ from lethe_app.storage.index.passages import KINDS
 Halves = NDArray[np.uint64]
 
 
-class Sources:
+class SourceTable:
     """Map of source UUIDs to integer positions. It only grows, so that a position always means the same source."""
 
     def __init__(self, halves: Halves) -> None:
@@ -60,7 +60,7 @@ class Sources:
         return new_position
 
 
-def number_sources(high: Halves, low: Halves) -> tuple[Sources, Rows]:
+def number_sources(high: Halves, low: Halves) -> tuple[SourceTable, Rows]:
     """Return the distinct UUIDs among the given halves, and for each given UUID its position among them."""
     order = np.lexsort((low, high))
     high, low = high[order], low[order]
@@ -68,7 +68,7 @@ def number_sources(high: Halves, low: Halves) -> tuple[Sources, Rows]:
     fresh[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
     position = np.empty(len(order), np.int64)
     position[order] = np.cumsum(fresh) - 1
-    return Sources(np.stack([high[fresh], low[fresh]], axis=1)), position
+    return SourceTable(np.stack([high[fresh], low[fresh]], axis=1)), position
 
 
 Rows = NDArray[np.int64]
@@ -96,7 +96,7 @@ RECORD = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", 
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnSnapshot:
     """Immutable snapshot of the passage columns: one entry per passage, ordered by passage number."""
 
     number: Rows
@@ -110,7 +110,7 @@ class Columns:
     day: NDArray[np.int32]
     """Ordinal of the day, as `date.toordinal` returns it."""
     length: NDArray[np.int32]
-    sources: Sources
+    sources: SourceTable
     """All sources, including those that have no passage any more."""
     source_count: int
     """Number of sources with at least one passage."""
@@ -160,7 +160,7 @@ class PassageColumns:
         self._source_counts = np.bincount(source, minlength=len(self._sources))
         self._source_count = len(self._sources)
         self._length = int(records["length"].sum())
-        self._columns: Columns | None = None
+        self._columns: ColumnSnapshot | None = None
 
     def __len__(self) -> int:
         return self._size
@@ -169,12 +169,14 @@ class PassageColumns:
         row = int(np.searchsorted(self._numbers, number))
         return row < self._size and int(self._numbers[row]) == number
 
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnSnapshot:
         """Return a snapshot of the current columns; later changes do not affect it."""
         if self._columns is None:
             columns = {name: column[: self._size] for name, column in self._values.items()}
             mean_length = max(1.0, self._length / max(1, self._size))
-            self._columns = Columns(**columns, sources=self._sources, source_count=self._source_count, mean_length=mean_length)
+            self._columns = ColumnSnapshot(
+                **columns, sources=self._sources, source_count=self._source_count, mean_length=mean_length
+            )
         return self._columns
 
     def apply_changes(self, removed: Sequence[int], passages: Sequence[Passage]) -> None:

@@ -29,7 +29,7 @@ of them often.
 """
 
 
-class Undated:
+class UndatedEmbedder:
     """Embed texts that are stored with a date prefix, without that prefix, and cache the vectors."""
 
     def __init__(self, embed: Embed) -> None:
@@ -62,7 +62,7 @@ class Undated:
 
 
 async def distances(
-    passages: Passages, undated: Undated, embedder: str, embedding: TextEmbedding, origins: Collection[UUID]
+    passages: Passages, undated: UndatedEmbedder, embedder: str, embedding: TextEmbedding, origins: Collection[UUID]
 ) -> dict[UUID, float]:
     """Return for each origin the smallest cosine distance of its passages to `meaning`.
 
@@ -79,7 +79,7 @@ async def distances(
 
 async def nearest_origins(
     passages: Passages,
-    undated: Undated,
+    undated: UndatedEmbedder,
     view: OwnerView,
     text: str,
     wanted: tuple[str, PassageKind],

@@ -68,7 +68,7 @@ class VectorTable:
         return self._number[: len(self)].copy(), self._vector[: len(self)].copy()
 
 
-class Graph:
+class HnswGraph:
     """HNSW graph of unit vectors; approximate search.
 
     Call `add` and `save` from one thread; `nearest` and `remove` may be called from any thread.
@@ -155,8 +155,8 @@ class Graph:
         self._index.save_index(str(path))
 
     @classmethod
-    def load(cls, path: Path, size: int, width: int, deleted: Sequence[int]) -> Graph:
-        """Read a graph that `save` wrote and remove the numbers in `deleted`. Raise StorageError if the file cannot be loaded."""
+    def load(cls, path: Path, size: int, width: int, deleted: Sequence[int]) -> HnswGraph:
+        """Read a graph that `save` wrote and remove the numbers in `deleted`. Raise StorageError if it cannot be loaded."""
         graph = cls(size, 1, width)
         index = hnswlib.Index("ip", size)
         try:

@@ -38,7 +38,7 @@ class OwnerView:
         return self.vectors.nearest(self.owners, vector_of(embedding), count) if embedding is not None else NO_RESULTS
 
 
-class Views:
+class OwnerViews:
     """Cache of owner views. The vectors of a world are held once, however many personas share it.
 
     Callers must serialise changes.

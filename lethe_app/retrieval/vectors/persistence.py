@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lethe_app.errors import LetheError
-from lethe_app.retrieval.vectors.index import Graph, Numbers, Vectors
+from lethe_app.retrieval.vectors.index import HnswGraph, Numbers, Vectors
 from lethe_app.storage.atomic import remove_draft, sync_file, write_atomically
 from lethe_app.storage.error_translation import translated
 
@@ -50,7 +50,7 @@ class GraphLocation:
         return self.graph.with_suffix(".json")
 
 
-class Label(BaseModel):
+class IndexMetadata(BaseModel):
     """Metadata of an index file, stored as JSON beside it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,7 +67,7 @@ class Label(BaseModel):
     """CRC-32 of the index file."""
 
 
-def write(location: GraphLocation, graph: Graph) -> None:
+def write(location: GraphLocation, graph: HnswGraph) -> None:
     """Write the index and its label, replacing the previous pair."""
     draft = location.graph.with_suffix(".tmp")
     with translated(location.graph):
@@ -75,7 +75,7 @@ def write(location: GraphLocation, graph: Graph) -> None:
         try:
             graph.save(draft)
             sync_file(draft)
-            label = Label(
+            label = IndexMetadata(
                 format=FORMAT, owner=location.owner, embedder=location.embedder, size=graph.size,
                 width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.deleted), checksum=_checksum(draft),
             )  # fmt: skip
@@ -88,22 +88,22 @@ def write(location: GraphLocation, graph: Graph) -> None:
     write_atomically(location.label, label.model_dump_json().encode())
 
 
-def read(location: GraphLocation) -> Graph | None:
+def read(location: GraphLocation) -> HnswGraph | None:
     """Read the index at this location; None if it is missing, foreign, corrupt or half-written."""
     try:
-        label = Label.model_validate_json(location.label.read_bytes())
+        label = IndexMetadata.model_validate_json(location.label.read_bytes())
         if (label.format, label.kind, label.owner, label.embedder) != (FORMAT, KIND, location.owner, location.embedder):
             return None
         if _checksum(location.graph) != label.checksum:
             return None
-        graph = Graph.load(location.graph, label.size, label.width, label.gone)
+        graph = HnswGraph.load(location.graph, label.size, label.width, label.gone)
         graph.tuned_for = label.tuned_for
     except (OSError, ValidationError, LetheError):
         return None
     return graph
 
 
-async def find_differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
+async def find_differences(graph: HnswGraph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
     """Return the numbers to remove from an index and those to (re)insert so that it matches storage; None if rebuilding is
     cheaper.
 
@@ -128,7 +128,7 @@ async def find_differences(graph: Graph, numbers: Numbers, read_vectors: Read) -
     return removed, np.sort(np.concatenate([missing, *changed]))
 
 
-async def _find_changed(graph: Graph, numbers: Numbers, read_vectors: Read) -> Numbers:
+async def _find_changed(graph: HnswGraph, numbers: Numbers, read_vectors: Read) -> Numbers:
     """Return the numbers whose vector in storage differs from that in the index."""
     known, vectors = await read_vectors(numbers)
     if len(known) == 0 or vectors.shape[1] != graph.size:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lethe_app.retrieval.vectors.index import Graph, Numbers, Vectors
+from lethe_app.retrieval.vectors.index import HnswGraph, Numbers, Vectors
 
 SAMPLE, NEIGHBOUR_COUNT = 100, 10
 """Queries of a measurement, and nearest neighbours wanted for each."""
@@ -15,12 +15,12 @@ TARGET_RECALL = 0.985
 """Recall target: share of the exact neighbours that must be found."""
 
 
-def tune_width(graph: Graph) -> None:
+def tune_width(graph: HnswGraph) -> None:
     """Measure the search width of an index and set it."""
     graph.width, graph.tuned_for = measure_width(graph), len(graph)
 
 
-def measure_width(graph: Graph) -> int:
+def measure_width(graph: HnswGraph) -> int:
     """Return the smallest of the index's `widths` that reaches the recall target; the last one if none does.
 
     The result at `widest` counts as exact, because an exhaustive comparison would stall the window. The queries are
@@ -39,7 +39,7 @@ def measure_width(graph: Graph) -> int:
     return int(width)
 
 
-def _make_queries(graph: Graph, numbers: Numbers) -> Vectors:
+def _make_queries(graph: HnswGraph, numbers: Numbers) -> Vectors:
     """Return synthetic queries: each vector plus the difference of two of its neighbours, which keeps it within its cluster."""
     stored = graph.get_vectors(numbers)
     near = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
@@ -48,5 +48,5 @@ def _make_queries(graph: Graph, numbers: Numbers) -> Vectors:
     return unit
 
 
-def _search_all(graph: Graph, queries: Vectors, width: int) -> Numbers:
+def _search_all(graph: HnswGraph, queries: Vectors, width: int) -> Numbers:
     return np.stack([graph.nearest(question, NEIGHBOUR_COUNT, width)[0] for question in queries])

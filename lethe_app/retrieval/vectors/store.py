@@ -16,7 +16,7 @@ import numpy as np
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors import persistence
-from lethe_app.retrieval.vectors.index import NO_RESULTS, Graph, Numbers, Vectors, VectorTable
+from lethe_app.retrieval.vectors.index import NO_RESULTS, HnswGraph, Numbers, Vectors, VectorTable
 from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.retrieval.vectors.search_width import tune_width
 from lethe_app.storage.index.passages import Passages
@@ -39,11 +39,11 @@ MIN_UNSAVED = 1_000
 
 
 @dataclass
-class Owned:
+class OwnerIndex:
     """Vector index of one owner."""
 
     owner: str
-    active_index: VectorTable | Graph | None = None
+    active_index: VectorTable | HnswGraph | None = None
     """Index that answers searches; None while a graph is read from its file."""
     queued_changes: list[tuple[Numbers, Vectors | None]] | None = None
     """Changes queued while an index is being built: inserted vectors, or None for removed ones. None if nothing is being
@@ -61,7 +61,7 @@ class VectorStore:
         self._embedder = embedder
         self._folder = folder
         self._exact_up_to = exact_up_to
-        self._indexes: dict[str, Owned] = {}
+        self._indexes: dict[str, OwnerIndex] = {}
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="vectors")
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -72,7 +72,7 @@ class VectorStore:
         """
         if owner in self._indexes:
             return
-        owned = self._indexes[owner] = Owned(owner, queued_changes=[])
+        owned = self._indexes[owner] = OwnerIndex(owner, queued_changes=[])
         if len(numbers) <= self._exact_up_to:
             await self._load_table(owned, numbers)
         else:
@@ -122,7 +122,7 @@ class VectorStore:
             owned.queued_changes.append((number_array, vectors))
         elif owned.active_index is None:
             owned.active_index = VectorTable(vectors.shape[1])
-        if isinstance(owned.active_index, Graph):
+        if isinstance(owned.active_index, HnswGraph):
             await self._run_in_thread(owned.active_index.add, number_array, vectors)
             self._count_changes(owned, len(number_array))
         elif owned.active_index is not None:
@@ -154,7 +154,7 @@ class VectorStore:
 
     # Background work
 
-    async def _load_table(self, owned: Owned, numbers: Numbers) -> None:
+    async def _load_table(self, owned: OwnerIndex, numbers: Numbers) -> None:
         """Load a small number of vectors into an exact table."""
         table: VectorTable | None = None
         for start in range(0, len(numbers), READ_SIZE):
@@ -164,7 +164,7 @@ class VectorStore:
                 table.add(known.tolist(), vectors)
         self._activate_table(owned, table)
 
-    async def _load_index(self, owned: Owned, numbers: Numbers) -> None:
+    async def _load_index(self, owned: OwnerIndex, numbers: Numbers) -> None:
         """Load the index from its file, or build it from storage if the file is missing or too far behind."""
         numbers = await self._filter_with_vectors(numbers)
         if len(numbers) <= self._exact_up_to:
@@ -181,17 +181,17 @@ class VectorStore:
         owned.unsaved = len(removed) + len(missing)
         await self._activate_index(owned, await self._insert_stored(owned.owner, graph, missing))
 
-    async def _convert_to_graph(self, owned: Owned, table: VectorTable) -> None:
+    async def _convert_to_graph(self, owned: OwnerIndex, table: VectorTable) -> None:
         """Convert a table that became too large into a graph; the table keeps answering searches until then."""
         numbers, vectors = table.copy_all()
-        graph = Graph(vectors.shape[1], len(numbers) + len(numbers) // 2)
+        graph = HnswGraph(vectors.shape[1], len(numbers) + len(numbers) // 2)
         for start in range(0, len(numbers), READ_SIZE // 8):
             chunk = slice(start, start + READ_SIZE // 8)
             await self._run_in_thread(graph.add, numbers[chunk], vectors[chunk])
         owned.unsaved = len(graph)
         await self._activate_index(owned, graph)
 
-    async def _insert_stored(self, owner: str, graph: Graph | None, numbers: Numbers) -> Graph:
+    async def _insert_stored(self, owner: str, graph: HnswGraph | None, numbers: Numbers) -> HnswGraph:
         """Insert vectors from storage into a graph, or into a new one.
 
         The graph is written to its file each time it has grown by half, and when the work is cancelled: the next start
@@ -203,7 +203,7 @@ class VectorStore:
                 known, vectors = await self._read_vectors(numbers[start : start + READ_SIZE // 8])
                 if len(known):
                     if graph is None:
-                        graph = Graph(vectors.shape[1], len(numbers) + 1024)
+                        graph = HnswGraph(vectors.shape[1], len(numbers) + 1024)
                     await self._run_in_thread(graph.add, known, vectors, THREADS)
                     if len(graph) > RETUNE_GROWTH * max(saved, self._exact_up_to):
                         await self._write_index(owner, graph)
@@ -215,7 +215,7 @@ class VectorStore:
         assert graph is not None, "there are more vectors than fit into a table"
         return graph
 
-    async def _activate_index(self, owned: Owned, graph: Graph) -> None:
+    async def _activate_index(self, owned: OwnerIndex, graph: HnswGraph) -> None:
         """Apply the changes queued during the build to the new index, then let it answer searches."""
         if len(graph) > RETUNE_GROWTH * graph.tuned_for:
             await self._run_in_thread(tune_width, graph)
@@ -229,7 +229,7 @@ class VectorStore:
         owned.active_index, owned.queued_changes = graph, None
         self._count_changes(owned, 0)
 
-    def _activate_table(self, owned: Owned, table: VectorTable | None) -> None:
+    def _activate_table(self, owned: OwnerIndex, table: VectorTable | None) -> None:
         """Apply the changes queued during loading to the table, then let it answer searches."""
         for numbers, vectors in owned.queued_changes or ():
             if vectors is not None:
@@ -254,23 +254,23 @@ class VectorStore:
             after = int(parts[-1][-1])
         return np.intersect1d(numbers, np.concatenate([np.zeros(0, np.int64), *parts]), assume_unique=True)
 
-    def _count_changes(self, owned: Owned, count: int) -> None:
+    def _count_changes(self, owned: OwnerIndex, count: int) -> None:
         """Count unsaved changes, and write the index to its file when there are enough."""
         owned.unsaved += count
-        if isinstance(owned.active_index, Graph) and owned.unsaved > max(MIN_UNSAVED, SAVE_SHARE * len(owned.active_index)):
+        if isinstance(owned.active_index, HnswGraph) and owned.unsaved > max(MIN_UNSAVED, SAVE_SHARE * len(owned.active_index)):
             owned.unsaved, count = 0, owned.unsaved
             self._start_task(self._save_if_changed(owned, count))
 
-    async def _save_if_changed(self, owned: Owned, unsaved: int | None = None) -> None:
+    async def _save_if_changed(self, owned: OwnerIndex, unsaved: int | None = None) -> None:
         graph, count = owned.active_index, owned.unsaved if unsaved is None else unsaved
-        if isinstance(graph, Graph) and count:
+        if isinstance(graph, HnswGraph) and count:
             owned.unsaved = 0
             if len(graph) > RETUNE_GROWTH * graph.tuned_for:
                 await self._run_in_thread(tune_width, graph)
             if not await self._write_index(owned.owner, graph):
                 owned.unsaved += count
 
-    async def _write_index(self, owner: str, graph: Graph) -> bool:
+    async def _write_index(self, owner: str, graph: HnswGraph) -> bool:
         """Write an index to its file and return whether that succeeded. On failure it is rebuilt from storage at the next
         start.
         """

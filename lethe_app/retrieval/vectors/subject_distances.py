@@ -10,7 +10,7 @@ from lethe_app.domain.passage import TextEmbedding
 
 
 def distances(embedding: TextEmbedding, vectors: Sequence[bytes]) -> list[float]:
-    """Return the cosine distances (0 to 2) of `vectors` to `embedding`, nearest first. Vectors of another length are left out."""
+    """Return the cosine distances (0 to 2) of `vectors` to `embedding`, nearest first. Those of another length are left out."""
     if not vectors:
         return []
     query = np.frombuffer(embedding.vector, np.float32)

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from lethe_app.agents.budget import DailyBudget
 from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.task import Result
-from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
+from lethe_app.agents.task import TaskResult
+from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -20,12 +20,12 @@ from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.structured_output import metered
 from lethe_app.storage.agents.task_runs import TaskRuns
-from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
+from lethe_app.storage.chats.sessions import SessionStore
 
 
 @dataclass(frozen=True)
-class Work:
+class BackgroundWork:
     """Kind of background work that is built into the program, unlike tasks, which plug-ins can add."""
 
     name: str
@@ -39,17 +39,17 @@ class Work:
     """Outcome that is recorded when it is cancelled."""
 
 
-ARCHIVE = Work("archive", "Archiving", counts=False, is_shown=False, cancelled_outcome=RunOutcome.GAVE_WAY)
+ARCHIVE = BackgroundWork("archive", "Archiving", counts=False, is_shown=False, cancelled_outcome=RunOutcome.GAVE_WAY)
 """Archiving of sessions. It can be paused elsewhere and is resumed later."""
-RESEARCH = Work("deep_research", "Deep research")
-NOTEBOOKS = Work("notebooks", "Notebooks")
-MOODS = Work("moods", "Moods")
+RESEARCH = BackgroundWork("deep_research", "Deep research")
+NOTEBOOKS = BackgroundWork("notebooks", "Notebooks")
+MOODS = BackgroundWork("moods", "Moods")
 WORK_BY_NAME = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS)}
 NOT_COUNTED = frozenset(one.name for one in WORK_BY_NAME.values() if not one.counts)
 
 
 @dataclass(frozen=True)
-class Underway:
+class RunningTask:
     """Run in progress."""
 
     run: TaskRun
@@ -62,13 +62,15 @@ class Underway:
     """True if the user requested it: it is then not cancelled when the user comes back."""
 
 
-class Doing:
+class ActivityEntry:
     """Piece of background work in progress."""
 
-    def __init__(self, work: Work, underway: Underway, recorder: RunRecorder, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, work: BackgroundWork, underway: RunningTask, recorder: RunRecorder, on_change: Callable[[], None]
+    ) -> None:
         self.work, self.underway = work, underway
         self._recorder, self._on_change = recorder, on_change
-        self._task: asyncio.Task[Result] | None = None
+        self._task: asyncio.Task[TaskResult] | None = None
         self.is_stopped = False
 
     @property
@@ -86,11 +88,11 @@ class Doing:
             self.underway = replace(self.underway, step=step)
             self._on_change()
 
-    async def add_result(self, result: Made) -> None:
+    async def add_result(self, result: ProducedRecord) -> None:
         """Record a result before it is made, so that it is known even if the program ends in between."""
         await self._recorder.add_result(result)
 
-    async def remove_results(self, results: Collection[Made]) -> None:
+    async def remove_results(self, results: Collection[ProducedRecord]) -> None:
         """Remove results that were recorded but not made."""
         await self._recorder.remove_results(results)
 
@@ -104,12 +106,12 @@ class Doing:
             self.is_stopped = True
             self._task.cancel()
 
-    async def run_action(self, action: Callable[[Doing], Awaitable[Result]]) -> TaskRun:
+    async def run_action(self, action: Callable[[ActivityEntry], Awaitable[TaskResult]]) -> TaskRun:
         """Run the action and record its beginning and end. Raise what the action raises, and CancelledError only if the
         caller is cancelled, not after `stop`.
         """
 
-        async def run_metered() -> Result:
+        async def run_metered() -> TaskResult:
             with metered(self._recorder.add_tokens):
                 return await action(self)
 
@@ -143,10 +145,10 @@ class ActivityLog:
     def __init__(self, runs: TaskRuns, budget: DailyBudget) -> None:
         self.changed: Listeners[None] = Listeners()
         self._runs, self._budget = runs, budget
-        self._running: dict[UUID, Doing] = {}
+        self._running: dict[UUID, ActivityEntry] = {}
 
     @property
-    def underway(self) -> list[Underway]:
+    def underway(self) -> list[RunningTask]:
         """Return the visible work in progress, in the order in which it began."""
         return [doing.underway for doing in self._running.values() if doing.work.is_shown]
 
@@ -171,13 +173,18 @@ class ActivityLog:
         return await self._budget.can_start_run(persona_id, now())
 
     async def run_action(
-        self, work: Work, owner: tuple[str, str], action: Callable[[Doing], Awaitable[Result]], *, is_requested: bool = False
+        self,
+        work: BackgroundWork,
+        owner: tuple[str, str],
+        action: Callable[[ActivityEntry], Awaitable[TaskResult]],
+        *,
+        is_requested: bool = False,
     ) -> TaskRun:
         """Run the action and return its record; `owner` is the persona's id and name. Raise what the action raises."""
         persona_id, persona_name = owner
         recorder = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
-        underway = Underway(recorder.run, work.title, persona_name, is_requested=is_requested)
-        doing = Doing(work, underway, recorder, lambda: self.changed.tell(None))
+        underway = RunningTask(recorder.run, work.title, persona_name, is_requested=is_requested)
+        doing = ActivityEntry(work, underway, recorder, lambda: self.changed.tell(None))
         self._running[doing.run_id] = doing
         self.changed.tell(None)
         try:
@@ -194,7 +201,7 @@ ArchiveAction = Callable[[], Awaitable[bool]]
 class ArchiveLog:
     """Record one run for each session that a model archives."""
 
-    def __init__(self, activity_log: ActivityLog, chats: Chats, parts: Parts) -> None:
+    def __init__(self, activity_log: ActivityLog, chats: SessionStore, parts: ArchiveJobs) -> None:
         self._activity_log, self._chats, self._parts = activity_log, chats, parts
 
     async def run_recorded(self, session_id: UUID, action: ArchiveAction) -> bool:
@@ -209,14 +216,16 @@ class ArchiveLog:
         )
         return outcomes == [True]
 
-    async def _run_action(self, session_id: UUID, action: ArchiveAction, outcomes: list[bool], _doing: Doing) -> Result:
+    async def _run_action(
+        self, session_id: UUID, action: ArchiveAction, outcomes: list[bool], _doing: ActivityEntry
+    ) -> TaskResult:
         parts_before = await self._parts_by_model(session_id)
         outcomes.append(await action())
         new_parts = await self._parts_by_model(session_id) - parts_before
         quoted_name = await self._quoted_name(session_id)
         if not new_parts:
-            return Result(f"{quoted_name} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
-        return Result(f"{quoted_name} was summarised by the model. This does not count towards the daily limit.")
+            return TaskResult(f"{quoted_name} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
+        return TaskResult(f"{quoted_name} was summarised by the model. This does not count towards the daily limit.")
 
     async def _quoted_name(self, session_id: UUID) -> str:
         with suppress(StorageError):

@@ -8,25 +8,25 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.dreams.consolidation import DREAM, record_text, signature
-from lethe_app.brain.dreams.dislikes import Disliked
-from lethe_app.brain.dreams.preferences import Remark
+from lethe_app.brain.dreams.dislikes import DislikedReply
+from lethe_app.brain.dreams.preferences import CorrectionRemark
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.domain.agent_runs import ChangeState, Made, RecordedChange, TaskRun
-from lethe_app.domain.changes import DREAMT, Kept, Records
+from lethe_app.domain.agent_runs import ChangeState, ProducedRecord, RecordedChange, TaskRun
+from lethe_app.domain.changes import DREAMT, ChangedRecords, Kept
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import FileError, LetheError, StorageError
 from lethe_app.prompt.task_prompts import TaskPrompts
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.agents.change_log import Changes
+from lethe_app.storage.agents.change_log import ChangeLog
 
 TASK_NAME = DREAM
 """Name of the dream task."""
@@ -43,7 +43,7 @@ class Dreams:
 
     def __init__(
         self,
-        changes: Changes,
+        changes: ChangeLog,
         memory_cache: MemoryCache,
         fact_service: FactService,
         task_prompts: TaskPrompts,
@@ -100,7 +100,9 @@ class Dreams:
             raise LetheError("A memory needs text.", "Decline it instead.")
         if change.state is not ChangeState.PROPOSED:
             raise LetheError("This change was already accepted or declined.", "Edit the memory itself.")
-        edited = change.model_copy(update={"after": _replace_text(Records.after(change), text.strip()).model_dump_json()})
+        edited = change.model_copy(
+            update={"after": _replace_text(ChangedRecords.after(change), text.strip()).model_dump_json()}
+        )
         await self._changes.save_changes(edited)
         self.changed.tell(change.persona_id)
         return edited
@@ -116,7 +118,7 @@ class Dreams:
         await self._refresh_caches(reverted)
         return reverted
 
-    async def undo_result(self, _run: TaskRun, made: Made) -> None:
+    async def undo_result(self, _run: TaskRun, made: ProducedRecord) -> None:
         """Revert one change that a run made. A proposal is declined; what the user edited since is left alone."""
         change = await self._changes.get(UUID(made.id))
         if change is not None and change.what in DREAMT:
@@ -170,7 +172,7 @@ class DreamServices:
         self,
         dreams: Dreams,
         feedback: Feedbacks,
-        recall: Recall,
+        recall: MemoryIndex,
         calibration: Calibration,
         untrusted_memories: UntrustedMemories,
         may_write: Callable[[], bool],
@@ -214,10 +216,10 @@ class DreamServices:
     async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
         return await self._feedback.list_new_messages(persona_id)
 
-    async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
+    async def store_remarks(self, persona_id: str, remarks: Sequence[CorrectionRemark]) -> list[CorrectionRemark]:
         return await self._feedback.collect_remarks(persona_id, remarks)
 
-    async def list_disliked(self, persona_id: str) -> list[Disliked]:
+    async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
         return await self._feedback.list_disliked(persona_id)
 
     async def newest_feedback_time(self, persona_id: str) -> datetime | None:
@@ -230,7 +232,7 @@ class DreamServices:
         await self._feedback.mark_concluded(persona_id, messages)
 
 
-def _replace_text(after: Records, text: str) -> Records:
+def _replace_text(after: ChangedRecords, text: str) -> ChangedRecords:
     """Replace the text of the first new memory or of the new facts, and mark them as written by the user."""
     if after.memories:
         first, *other_memories = after.memories

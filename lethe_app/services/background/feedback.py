@@ -10,17 +10,17 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from lethe_app.brain.dreams.corrections import Strength
-from lethe_app.brain.dreams.dislikes import Disliked, parse_explanation
-from lethe_app.brain.dreams.preferences import Remark, find_remarks
+from lethe_app.brain.dreams.corrections import CorrectionStrength
+from lethe_app.brain.dreams.dislikes import DislikedReply, parse_explanation
+from lethe_app.brain.dreams.preferences import CorrectionRemark, find_remarks
 from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.domain.agent_runs import Feedback, ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
-from lethe_app.storage.chats.feedback import FeedbackRows
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.feedback import FeedbackStore
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "remarks"
@@ -39,7 +39,7 @@ class FeedbackProgress(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     until: AwareDatetime | None = None
-    remarks: list[Remark] = []
+    remarks: list[CorrectionRemark] = []
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class _Line:
 class Feedbacks:
     """Feedback of all personas. `changed` emits the persona id."""
 
-    def __init__(self, rows: FeedbackRows, chats: Chats, state: AppState) -> None:
+    def __init__(self, rows: FeedbackStore, chats: SessionStore, state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
         self._rows = rows
         self._chats = chats
@@ -143,14 +143,14 @@ class Feedbacks:
         rating_times = [one.at for one in await self._rows.feedback_of(persona_id, 1)]
         return max([*rating_times, *(one.at for one in (await self._load_progress(persona_id)).remarks)], default=None)
 
-    async def list_disliked(self, persona_id: str) -> list[Disliked]:
+    async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
         """Return replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
-        disliked_replies: list[Disliked] = []
+        disliked_replies: list[DislikedReply] = []
         for feedback in reversed(await self._rows.feedback_of(persona_id, MOST_LISTED, settled=False)):
             if _is_unexplained(feedback) and (entry := await self._load_entry(feedback)).session is not None:
                 question = await self._question_of(entry.session, feedback.message_id)
                 position = (feedback.message_id, feedback.position, entry.session, feedback.at)
-                disliked_replies.append(Disliked(*position, question, entry.text))
+                disliked_replies.append(DislikedReply(*position, question, entry.text))
         return disliked_replies
 
     async def _question_of(self, session: UUID, reply: UUID) -> str:
@@ -172,7 +172,7 @@ class Feedbacks:
             utterances_by_session.setdefault(line.session, []).append(line.utterance)
         return list(utterances_by_session.values())
 
-    async def collect_remarks(self, persona_id: str, model_remarks: Sequence[Remark] = ()) -> list[Remark]:
+    async def collect_remarks(self, persona_id: str, model_remarks: Sequence[CorrectionRemark] = ()) -> list[CorrectionRemark]:
         """Return all remarks from which nothing was concluded, including those that rules find in new messages and those of
         a model in `model_remarks`.
 
@@ -181,7 +181,7 @@ class Feedbacks:
         async with self._lock:
             progress = await self._load_progress(persona_id)
             lines = await self._new_lines(persona_id, progress.until)
-            rule_remarks: list[Remark] = []
+            rule_remarks: list[CorrectionRemark] = []
             for line in lines:
                 rule_remarks += await self._extract_remarks(persona_id, line)
             remarks = [*progress.remarks, *merge_remarks(rule_remarks, model_remarks)][-MOST_REMARKS:]
@@ -211,7 +211,7 @@ class Feedbacks:
             await self._rows.mark_concluded(settled)
         self.changed.tell(persona_id)
 
-    async def _extract_remarks(self, persona_id: str, line: _Line) -> list[Remark]:
+    async def _extract_remarks(self, persona_id: str, line: _Line) -> list[CorrectionRemark]:
         remarks = find_remarks(line.utterance.text, line.utterance.id, line.session, line.utterance.time)
         if not remarks or line.reply is None:
             return remarks
@@ -256,7 +256,9 @@ class Feedbacks:
         await self._state.set(SCOPE, persona_id, progress.model_dump(mode="json"))
 
 
-def merge_remarks(rule_remarks: Sequence[Remark], model_remarks: Sequence[Remark]) -> list[Remark]:
+def merge_remarks(
+    rule_remarks: Sequence[CorrectionRemark], model_remarks: Sequence[CorrectionRemark]
+) -> list[CorrectionRemark]:
     """Merge remarks of rules and of a model: where both found one, take the strength of the rules and the model's wording."""
     wishes = {one.message: one.wish for one in model_remarks}
     rule_messages = {one.message for one in rule_remarks}
@@ -268,5 +270,5 @@ def _is_unexplained(feedback: Feedback) -> bool:
     return feedback.verdict is ReplyRating.BAD and not feedback.words
 
 
-def _strengthen(remark: Remark) -> Remark:
-    return remark.model_copy(update={"strength": Strength(max(remark.strength - 1, Strength.STRONG))})
+def _strengthen(remark: CorrectionRemark) -> CorrectionRemark:
+    return remark.model_copy(update={"strength": CorrectionStrength(max(remark.strength - 1, CorrectionStrength.STRONG))})

@@ -10,24 +10,24 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from lethe_app.agents.task import Result
+from lethe_app.agents.task import TaskResult
 from lethe_app.brain.dates.arithmetic import elapsed
-from lethe_app.brain.llm_schemas.archive import MoodChange
+from lethe_app.brain.llm_schemas.archive import MoodChangeAnswer
 from lethe_app.brain.mood.model import STEPS, Moodlet
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import MoodReading
 from lethe_app.errors import EngineUnreachable, FileError, ModelError, ModelMissing, StorageError
 from lethe_app.prompt.task_prompts import TaskKind
-from lethe_app.services.background.activity_log import MOODS, ActivityLog, Doing
+from lethe_app.services.background.activity_log import MOODS, ActivityEntry, ActivityLog
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
-from lethe_app.services.mood import Moods
+from lethe_app.services.mood import MoodService
 from lethe_app.services.participants import Participants, ParticipantService
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.sessions.archive_queue import Archived, Archiving
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 
 SCOPE, QUEUE_KEY = "mood readings", ""
@@ -44,14 +44,14 @@ class MoodReader:
 
     def __init__(
         self,
-        moods: Moods,
-        chats: Chats,
+        moods: MoodService,
+        chats: SessionStore,
         participant_service: ParticipantService,
         structured_output: StructuredOutput,
         qualification: Qualification,
         priority: BackgroundPriority,
         app_state: AppState,
-        archiving: Archiving,
+        archiving: ArchiveQueue,
         activity_log: ActivityLog,
     ) -> None:
         self._moods = moods
@@ -66,7 +66,7 @@ class MoodReader:
         self._current_session: UUID | None = None
         self._archived_sessions: list[UUID] = []
         self._unsubscribe = archiving.changed.add(self._on_archive_progress)
-        self._background = Background(self.read_queue, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.read_queue, LOOK_AGAIN)
 
     def start(self, delay: float = 0.0) -> None:
         """Process the stored queue after `delay` seconds, then every session that is archived."""
@@ -77,7 +77,7 @@ class MoodReader:
         self._unsubscribe()
         await self._background.close()
 
-    def _on_archive_progress(self, progress: Archived) -> None:
+    def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         """Handle the progress of an archive job. A session is complete when the progress names another session or none."""
         previous, self._current_session = self._current_session, progress.session
         if previous is not None and previous != progress.session:
@@ -117,7 +117,7 @@ class MoodReader:
             owner = (session.persona_id, participants.persona.name)
             await self._activity_log.run_action(MOODS, owner, partial(self._read_mood, session, participants))
 
-    async def _read_mood(self, session: ChatSession, participants: Participants, doing: Doing) -> Result:
+    async def _read_mood(self, session: ChatSession, participants: Participants, doing: ActivityEntry) -> TaskResult:
         doing.report_progress(
             f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
         )
@@ -130,13 +130,13 @@ class MoodReader:
             session.persona_id,
             MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
         )
-        return Result(
+        return TaskResult(
             f"Reviewed the mood of “{session.name}”." if session.name else "Reviewed the mood of the last conversation."
         )
 
     async def _ask_step(self, moodlet: Moodlet, name: str, summary: str) -> float:
         placeholders = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
-        return STEPS[(await self._structured_output.ask(TaskKind.MOOD, MoodChange, **placeholders)).step + 2]
+        return STEPS[(await self._structured_output.ask(TaskKind.MOOD, MoodChangeAnswer, **placeholders)).step + 2]
 
     async def _is_eligible(self, session: ChatSession) -> bool:
         """Return whether the session is archived, recent and summarised, and was not read before."""

@@ -16,7 +16,7 @@ MOST_FAILURES = 3
 
 
 @dataclass(frozen=True)
-class Disabled:
+class DisabledTask:
     """Task that was switched off because it failed."""
 
     task: str
@@ -27,7 +27,7 @@ class Disabled:
     """Reason of the failure, in one sentence."""
 
 
-class Failing:
+class PluginFailures:
     """Failure counter of plug-in tasks. Built-in tasks are never switched off; their pauses grow with each failure instead."""
 
     def __init__(self, state: AppState, preferences: Preferences) -> None:
@@ -54,11 +54,11 @@ class Failing:
             await self._preferences.set(tasks_off=[*disabled_names, registered.name])
         return f"“{registered.task.title}” failed {MOST_FAILURES} times in a row and was switched off. {run.trouble}".strip()
 
-    async def list_disabled(self, registered_tasks: Iterable[RegisteredTask]) -> list[Disabled]:
+    async def list_disabled(self, registered_tasks: Iterable[RegisteredTask]) -> list[DisabledTask]:
         """Return the tasks that are off because they failed, without those the user switched off or on again."""
         reasons, off = await self._state.all(FAILURE_REASONS), self._preferences.current.tasks_off
         return [
-            Disabled(registered.name, registered.task.title, registered.plugin, str(reasons[registered.name]))
+            DisabledTask(registered.name, registered.task.title, registered.plugin, str(reasons[registered.name]))
             for registered in registered_tasks
             if registered.name in off and registered.name in reasons
         ]

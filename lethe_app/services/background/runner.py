@@ -8,24 +8,24 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.agents.budget import Budget, Spent
+from lethe_app.agents.budget import Budget, DailyUsage
 from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.runtime import MAX_RUN_SECONDS, Due, Hindrance, Runtime, execute_run, find_hindrance, has_work
-from lethe_app.agents.task import Need
+from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_run, find_hindrance, has_work
+from lethe_app.agents.task import TaskRequirement
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityLog, Underway
-from lethe_app.services.background.plugin_failures import Disabled, Failing
-from lethe_app.services.background.task_api import Eyes, TaskApi, Tools
+from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityLog, RunningTask
+from lethe_app.services.background.plugin_failures import DisabledTask, PluginFailures
+from lethe_app.services.background.task_api import StoredTaskView, TaskApi, TaskServices
 from lethe_app.services.background.undo import ChangeUndo
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.structured_output import metered
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.scheduling.idle import Idleness
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.storage.agents.task_runs import TaskRuns
 
@@ -35,13 +35,13 @@ GRACE = 2.0
 """Seconds to wait for a task after its cancellation. Its context is then disabled, and the task is no longer waited for."""
 NOTHING_TO_DO, DID_NOT_STOP = "There was nothing to do.", "The task did not stop when it was asked to."
 UNMET_NEED_MESSAGES = {
-    Need.MODEL: "The task needs a model that has passed the self-test.",
-    Need.FACTS: "The task needs a model that is qualified for facts.",
-    Need.WEB: "The task needs internet search, which can be allowed in the settings.",
+    TaskRequirement.MODEL: "The task needs a model that has passed the self-test.",
+    TaskRequirement.FACTS: "The task needs a model that is qualified for facts.",
+    TaskRequirement.WEB: "The task needs internet search, which can be allowed in the settings.",
 }
 
 
-class Away:
+class BackgroundRunner:
     """Runner of background tasks. `changed` is emitted for every visible change; `notices` with a sentence that the user should
     read.
     """
@@ -49,12 +49,12 @@ class Away:
     def __init__(
         self,
         runtime: Runtime,
-        services: Tools,
+        services: TaskServices,
         participant_service: ParticipantService,
         runs: TaskRuns,
         idleness: Idleness,
         timeout: SessionTimeout,
-        plugin_failures: Failing,
+        plugin_failures: PluginFailures,
         change_undo: ChangeUndo,
         activity_log: ActivityLog,
         on_battery: Callable[[], bool],
@@ -62,7 +62,7 @@ class Away:
         """Create the runner; `activity_log` is the log of other background work, which is shown in the same list."""
         self.changed: Listeners[None] = Listeners()
         self.notices: Listeners[str] = Listeners()
-        self.underway: Underway | None = None
+        self.underway: RunningTask | None = None
         """The task that is running; None if there is none."""
         self._runtime, self._services, self._participant_service, self._runs = runtime, services, participant_service, runs
         self._idleness, self._plugin_failures, self._change_undo, self._on_battery = (
@@ -77,7 +77,7 @@ class Away:
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
         self._is_initialized = False
-        self._background = Background(self.run_next_task, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.run_next_task, LOOK_AGAIN)
         self._unsubscribe = [
             idleness.user_active.add(lambda _none: self._on_user_active()),
             services.preferences.changed.add(lambda _settings: self._reset_due_times()),
@@ -103,7 +103,7 @@ class Away:
         return self._runtime.registry
 
     @property
-    def everything_underway(self) -> list[Underway]:
+    def everything_underway(self) -> list[RunningTask]:
         """Return the running task and other running background work."""
         return [*([self.underway] if self.underway is not None else []), *self._activity_log.underway]
 
@@ -114,7 +114,7 @@ class Away:
         registered = self._runtime.registry.get(task)
         return registered.task.title if registered is not None else task
 
-    async def list_disabled(self) -> list[Disabled]:
+    async def list_disabled(self) -> list[DisabledTask]:
         """Return the plug-in tasks that are off because they failed repeatedly."""
         return await self._plugin_failures.list_disabled(self.registry.list_tasks())
 
@@ -124,7 +124,7 @@ class Away:
         self.changed.tell(None)
 
     @property
-    def hindrance(self) -> Hindrance | None:
+    def hindrance(self) -> PauseReason | None:
         """Return why no task is started at present; None if one may be."""
         settings, idle = self._services.preferences.current, self._idleness.idle_time
         return find_hindrance(settings, now(), idle, self._on_battery)
@@ -133,7 +133,7 @@ class Away:
     def budget(self) -> Budget:
         return self._runtime.budget.limit
 
-    async def usage_today(self, persona_id: str) -> Spent:
+    async def usage_today(self, persona_id: str) -> DailyUsage:
         """Return what one persona has used today."""
         return await self._runtime.budget.usage_today(persona_id, now())
 
@@ -192,11 +192,11 @@ class Away:
         registered = self._runtime.registry.get(task)
         if registered is None:
             return
-        due_task = Due((await self._participant_service.of_persona(persona_id)).persona, registered)
+        due_task = DueTask((await self._participant_service.of_persona(persona_id)).persona, registered)
         if await self._has_work(due_task, is_requested=True):
             await self._execute_task(due_task, is_requested=True)
 
-    async def _run_due(self, due_task: Due) -> bool:
+    async def _run_due(self, due_task: DueTask) -> bool:
         """Run the task if it finds something to do; return whether it did."""
         if not await self._has_work(due_task, is_requested=False):
             return False
@@ -204,7 +204,7 @@ class Away:
         self._background.wake()
         return True
 
-    async def _has_work(self, due_task: Due, *, is_requested: bool) -> bool:
+    async def _has_work(self, due_task: DueTask, *, is_requested: bool) -> bool:
         """Return whether the task finds something to do. If not, and the user requested it, that is recorded; an error of
         `observe` is recorded as a failed run.
         """
@@ -218,22 +218,22 @@ class Away:
             await self._record_skipped_run(due_task, RunOutcome.FAILED, trouble=error.message)
         return False
 
-    async def _observe_task(self, due_task: Due) -> bool:
+    async def _observe_task(self, due_task: DueTask) -> bool:
         participants = await self._participant_service.of_persona(due_task.persona.unique_name)
         return await has_work(
             due_task.registered.task,
-            Eyes(self._services, due_task.registered.name, participants, await self._last_run(due_task)),
+            StoredTaskView(self._services, due_task.registered.name, participants, await self._last_run(due_task)),
         )
 
-    async def _last_run(self, due_task: Due) -> TaskRun | None:
+    async def _last_run(self, due_task: DueTask) -> TaskRun | None:
         return await self._runtime.last_run(due_task, now())
 
-    async def _record_skipped_run(self, due_task: Due, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
+    async def _record_skipped_run(self, due_task: DueTask, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
         """Record a run that ended before it began."""
         recorder = await self._runtime.create_recorder(due_task, now(), is_requested=True)
         await self._finish_run(due_task.registered, await recorder.close(outcome, summary, trouble))
 
-    async def _execute_task(self, due_task: Due, *, is_requested: bool) -> None:
+    async def _execute_task(self, due_task: DueTask, *, is_requested: bool) -> None:
         moment = now()
         participants = await self._participant_service.of_persona(due_task.persona.unique_name)
         recorder = await self._runtime.create_recorder(due_task, moment, is_requested=is_requested)
@@ -245,7 +245,7 @@ class Away:
             return  # the user came back while all this was looked up; from here on they are noticed
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._set_underway(
-            Underway(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
+            RunningTask(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
         )
         # A task of its own, so that a run can be cancelled without ending the loop.
         self._task = asyncio.get_running_loop().create_task(self._run_metered(due_task, context, recorder, seconds))
@@ -272,7 +272,7 @@ class Away:
         if task.done() and not task.cancelled():
             task.result()
 
-    async def _run_metered(self, due_task: Due, context: TaskApi, recorder: RunRecorder, seconds: float) -> None:
+    async def _run_metered(self, due_task: DueTask, context: TaskApi, recorder: RunRecorder, seconds: float) -> None:
         with metered(recorder.add_tokens):
             await execute_run(due_task.registered.task, context, recorder, seconds, lambda: self._outcome_if_cancelled)
 
@@ -303,7 +303,7 @@ class Away:
         if self.underway is not None:
             self._set_underway(replace(self.underway, step=step))
 
-    def _set_underway(self, underway: Underway | None) -> None:
+    def _set_underway(self, underway: RunningTask | None) -> None:
         self.underway = underway
         self.changed.tell(None)
 

@@ -16,25 +16,25 @@ from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.proactive.user_return import UserReturnInsert
 from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.recall import Recollection
+from lethe_app.domain.recall import RecalledMemory
 from lethe_app.prompt.task_prompts import TaskPrompt
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.proactive import ProactiveMemory
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.agents.change_log import Changes
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.agents.change_log import ChangeLog
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T", bound=LlmAnswer)
@@ -47,26 +47,26 @@ EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA = "edit", "forget", "rewrite"
 
 
 @dataclass(frozen=True)
-class Tools:
+class TaskServices:
     """Services that task contexts use; the same for every task."""
 
-    brain: Brain
+    brain: MemoryService
     lookup: MemoryLookup
     fact_service: FactService
-    chats: Chats
+    chats: SessionStore
     proactive: ProactiveMemory
     library: Library
     structured_output: StructuredOutput
-    changes: Changes
+    changes: ChangeLog
     app_state: AppState
     preferences: Preferences
     untrusted_memories: UntrustedMemories
 
 
-class Eyes:
+class StoredTaskView:
     """Implementation of `agents.task.Sight`."""
 
-    def __init__(self, services: Tools, task: str, participants: Participants, last_run: TaskRun | None) -> None:
+    def __init__(self, services: TaskServices, task: str, participants: Participants, last_run: TaskRun | None) -> None:
         self._services = services
         self._task = task
         self._participants = participants
@@ -117,14 +117,14 @@ class Eyes:
         return stored if isinstance(stored, dict) else {}
 
 
-class TaskApi(Eyes):
+class TaskApi(StoredTaskView):
     """Implementation of `agents.task.TaskContext`. It is disabled when the run is over, so that a task that continues
     regardless can do nothing more.
     """
 
     def __init__(
         self,
-        services: Tools,
+        services: TaskServices,
         task: str,
         participants: Participants,
         last_run: TaskRun | None,
@@ -162,7 +162,7 @@ class TaskApi(Eyes):
     async def count(self, texts: list[str]) -> list[int]:
         return await self._services.structured_output.count(texts)
 
-    async def search_memories(self, text: str, most: int = 3) -> list[Recollection]:
+    async def search_memories(self, text: str, most: int = 3) -> list[RecalledMemory]:
         recollections = await self._services.lookup.search(self._persona_id, text, most)
         return await self._services.untrusted_memories.fenced(
             recollections, {memory.guid: memory for memory in await self.list_memories()}
@@ -197,13 +197,13 @@ class TaskApi(Eyes):
         self._check_running()
         old = await self._load_changeable(guid)
         change = await self._save_change(FORGET_MEMORY, old, None)
-        await self._recorder.add_result(Made(kind=MadeKind.CHANGE, id=str(change.id), title=title_of(old)))
+        await self._recorder.add_result(ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=title_of(old)))
         await self._services.brain.forget_memory(guid)
 
     async def leave_note(self, info: str, uid: str = "") -> None:
         self._check_running()
         note = UserReturnInsert(id=uuid4(), uid=uid or self._task, info=info)
-        await self._recorder.add_result(Made(kind=MadeKind.NOTE, id=str(note.id), title=info))
+        await self._recorder.add_result(ProducedRecord(kind=ProducedKind.NOTE, id=str(note.id), title=info))
         await self._services.proactive.add_note(self._persona_id, note)
 
     async def edit_persona(self, **fields: object) -> None:
@@ -217,14 +217,14 @@ class TaskApi(Eyes):
             EDIT_PERSONA, json.dumps(old_values, ensure_ascii=False), json.dumps(new_values, ensure_ascii=False)
         )
         await self._services.changes.save_changes(change)
-        await self._recorder.add_result(Made(kind=MadeKind.PERSONA, id=self._persona_id, title=self.persona.name))
+        await self._recorder.add_result(ProducedRecord(kind=ProducedKind.PERSONA, id=self._persona_id, title=self.persona.name))
         await self._services.library.save_persona(new)
 
     async def save_state(self, state: Mapping[str, object]) -> None:
         self._check_running()
         await self._services.app_state.set(STATE_SCOPE + self._task, self._persona_id, dict(state) or None)
 
-    async def record_result(self, made: Made) -> None:
+    async def record_result(self, made: ProducedRecord) -> None:
         self._check_running()
         await self._recorder.add_result(made)
 
@@ -258,9 +258,9 @@ class TaskApi(Eyes):
             raise ChangeRefused("This run has already ended.")
 
 
-def build_memory_result(memory: MemoryUnit) -> Made:
+def build_memory_result(memory: MemoryUnit) -> ProducedRecord:
     """Return the result record of a memory."""
-    return Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=title_of(memory))
+    return ProducedRecord(kind=ProducedKind.MEMORY, id=str(memory.guid), title=title_of(memory))
 
 
 def title_of(memory: MemoryUnit) -> str:

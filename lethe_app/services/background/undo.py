@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from uuid import UUID
 
-from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, StorageError
-from lethe_app.services.background.task_api import EDIT_MEMORY, EDIT_PERSONA, FORGET_MEMORY, Tools
+from lethe_app.services.background.task_api import EDIT_MEMORY, EDIT_PERSONA, FORGET_MEMORY, TaskServices
 from lethe_app.storage.agents.task_runs import TaskRuns
 
-ResultUndo = Callable[[TaskRun, Made], Awaitable[None]]
+ResultUndo = Callable[[TaskRun, ProducedRecord], Awaitable[None]]
 """Function that undoes one result of a kind that was not made through the task context."""
 USAGE_FIELDS = frozenset({"last_trigger", "trigger_count"})
 """Usage fields of a memory, which change whenever it is recalled."""
@@ -23,7 +23,7 @@ USAGE_FIELDS = frozenset({"last_trigger", "trigger_count"})
 class ChangeUndo:
     """Undo of runs. Whatever the user has edited or deleted since then is left as it is."""
 
-    def __init__(self, services: Tools, runs: TaskRuns, result_undoers: dict[MadeKind, ResultUndo]) -> None:
+    def __init__(self, services: TaskServices, runs: TaskRuns, result_undoers: dict[ProducedKind, ResultUndo]) -> None:
         """Create the service; `result_undoers` by kind of result."""
         self._services = services
         self._runs = runs
@@ -40,9 +40,9 @@ class ChangeUndo:
             await self._revert_change(change)
         edited_guids = {_memory_guid(change) for change in context_changes if change.what == EDIT_MEMORY}
         for made in reversed(run.made):
-            if made.kind is MadeKind.MEMORY and made.id not in edited_guids:
+            if made.kind is ProducedKind.MEMORY and made.id not in edited_guids:
                 await self._forget_memory(run.persona_id, UUID(made.id))
-            elif made.kind is MadeKind.NOTE:
+            elif made.kind is ProducedKind.NOTE:
                 await self._services.proactive.drop_note(run.persona_id, UUID(made.id))
             elif made.kind in self._result_undoers and made.id not in {str(change.id) for change in context_changes}:
                 await self._result_undoers[made.kind](run, made)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
+from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.memory.lore import entry_recollection
 from lethe_app.services.prompting.turn_context import TurnContext
@@ -31,7 +31,7 @@ def expected_memory(turn: TurnContext) -> TurnMemory:
     return TurnMemory(recalled=[one for one in recalled if one.position_index == SYSTEM and one.way in LASTING])
 
 
-def _constants(turn: TurnContext) -> list[Recollection]:
+def _constants(turn: TurnContext) -> list[RecalledMemory]:
     moment = now()
     return [
         entry_recollection(world, entry, RecallWay.CONSTANT, [])

@@ -14,16 +14,16 @@ from lethe_app.errors import ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done
 from lethe_app.services.chat.receipts import ReceiptService
-from lethe_app.services.chat.reply_stream import Reply
-from lethe_app.services.events import Began, Finished, Prompted, TurnEvent
-from lethe_app.services.prompting.assembler import Prompting
+from lethe_app.services.chat.reply_stream import ReplyParser
+from lethe_app.services.events import PromptBuilt, ReplyBegan, ReplyFinished, TurnEvent
+from lethe_app.services.prompting.assembler import PromptAssembler
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import stored_prefix
 from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
 from lethe_app.services.scheduling.offload import run_to_completion
 from lethe_app.services.sessions.reply_writer import ReplyWriter
-from lethe_app.services.tools.registry import Tooling
+from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn import ToolTurn
 
 WORTH_KEEPING = 256
@@ -40,9 +40,9 @@ class ReplyGenerator:
         self,
         loader: TurnLoader,
         prefixes: StablePrefixes,
-        prompting: Prompting,
+        prompting: PromptAssembler,
         client: ModelClient,
-        tooling: Tooling,
+        tooling: ToolRegistry,
         receipts: ReceiptService,
         cache_state: CacheState,
     ) -> None:
@@ -103,10 +103,10 @@ class ReplyGenerator:
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
             prompt = await self._prompting.build(turn, model, background, tools.reply_start, tool_prompt)
-            yield Prompted(prompt.receipt)
+            yield PromptBuilt(prompt.receipt)
             if background is recalled and not tools.rounds:
-                yield Began(writing.message)
-            reply = Reply(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
+                yield ReplyBegan(writing.message)
+            reply = ReplyParser(prompt, turn.participants.speaker.name, lead, tools.create_call_parser())
             async with aclosing(self._attempt(turn, model, prompt, reply, writing, tools)) as events:
                 async for event in events:
                     yield event
@@ -114,7 +114,7 @@ class ReplyGenerator:
                 return
 
     async def _attempt(
-        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: Reply, writing: ReplyWriter, tools: ToolTurn
+        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: ReplyParser, writing: ReplyWriter, tools: ToolTurn
     ) -> AsyncGenerator[TurnEvent]:
         usage = Usage(reason=StopReason.STOPPED)
         reports = self._client.generate(
@@ -152,14 +152,14 @@ class ReplyGenerator:
             return
         if reply.is_empty:
             raise ModelError(f"{model.file.name} returned an empty reply.", "Regenerate the reply, or write another message.")
-        yield Finished(writing.message, usage)
+        yield ReplyFinished(writing.message, usage)
 
     async def _commit(
         self,
         turn: TurnContext,
         model: LoadedModel,
         prompt: Prompt,
-        reply: Reply,
+        reply: ReplyParser,
         writing: ReplyWriter,
         usage: Usage | None,
         *,

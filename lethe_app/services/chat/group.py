@@ -20,7 +20,7 @@ from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.forced_call import AnswerModel
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 LOOKED_AT, LONGEST_LINE = 6, 300
 """Number of newest messages by which the model chooses the next speaker, and the most characters of each."""
@@ -35,7 +35,7 @@ class GroupService:
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         library: Library,
         casting: ParticipantService,
         preferences: Preferences,

@@ -9,15 +9,20 @@ from lethe_app.errors import LetheError
 from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.sessions.service import Sessions
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.service import SessionService
+from lethe_app.storage.chats.sessions import SessionStore
 
 
 class MessageEditing:
     """Edit and delete stored messages."""
 
     def __init__(
-        self, chats: Chats, sessions: Sessions, prefixes: StablePrefixes, cache_state: CacheState, receipts: ReceiptService
+        self,
+        chats: SessionStore,
+        sessions: SessionService,
+        prefixes: StablePrefixes,
+        cache_state: CacheState,
+        receipts: ReceiptService,
     ) -> None:
         self._chats = chats
         self._sessions = sessions

@@ -9,14 +9,14 @@ from uuid import UUID
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
 from lethe_app.services.chat.expected_prefix import expected_memory
-from lethe_app.services.events import ModelState, Ready
-from lethe_app.services.models.service import Models
+from lethe_app.services.events import ModelReady, ModelState
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import Prompting
+from lethe_app.services.prompting.assembler import PromptAssembler
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.turn_context import TurnLoader
-from lethe_app.services.sessions.service import Sessions
-from lethe_app.services.tools.registry import Tooling
+from lethe_app.services.sessions.service import SessionService
+from lethe_app.services.tools.registry import ToolRegistry
 
 PAUSE = 0.15
 """Seconds before prefill begins, so that browsing through sessions does not start it."""
@@ -28,17 +28,17 @@ wears the disk.
 """
 
 
-class ReadingAhead:
+class PrefillService:
     """Prefill the prompt of the session the user looks at. All work is cancelled as soon as a reply needs the model."""
 
     def __init__(
         self,
         loader: TurnLoader,
-        sessions: Sessions,
-        models: Models,
+        sessions: SessionService,
+        models: ModelService,
         client: ModelClient,
-        prompting: Prompting,
-        tooling: Tooling,
+        prompting: PromptAssembler,
+        tooling: ToolRegistry,
         cache_state: CacheState,
         preferences: Preferences,
     ) -> None:
@@ -80,7 +80,7 @@ class ReadingAhead:
         return [task for task in (self._task, self._lull) if task is not None]
 
     def _model_changed(self, state: ModelState) -> None:
-        if isinstance(state, Ready) and self._attended is not None:
+        if isinstance(state, ModelReady) and self._attended is not None:
             self.attend(self._attended)
 
     async def _read(self, session_id: UUID) -> None:
@@ -88,7 +88,7 @@ class ReadingAhead:
         await asyncio.sleep(PAUSE)
         with suppress(LetheError):
             state = self._models.state
-            if isinstance(state, Ready):
+            if isinstance(state, ModelReady):
                 session = await self._sessions.open(session_id)
                 await self._sessions.ended(session.persona_id)  # the summary of the one before is part of the prompt
                 turn = await self._loader.load(session_id, state.model)

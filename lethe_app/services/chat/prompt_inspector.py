@@ -14,20 +14,20 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Cost, Note, PromptSpan, PromptTurn, Receipt
+from lethe_app.domain.prompt import PrefillCost, PromptNote, PromptSpan, PromptTurn, Receipt
 from lethe_app.errors import FileError, StorageError, TemplateUnusable
-from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.macros import MacroContext, expand, unknown_macros
-from lethe_app.prompt.sections import Extras, compile_system
+from lethe_app.prompt.sections import StableAdditions, compile_system
 from lethe_app.services.library import Library
 from lethe_app.services.participants import NOBODY, Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import AMPLE, Prompting, ToolPrompt
+from lethe_app.services.prompting.assembler import AMPLE, PromptAssembler, ToolPrompt
 from lethe_app.services.prompting.turn_context import suited_system
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.receipts import Receipts
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 LOOK_BACK = 24
 """Messages above a reply among which the reply before it is looked for."""
@@ -51,11 +51,11 @@ TEXTS = (
 
 
 @dataclass(frozen=True)
-class Inspection:
+class PromptInspection:
     """Prompt of one reply, and what reading it cost."""
 
     receipt: Receipt
-    cost: Cost | None
+    cost: PrefillCost | None
     """None if the reply was stopped before the model reported its usage."""
     spans: tuple[PromptSpan, ...]
     """Text of the prompt; empty if it is no longer stored."""
@@ -100,8 +100,8 @@ class PromptSample:
     persona: Persona
     user: Persona
     turns: tuple[PromptTurn, ...]
-    extras: Extras
-    notes: tuple[Note, ...]
+    extras: StableAdditions
+    notes: tuple[PromptNote, ...]
 
 
 SAMPLE = PromptSample(
@@ -118,26 +118,26 @@ SAMPLE = PromptSample(
         PromptTurn("assistant", "Since four. Come in.", "Ada"),
         PromptTurn("user", "You saw it first, then.", "Ben"),
     ),
-    Extras(
+    StableAdditions(
         world=("Velm is an island of forty houses.",),
         summaries=("Ben brought the oil, and they spoke of his brother.",),
         facts=("Ben is afraid of heights.",),
     ),
-    (Note("Ben once rowed out here in a fog."),),
+    (PromptNote("Ben once rowed out here in a fog."),),
 )
 
 
-class Inspecting:
+class PromptInspector:
     """Read stored prompts and build previews. Nothing is changed."""
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         receipts: Receipts,
         library: Library,
         preferences: Preferences,
-        counting: Counting,
-        prompting: Prompting,
+        counting: TokenCountService,
+        prompting: PromptAssembler,
         loaded: Callable[[], LoadedModel | None],
         tools: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]],
     ) -> None:
@@ -149,7 +149,7 @@ class Inspecting:
         self._counting = counting
         self._prompting, self._loaded, self._tools = prompting, loaded, tools
 
-    async def prompt_of(self, message_id: UUID) -> Inspection | None:
+    async def prompt_of(self, message_id: UUID) -> PromptInspection | None:
         """Return the prompt of the displayed alternative; None if no receipt is stored, as for greetings and the user's
         messages.
         """
@@ -161,7 +161,7 @@ class Inspecting:
         if entry is None:
             return None
         spans = await self._receipts.spans(message.id, message.shown)
-        return Inspection(entry.receipt, entry.cost, spans, await self._before(message))
+        return PromptInspection(entry.receipt, entry.cost, spans, await self._before(message))
 
     async def preview(self, draft: Persona) -> Preview:
         """Return the prompt of a new session with a draft, the tokens of each field, and its unknown macros.
@@ -191,7 +191,7 @@ class Inspecting:
 
     async def _plain(self, cast: Participants, scene: MacroContext, fields: Mapping[str, EditedField]) -> Preview:
         chosen = self._preferences.current.system_preset or suited_system(small=False)
-        compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, Extras())
+        compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, StableAdditions())
         spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
         (tokens,) = await self._counting.count(["".join(span.text for span in spans)])
         return Preview(spans, tokens, fields)
@@ -199,7 +199,7 @@ class Inspecting:
     async def render(self, preset: InstructPreset | SystemPreset, sample: PromptSample = SAMPLE) -> Preview:
         """Return a complete prompt in an instruct format, or the sections of a system preset as plain text."""
         system = await self._library.system_preset(suited_system(small=False)) if isinstance(preset, InstructPreset) else preset
-        request = Request(
+        request = PromptRequest(
             renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
             template_source=preset.name,
             persona=sample.persona,

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
-from lethe_app.services.events import NoteAdded, Recalled, Searching, Withdrawn
+from lethe_app.services.events import MemoriesRecalled, NoteAdded, NotesDeleted, WebSearchStarted
 from lethe_app.services.memory.recall import RecallService, known_still
 from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.web.chat_lookup import parse_note
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
-LookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[Searching | NoteAdded]]
+LookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[WebSearchStarted | NoteAdded]]
 """Function that searches the web if the message asks for it, and yields what happens."""
 
 
@@ -25,27 +25,29 @@ class RecallStep:
     An edited message counts as new: it is recalled again, and the search results for its old text are removed.
     """
 
-    def __init__(self, chats: Chats, recall: RecallService, look_up: LookUp) -> None:
+    def __init__(self, chats: SessionStore, recall: RecallService, look_up: LookUp) -> None:
         self._chats = chats
         self._recall = recall
         self._look_up = look_up
 
-    async def run(self, turn: TurnContext, model: LoadedModel) -> AsyncGenerator[Searching | NoteAdded | Withdrawn | Recalled]:
+    async def run(
+        self, turn: TurnContext, model: LoadedModel
+    ) -> AsyncGenerator[WebSearchStarted | NoteAdded | NotesDeleted | MemoriesRecalled]:
         """Recall for the reply to a turn that has its prefix."""
         question, rows = turn.question, turn.rows
         if question is None:
             return
         if rows.known is not None:
-            yield Recalled(question.id, known_still(rows.known, rows.gone))
+            yield MemoriesRecalled(question.id, known_still(rows.known, rows.gone))
             return
         if rows.is_reworded and (stale := _looked_up_above(turn, question)):
             await self._chats.delete_message(*stale)
             turn = turn.without_lines(stale)
-            yield Withdrawn(stale)
+            yield NotesDeleted(stale)
         remembered = await self._recall.recall(turn, model)
         if remembered.note is not None:
             yield NoteAdded(remembered.note, question.id)
-        yield Recalled(question.id, remembered.memory)
+        yield MemoriesRecalled(question.id, remembered.memory)
         if turn.before is not None and not rows.is_reworded:
             return  # another wording of a reply: what was looked up is in the history already
         async with aclosing(self._look_up(turn.session, turn.participants, question)) as looking:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from lethe_app.domain.model import LoadedModel, Usage
-from lethe_app.domain.prompt import CacheMiss, Cost, Prompt, PromptSpan, ReceiptEntry
+from lethe_app.domain.prompt import CacheMiss, PrefillCost, Prompt, PromptSpan, ReceiptEntry
 from lethe_app.errors import LetheError
 from lethe_app.prompt.cache_cost import compute_cost, find_new_spans
 from lethe_app.services.prompting.turn_context import TurnContext
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.replies import ReplyReceipt
 
@@ -24,7 +24,7 @@ REMEMBERED = 6
 
 
 @dataclass(frozen=True)
-class Read:
+class EvaluatedTurn:
     """Prompt and reply that the model last processed in a session."""
 
     model: LoadedModel
@@ -35,10 +35,10 @@ class Read:
 class ReceiptService:
     """Make receipts of replies: the composition of the prompt, and its cost compared with the prompt before it."""
 
-    def __init__(self, receipts: Receipts, counting: Counting) -> None:
+    def __init__(self, receipts: Receipts, counting: TokenCountService) -> None:
         self._receipts = receipts
         self._counting = counting
-        self._read: OrderedDict[UUID, Read] = OrderedDict()
+        self._read: OrderedDict[UUID, EvaluatedTurn] = OrderedDict()
         """By session, the most recently used last."""
 
     async def receipt_of(
@@ -57,7 +57,7 @@ class ReceiptService:
             return None
         # Remembered even if the cost is unknown, because the next prompt is compared with this one.
         finally:
-            self._read[session_id] = Read(model, prompt.spans, text)
+            self._read[session_id] = EvaluatedTurn(model, prompt.spans, text)
             self._read.move_to_end(session_id)
             while len(self._read) > REMEMBERED:
                 self._read.popitem(last=False)
@@ -68,10 +68,10 @@ class ReceiptService:
         """Delete the stored prompts of a persona, because the user changed messages they contain."""
         await self._receipts.delete_prompts(persona_id)
 
-    async def _cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> Cost:
+    async def _cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> PrefillCost:
         before = self._read.get(session_id)
         if before is None or before.model is not model:
-            return Cost(usage.evaluated_tokens, usage.reused_tokens, usage.drift, compared=False)
+            return PrefillCost(usage.evaluated_tokens, usage.reused_tokens, usage.drift, compared=False)
         fresh = find_new_spans(before.spans, before.said, prompt.spans)
         tokens = sum(await self._counting.count([span.text for span in fresh]))
         cost = compute_cost(

@@ -9,15 +9,15 @@ from uuid import UUID
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced
+from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recallers import STATES
-from lethe_app.services.memory.service import Brain
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 TakeBack = Callable[[], Awaitable[None]]
 WORDING = ("fact", "made_by", "last_seen")
@@ -30,11 +30,11 @@ class ReplyActions:
     def __init__(
         self,
         facts: FactStore,
-        memories: Memories,
+        memories: MemoryStore,
         state: SessionState,
-        brain: Brain,
+        brain: MemoryService,
         knowing: FactService,
-        sessions: Sessions,
+        sessions: SessionService,
         objecting: ObjectionService,
     ) -> None:
         self._facts = facts
@@ -45,7 +45,7 @@ class ReplyActions:
         self._sessions = sessions
         self._objecting = objecting
 
-    async def pin(self, one: Surfaced, *, pinned: bool) -> None:
+    async def pin(self, one: ReplyMemory, *, pinned: bool) -> None:
         """Set whether the memory is in every prompt of its persona. Raise LetheError for a World Info entry."""
         match one.kind:
             case SourceKind.FACT:
@@ -57,7 +57,7 @@ class ReplyActions:
             case SourceKind.WORLD:
                 raise LetheError("World entries can only be pinned in their world.")
 
-    async def write(self, one: Surfaced, text: str) -> TakeBack:
+    async def write(self, one: ReplyMemory, text: str) -> TakeBack:
         """Replace the text of a fact or memory by the user's; return a function that restores its text and author."""
         if one.kind is SourceKind.FACT:
             fact = await self._facts.get(one.subject)
@@ -78,7 +78,7 @@ class ReplyActions:
         present = await self._memories.get(before.guid)
         await self._brain.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
 
-    async def forget_memory(self, one: Surfaced, persona_id: str) -> None:
+    async def forget_memory(self, one: ReplyMemory, persona_id: str) -> None:
         """Move the memory to the trash, so that it is no longer recalled; `restore` undoes that. Raise LetheError for a
         World Info entry.
         """
@@ -93,7 +93,7 @@ class ReplyActions:
                 raise LetheError("World entries can only be deleted in their world.")
         await self._objecting.remove_objections_to(persona_id, one.recollection.memory)
 
-    async def restore(self, one: Surfaced) -> None:
+    async def restore(self, one: ReplyMemory) -> None:
         """Restore a forgotten memory from the trash."""
         match one.kind:
             case SourceKind.FACT:

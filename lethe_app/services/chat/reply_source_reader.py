@@ -10,15 +10,22 @@ from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import RecallLead, RecallWay, Recollection
+from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay
 from lethe_app.errors import StorageError
 from lethe_app.prompt.untrusted_text import strip_quotes
-from lethe_app.services.chat.reply_sources import AlwaysThere, ReplySources, SourceKind, Surfaced, Trace, Whence
+from lethe_app.services.chat.reply_sources import (
+    RecallTrace,
+    ReplyMemory,
+    ReplySources,
+    SourceKind,
+    StablePromptContent,
+    StatementOrigin,
+)
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
 LOOK_BACK = 8
@@ -30,9 +37,9 @@ class ReplySourceReader:
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         facts: FactStore,
-        memories: Memories,
+        memories: MemoryStore,
         turns: TurnMemories,
         lookup: MemoryLookup,
         prefixes: StablePrefixes,
@@ -74,11 +81,11 @@ class ReplySourceReader:
             word_for_word=tuple([one.name async for one in self._in_view(session)]),
         )
 
-    async def _always(self, session: ChatSession) -> AlwaysThere:
+    async def _always(self, session: ChatSession) -> StablePromptContent:
         """Return the core facts and summaries that are in the next prompt of a session."""
         prefix = await self._prefixes.kept(session.guid)
         if prefix is None:
-            return AlwaysThere()
+            return StablePromptContent()
         titles: list[str] = []
         for one in prefix.summaries:
             with suppress(StorageError):  # deleted since
@@ -86,7 +93,7 @@ class ReplySourceReader:
                 continue
             titles.append("")
         summaries = zip(titles, (one.text for one in prefix.summaries), strict=True)
-        return AlwaysThere(tuple(one.text for one in prefix.facts), tuple(summaries))
+        return StablePromptContent(tuple(one.text for one in prefix.facts), tuple(summaries))
 
     async def _in_view(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
         """Yield the earlier sessions that are in the prompt in full, newest first."""
@@ -101,26 +108,28 @@ class ReplySourceReader:
         above = await self._chats.tail(message.session_id, LOOK_BACK, message.id)
         return next((one for one in reversed(above) if one.role is Role.USER and not one.hidden), None)
 
-    async def _surfaced(self, one: Recollection) -> Surfaced:
-        traces = tuple([Trace(lead, await self._whence(lead, one)) for lead in one.leads])
+    async def _surfaced(self, one: RecalledMemory) -> ReplyMemory:
+        traces = tuple([RecallTrace(lead, await self._whence(lead, one)) for lead in one.leads])
         first = traces[0].whence if traces else None
         if one.world:
-            return Surfaced(one, SourceKind.WORLD, one.memory, one.text, traces)
+            return ReplyMemory(one, SourceKind.WORLD, one.memory, one.text, traces)
         fact = await self._fact(one)
         if fact is not None:
-            return Surfaced(one, SourceKind.FACT, fact.guid, fact.fact, traces, await self._said_in(fact), pinned=fact.pinned)
+            return ReplyMemory(
+                one, SourceKind.FACT, fact.guid, fact.fact, traces, await self._said_in(fact), pinned=fact.pinned
+            )
         if one.category is MemoryType.CHAT_SESSION:
             session = await self._session(one.memory)
             if session is None:
-                return Surfaced(one, SourceKind.CONVERSATION, one.memory, one.text, traces, is_kept=False)
-            whence = first or Whence(session.guid, session.name, session.added)
-            return Surfaced(one, SourceKind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
+                return ReplyMemory(one, SourceKind.CONVERSATION, one.memory, one.text, traces, is_kept=False)
+            whence = first or StatementOrigin(session.guid, session.name, session.added)
+            return ReplyMemory(one, SourceKind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
         memory = await self._memory(one.memory)
         if memory is None:
-            return Surfaced(one, SourceKind.MEMORY, one.memory, strip_quotes(one.text), traces, is_kept=False)
-        return Surfaced(one, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
+            return ReplyMemory(one, SourceKind.MEMORY, one.memory, strip_quotes(one.text), traces, is_kept=False)
+        return ReplyMemory(one, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
 
-    async def _fact(self, one: Recollection) -> ExtractedFact | None:
+    async def _fact(self, one: RecalledMemory) -> ExtractedFact | None:
         """Return the fact that was recalled or led to the recall; None if there is none."""
         if one.way is not RecallWay.FACT or not one.leads or one.leads[0].kind != PassageKind.FACT:
             return None
@@ -128,7 +137,7 @@ class ReplySourceReader:
             return await self._facts.get(one.leads[0].origin)
         return None
 
-    async def _whence(self, lead: RecallLead, one: Recollection) -> Whence | None:
+    async def _whence(self, lead: RecallLead, one: RecalledMemory) -> StatementOrigin | None:
         with suppress(StorageError):
             if lead.kind == PassageKind.FACT:
                 return await self._said_in(await self._facts.get(lead.origin))
@@ -136,7 +145,7 @@ class ReplySourceReader:
                 return await self._message(lead.origin)
         return await self._conversation(one.memory) if one.category is MemoryType.CHAT_SESSION else None
 
-    async def _said_in(self, fact: ExtractedFact) -> Whence | None:
+    async def _said_in(self, fact: ExtractedFact) -> StatementOrigin | None:
         """Return the newest message that states the fact, or else the session it was extracted from."""
         for message in reversed(fact.source_messages):
             with suppress(StorageError):
@@ -147,14 +156,14 @@ class ReplySourceReader:
                 return found
         return None
 
-    async def _message(self, guid: UUID) -> Whence:
+    async def _message(self, guid: UUID) -> StatementOrigin:
         message = await self._chats.message(guid)
         session = await self._chats.session(message.session_id)
-        return Whence(session.guid, session.name, message.time, message.id)
+        return StatementOrigin(session.guid, session.name, message.time, message.id)
 
-    async def _conversation(self, guid: UUID) -> Whence | None:
+    async def _conversation(self, guid: UUID) -> StatementOrigin | None:
         session = await self._session(guid)
-        return Whence(session.guid, session.name, session.added) if session is not None else None
+        return StatementOrigin(session.guid, session.name, session.added) if session is not None else None
 
     async def _session(self, guid: UUID) -> ChatSession | None:
         with suppress(StorageError):

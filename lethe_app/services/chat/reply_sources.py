@@ -9,7 +9,7 @@ from uuid import UUID
 
 from lethe_app.brain.recall.objections import OBJECTIONABLE_WAYS
 from lethe_app.domain.chat import Message
-from lethe_app.domain.recall import BlockReason, NotRecalled, RecallLead, Recollection
+from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory, RecallLead
 
 
 class SourceKind(StrEnum):
@@ -22,7 +22,7 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Whence:
+class StatementOrigin:
     """Session and message in which a statement was made."""
 
     session: UUID
@@ -33,25 +33,25 @@ class Whence:
 
 
 @dataclass(frozen=True)
-class Trace:
+class RecallTrace:
     """Text that led to a recall, and its origin."""
 
     lead: RecallLead
-    whence: Whence | None
+    whence: StatementOrigin | None
 
 
 @dataclass(frozen=True)
-class Surfaced:
+class ReplyMemory:
     """Recalled memory behind a reply: as it was recalled, and as it is stored now."""
 
-    recollection: Recollection
+    recollection: RecalledMemory
     kind: SourceKind
     subject: UUID
     """The fact, memory or session that actions change; for a session recalled because of a fact, that fact."""
     text: str
     """Text as it is stored now, which may differ from the text in the prompt."""
-    traces: tuple[Trace, ...] = ()
-    whence: Whence | None = None
+    traces: tuple[RecallTrace, ...] = ()
+    whence: StatementOrigin | None = None
     pinned: bool = False
     is_kept: bool = True
     """True if the record still exists; a memory may be consumed once it was brought up."""
@@ -79,7 +79,7 @@ class Surfaced:
 
 
 @dataclass(frozen=True)
-class AlwaysThere:
+class StablePromptContent:
     """Core facts and summaries that are in the prompts of a session regardless of recall."""
 
     facts: tuple[str, ...] = ()
@@ -99,18 +99,18 @@ class ReplySources:
     """Message of the user; None for a greeting, which answers no message."""
     is_known: bool = False
     """True if a recall was stored for the message."""
-    surfaced: tuple[Surfaced, ...] = ()
-    kept_back: tuple[NotRecalled, ...] = ()
+    surfaced: tuple[ReplyMemory, ...] = ()
+    kept_back: tuple[BlockedMemory, ...] = ()
     scratch: str = ""
     remark: str = ""
     """Remark in the prompt about a time that the user asked for."""
-    always: AlwaysThere = AlwaysThere()
+    always: StablePromptContent = StablePromptContent()
     forgotten: int = 0
     """Number of memories that were recalled and have been forgotten since."""
     word_for_word: tuple[str, ...] = ()
     """Titles of the earlier sessions that are in the prompt in full; nothing from them needs to be recalled."""
 
     @property
-    def unwanted(self) -> tuple[NotRecalled, ...]:
+    def unwanted(self) -> tuple[BlockedMemory, ...]:
         """Memories that the user objected to in this turn."""
         return tuple(one for one in self.kept_back if one.why is BlockReason.UNWANTED)

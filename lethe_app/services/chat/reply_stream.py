@@ -9,14 +9,14 @@ from lethe_app.domain.prompt import Prompt
 from lethe_app.llm.protocol import Chunk, Done, PrefillProgress
 from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
-from lethe_app.prompt.format.tool_calls import CallEars
-from lethe_app.services.events import Evaluating, ReplyText, ThinkingText
+from lethe_app.prompt.format.tool_calls import ToolCallDetector
+from lethe_app.services.events import PrefillStep, ReplyText, ThinkingText
 
 
-class Reply:
+class ReplyParser:
     """Parse the pieces of one generation in order; it continues `before`, which is empty for a new reply."""
 
-    def __init__(self, prompt: Prompt, speaker: str, before: Alternative, ears: CallEars | None = None) -> None:
+    def __init__(self, prompt: Prompt, speaker: str, before: Alternative, ears: ToolCallDetector | None = None) -> None:
         self._splitter = ThinkingSplitter(
             starts_in_thought=prompt.starts_in_thought, start=prompt.thinking_start, end=prompt.thinking_end
         )
@@ -39,10 +39,10 @@ class Reply:
         """True if the model wrote nothing but a copy of the memory block."""
         return bool(self._echo.dropped) and self._said.strip() == self._before.content.strip()
 
-    def read_report(self, report: PrefillProgress | Chunk | Done) -> list[Evaluating | ReplyText | ThinkingText]:
+    def read_report(self, report: PrefillProgress | Chunk | Done) -> list[PrefillStep | ReplyText | ThinkingText]:
         """Return the events for listeners that a report of the engine means."""
         if isinstance(report, PrefillProgress):
-            return [Evaluating(report.done, report.total)]
+            return [PrefillStep(report.done, report.total)]
         return [*self.feed(report.text)] if isinstance(report, Chunk) else []
 
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:

@@ -13,28 +13,37 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
 from lethe_app.services.chat.generation import ReplyGenerator, reply_of
 from lethe_app.services.chat.group import GroupService
-from lethe_app.services.chat.prefill import ReadingAhead
+from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.chat.recall_step import RecallStep
-from lethe_app.services.events import Finished, MessageStored, Moved, NoteAdded, Ready, Recalled, TurnEvent, Withdrawn
-from lethe_app.services.models.service import Models
+from lethe_app.services.events import (
+    MemoriesRecalled,
+    MessageStored,
+    ModelReady,
+    NoteAdded,
+    NotesDeleted,
+    ReplyFinished,
+    SessionReplaced,
+    TurnEvent,
+)
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
 from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.service import SessionService
 
 
-class Chat:
+class ChatService:
     """Run turns as streams of events; closing a stream stops the model and stores the partial reply."""
 
     def __init__(
         self,
         loader: TurnLoader,
-        sessions: Sessions,
-        models: Models,
+        sessions: SessionService,
+        models: ModelService,
         recall: RecallStep,
         generator: ReplyGenerator,
         group: GroupService,
-        ahead: ReadingAhead,
+        ahead: PrefillService,
         quiet: BackgroundPriority,
     ) -> None:
         self._loader = loader
@@ -61,7 +70,7 @@ class Chat:
         turn = await self._loader.load(session_id, self._loaded, adds_question=is_said)
         if is_said and self._sessions.has_timed_out(turn):
             turn = await self._begin(await self._sessions.rotate(turn.session), adds_question=True)
-            yield Moved(turn.session)
+            yield SessionReplaced(turn.session)
         elif turn.session.archived:
             turn = await self._begin((await self._sessions.taken_up(turn.session)).guid, adds_question=is_said)
         if is_said:
@@ -80,7 +89,7 @@ class Chat:
             writing = self._sessions.writer(reply_of(turn), ReplyKind.REPLY)
             async with aclosing(self._answer(turn, writing)) as events:
                 async for event in events:
-                    if isinstance(event, Finished):
+                    if isinstance(event, ReplyFinished):
                         order.note_reply(event.message.speaker, event.message.content)
                     yield event
 
@@ -103,7 +112,7 @@ class Chat:
     @property
     def _loaded(self) -> LoadedModel | None:
         state = self._models.state
-        return state.model if isinstance(state, Ready) else None
+        return state.model if isinstance(state, ModelReady) else None
 
     async def _begin(self, session_id: UUID, *, adds_question: bool) -> TurnContext:
         return await self._loader.load(session_id, self._loaded, adds_question=adds_question)
@@ -135,11 +144,11 @@ class Chat:
                 memory: TurnMemory | None = None
                 async with aclosing(self._recall.run(turn, model)) as recalled:
                     async for event in recalled:
-                        if isinstance(event, Recalled):
+                        if isinstance(event, MemoriesRecalled):
                             memory = event.memory
                         elif isinstance(event, NoteAdded):
                             turn = turn.with_line(event.message, event.above)
-                        elif isinstance(event, Withdrawn):
+                        elif isinstance(event, NotesDeleted):
                             turn = turn.without_lines(event.messages)
                         yield event
                 try:

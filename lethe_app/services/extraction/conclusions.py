@@ -11,7 +11,7 @@ from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
 from lethe_app.brain.fact_guard.claims import Claim
 from lethe_app.brain.llm_schemas.chunking import format_lines
-from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, Conclusions
+from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, ConclusionsAnswer
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.brain.text.utterance import Utterance
@@ -51,7 +51,7 @@ class FinishedConversation:
 
 
 @dataclass(frozen=True)
-class CameTo:
+class SessionConclusions:
     """Conclusions of a session."""
 
     conclusions: Sequence[Conclusion] = ()
@@ -80,7 +80,7 @@ class ConclusionService:
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= STILL_ASKED
 
-    async def came_to(self, reading: FinishedConversation, tell: Foretold = _nobody) -> CameTo:
+    async def came_to(self, reading: FinishedConversation, tell: Foretold = _nobody) -> SessionConclusions:
         """Return the conclusions of a session. `tell` receives new facts before they are stored. Raise ModelMissing or
         EngineUnreachable if a model would be asked but is not available.
         """
@@ -103,7 +103,9 @@ class ConclusionService:
             facts.sort(key=lambda one: one.first_seen)
         forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
-        return CameTo([one for one in found if fingerprint_digest(one.text) not in forgotten], subject, foretold, learnt)
+        return SessionConclusions(
+            [one for one in found if fingerprint_digest(one.text) not in forgotten], subject, foretold, learnt
+        )
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Store facts and return those that were not known before in any wording."""
@@ -116,9 +118,9 @@ class ConclusionService:
         meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
         found: list[ExtractedFact] = []
         subject = ""
-        for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, 0, **names):
+        for part in await self._clerk.portions("conclusions", ConclusionsAnswer, reading.lines, LINES_AT_ONCE, 0, 0, **names):
             text = format_lines(part, numbered=True, dated=True)
-            answer = await self._clerk.ask("conclusions", Conclusions, conversation=text, **names)
+            answer = await self._clerk.ask("conclusions", ConclusionsAnswer, conversation=text, **names)
             subject = subject or answer.subject
             said = [meant[line.id] for line in part]
             found += [fact for one in answer.conclusions if (fact := await self._checked(reading.session, one, part, said))]

@@ -8,14 +8,14 @@ from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from lethe_app.brain.llm_schemas.archive import (
-    Goals,
+    FactRelationAnswer,
+    GoalsAnswer,
     KeywordsAnswer,
     LlmAnswer,
-    LongSummary,
-    Relevance,
-    Roleplay,
-    Settlement,
-    Summary,
+    LongSummaryAnswer,
+    RelevanceAnswer,
+    RoleplayAnswer,
+    SummaryAnswer,
     TitleAnswer,
 )
 from lethe_app.brain.llm_schemas.chunking import format_lines, pack_slices
@@ -40,17 +40,17 @@ class ConversationExtraction:
 
     async def summary(self, lines: Sequence[Utterance]) -> str:
         """Return a summary of one or two paragraphs, above `LONG_SESSION` messages two to four; `lines` must not be empty."""
-        kind, length = (LongSummary, LONG_LENGTH) if len(lines) > LONG_SESSION else (Summary, SHORT_LENGTH)
+        kind, length = (LongSummaryAnswer, LONG_LENGTH) if len(lines) > LONG_SESSION else (SummaryAnswer, SHORT_LENGTH)
         portions = await self._clerk.portions(TaskKind.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
             return await self._sum_up(lines, kind, length)
-        return await self._merge([await self._sum_up(part, Summary, SHORT_LENGTH) for part in portions], kind, length)
+        return await self._merge([await self._sum_up(part, SummaryAnswer, SHORT_LENGTH) for part in portions], kind, length)
 
-    async def _sum_up(self, lines: Sequence[Utterance], kind: type[Summary], length: str) -> str:
+    async def _sum_up(self, lines: Sequence[Utterance], kind: type[SummaryAnswer], length: str) -> str:
         text = format_lines(lines, dated=True)
         return (await self._clerk.ask(TaskKind.SUMMARY, kind, conversation=text, length=length)).text
 
-    async def _merge(self, parts: list[str], kind: type[Summary], length: str) -> str:
+    async def _merge(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
         """Merge several summaries into one, neighbours first if they do not fit into the prompt together."""
         room = await self._clerk.room(TaskKind.MERGE, kind, length=length)
         while len(parts) > 1:
@@ -58,11 +58,11 @@ class ConversationExtraction:
             if len(groups) == len(parts):  # no two fit together: side by side is the best there is
                 return "\n\n".join(parts)
             last = len(groups) == 1
-            shape, words = (kind, length) if last else (Summary, SHORT_LENGTH)
+            shape, words = (kind, length) if last else (SummaryAnswer, SHORT_LENGTH)
             parts = [await self._merged(parts[group], shape, words) for group in groups]
         return parts[0]
 
-    async def _merged(self, parts: list[str], kind: type[Summary], length: str) -> str:
+    async def _merged(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
         if len(parts) == 1:
             return parts[0]
         text = "\n".join(f"Part {number}: {' '.join(part.split())}" for number, part in enumerate(parts, 1))
@@ -78,16 +78,16 @@ class ConversationExtraction:
 
     async def goals(self, lines: Sequence[Utterance], summary: str) -> list[str]:
         """Return the plans that are still open, at most five; `summary` as for `title`."""
-        return (await self._whole(TaskKind.GOALS, Goals, lines, summary)).goals
+        return (await self._whole(TaskKind.GOALS, GoalsAnswer, lines, summary)).goals
 
     async def relevance(self, summary: str) -> int:
         """Return the relevance, from 1 to 5."""
-        return (await self._clerk.ask(TaskKind.RELEVANCE, Relevance, summary=summary)).stars
+        return (await self._clerk.ask(TaskKind.RELEVANCE, RelevanceAnswer, summary=summary)).stars
 
     async def is_roleplay(self, lines: Sequence[Utterance]) -> bool:
         """Return whether every portion of the session is roleplay."""
-        for part in await self._clerk.portions(TaskKind.ROLEPLAY, Roleplay, lines):
-            if not (await self._clerk.ask(TaskKind.ROLEPLAY, Roleplay, conversation=format_lines(part))).is_roleplay:
+        for part in await self._clerk.portions(TaskKind.ROLEPLAY, RoleplayAnswer, lines):
+            if not (await self._clerk.ask(TaskKind.ROLEPLAY, RoleplayAnswer, conversation=format_lines(part))).is_roleplay:
                 return False
         return bool(lines)
 
@@ -101,15 +101,15 @@ class ConversationExtraction:
 
     async def compare_facts(self, old: str, new: str) -> str:
         """Return the relation of a new fact to a similar old one: `same`, `update`, `contradiction` or `new`."""
-        return (await self._clerk.ask(TaskKind.SETTLE, Settlement, old=old, new=new)).verdict
+        return (await self._clerk.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
 
     async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
         """Return the rolling summary, extended by lines that leave the context window."""
         (told,) = await self._clerk.count([so_far])
-        spare = max(told, Summary.max_tokens)
-        for part in await self._clerk.portions(TaskKind.RECAP, Summary, lines, spare=spare, length=SHORT_LENGTH):
+        spare = max(told, SummaryAnswer.max_tokens)
+        for part in await self._clerk.portions(TaskKind.RECAP, SummaryAnswer, lines, spare=spare, length=SHORT_LENGTH):
             material = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
-            so_far = (await self._clerk.ask(TaskKind.RECAP, Summary, **material)).text
+            so_far = (await self._clerk.ask(TaskKind.RECAP, SummaryAnswer, **material)).text
         return so_far
 
     async def _whole(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:

@@ -9,11 +9,11 @@ from itertools import accumulate
 
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
-from lethe_app.brain.fact_guard.claims import Claim, Support, find_name_index
+from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.languages import ENGLISH, detect_language
 from lethe_app.brain.fact_guard.quotations import Quotation
-from lethe_app.brain.llm_schemas.archive import Confirmation, FactsAnswer, StatedFact, is_self_contained
+from lethe_app.brain.llm_schemas.archive import ConfirmationAnswer, FactsAnswer, StatedFact, is_self_contained
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
@@ -77,16 +77,16 @@ class LlmFactExtraction:
                 noted, support = _read(stated, portion, here, shown)
                 if noted is None or is_repeated(noted, found) or not _is_about(noted, about, lines):
                     continue
-                if support is Support.FULL or await self._confirms(stated.fact, portion, portion.index(noted.source)):
+                if support is SupportLevel.FULL or await self._confirms(stated.fact, portion, portion.index(noted.source)):
                     found.append(noted)
         return found
 
     async def supports(self, claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> Quotation | None:
         """Return where the conversation supports the claim, asking the model if rules cannot decide; None if nowhere."""
         checked = check_claim(claim, lines, parts)
-        if checked.quotation is None or checked.support is Support.NONE:
+        if checked.quotation is None or checked.support is SupportLevel.NONE:
             return None
-        if checked.support is Support.FULL or await self._confirms(claim.fact, lines, checked.quotation.message_index):
+        if checked.support is SupportLevel.FULL or await self._confirms(claim.fact, lines, checked.quotation.message_index):
             return checked.quotation
         return None
 
@@ -95,7 +95,7 @@ class LlmFactExtraction:
         try:
             answer = await self._clerk.ask(
                 TaskKind.CONFIRM,
-                Confirmation,
+                ConfirmationAnswer,
                 conversation=_shown(lines[first : place + 1]),
                 line=str(place + 1 - first),
                 fact=fact,
@@ -113,16 +113,16 @@ class LlmFactExtraction:
 
 def _read(
     stated: StatedFact, lines: Sequence[Utterance], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
-) -> tuple[SupportedFact | None, Support]:
+) -> tuple[SupportedFact | None, SupportLevel]:
     """Return a stated fact as it would be stored, and how far its message supports it."""
     checked = check_claim(Claim(stated.line - 1, stated.quote, stated.fact, stated.about), lines, parts)
     is_english = detect_language(stated.fact) in {ENGLISH, None}
-    if checked.quotation is None or checked.support is Support.NONE or (is_english and not is_self_contained(stated.fact)):
-        return None, Support.NONE
+    if checked.quotation is None or checked.support is SupportLevel.NONE or (is_english and not is_self_contained(stated.fact)):
+        return None, SupportLevel.NONE
     source = lines[checked.quotation.message_index]
     fact = with_dates(stated.fact, source.time.date(), stated.kind)
     if resolve.RELATIVE_TIME.search(fact):
-        return None, Support.NONE  # it would say something else tomorrow
+        return None, SupportLevel.NONE  # it would say something else tomorrow
     changed = known[stated.changes - 1] if 0 < stated.changes <= len(known) else None
     return SupportedFact(fact, source, stated.kind, checked.quotation.in_story, changed), checked.support
 

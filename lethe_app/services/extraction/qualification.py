@@ -13,9 +13,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, Validati
 
 from lethe_app.brain.llm_schemas.qualification import (
     MIN_PRECISION,
-    Dialogue,
-    Marks,
-    Snippet,
+    QualificationDialogue,
+    QualificationScore,
+    QualificationSnippet,
     has_already_failed,
     parse_utterances,
     score_facts,
@@ -66,12 +66,12 @@ class QualificationResult(BaseModel):
         return self.may_write_facts and self.may_write_summaries
 
 
-class Record(BaseModel):
+class QualificationRecord(BaseModel):
     """Stored state of a model's test, so that an interrupted test can be resumed."""
 
     edition: str
     """Hash of the test texts and task prompts; another one makes the record invalid."""
-    sittings: list[dict[str, Marks]] = [{}]
+    sittings: list[dict[str, QualificationScore]] = [{}]
     """Scores by name of the text, for each attempt."""
     verdict: QualificationResult | None = None
 
@@ -137,7 +137,11 @@ class Qualification:
         return verdict
 
     async def _test(
-        self, model: LoadedModel, record: Record, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
+        self,
+        model: LoadedModel,
+        record: QualificationRecord,
+        snippets: Sequence[QualificationSnippet],
+        dialogues: Sequence[QualificationDialogue],
     ) -> None:
         """Test text after text until all are done or the outcome is certain, and repeat failed parts once with other seeds.
 
@@ -148,7 +152,9 @@ class Qualification:
             if number == len(record.sittings):
                 record.sittings.append({})
             is_hopeless = number > 0 and not any(marks.found for marks in record.sittings[0].values())
-            texts: list[Snippet | Dialogue] = [] if so_far.may_write_facts or is_hopeless else [*snippets]
+            texts: list[QualificationSnippet | QualificationDialogue] = (
+                [] if so_far.may_write_facts or is_hopeless else [*snippets]
+            )
             texts += [] if so_far.may_write_summaries else dialogues
             with reseeded(number):
                 await self._sit(model, record, number, texts, (snippets, dialogues))
@@ -158,51 +164,55 @@ class Qualification:
     async def _sit(
         self,
         model: LoadedModel,
-        record: Record,
+        record: QualificationRecord,
         number: int,
-        texts: Sequence[Snippet | Dialogue],
-        every: tuple[Sequence[Snippet], Sequence[Dialogue]],
+        texts: Sequence[QualificationSnippet | QualificationDialogue],
+        every: tuple[Sequence[QualificationSnippet], Sequence[QualificationDialogue]],
     ) -> None:
         done = record.sittings[number]
         for text in texts:
             if text.name in done or has_already_failed(text, done, *every):
                 continue
-            marks = await (self._note(text) if isinstance(text, Snippet) else self._sum_up(text))
+            marks = await (self._note(text) if isinstance(text, QualificationSnippet) else self._sum_up(text))
             if self._clerk.model is not model:
                 return
             done[text.name] = marks
             await self._keep(model, record)
 
-    async def _note(self, snippet: Snippet) -> Marks:
+    async def _note(self, snippet: QualificationSnippet) -> QualificationScore:
         lines = parse_utterances(snippet.lines, snippet.about)
         try:
             noted = await self._minutes.facts(lines, [snippet.about])
         except AnswerUnusable as problem:
-            return Marks(failed=problem.message)
+            return QualificationScore(failed=problem.message)
         return score_facts(snippet, lines, [each.fact for each in noted])
 
-    async def _sum_up(self, dialogue: Dialogue) -> Marks:
+    async def _sum_up(self, dialogue: QualificationDialogue) -> QualificationScore:
         try:
             summary = await self._minutes.summary(parse_utterances(dialogue.lines, dialogue.lines[0].partition(":")[0]))
         except AnswerUnusable as problem:
-            return Marks(failed=problem.message)
+            return QualificationScore(failed=problem.message)
         return score_summary(dialogue, summary)
 
-    def _texts(self) -> tuple[list[Snippet], list[Dialogue]]:
-        return _read(self._folder / "facts.json", list[Snippet]), _read(self._folder / "dialogues.json", list[Dialogue])
+    def _texts(self) -> tuple[list[QualificationSnippet], list[QualificationDialogue]]:
+        return _read(self._folder / "facts.json", list[QualificationSnippet]), _read(
+            self._folder / "dialogues.json", list[QualificationDialogue]
+        )
 
-    async def _record(self, model: LoadedModel, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]) -> Record:
+    async def _record(
+        self, model: LoadedModel, snippets: Sequence[QualificationSnippet], dialogues: Sequence[QualificationDialogue]
+    ) -> QualificationRecord:
         """Return the stored record of this model if test texts and task prompts are unchanged, else a new one."""
         tasks = (TaskKind.FACTS, TaskKind.CONFIRM, TaskKind.SUMMARY)
         words = repr((snippets, dialogues, [self._errands.load_prompt(task) for task in tasks]))
         edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
         try:
-            record = Record.model_validate(await self._state.get(SCOPE, key_of(model)))
+            record = QualificationRecord.model_validate(await self._state.get(SCOPE, key_of(model)))
         except ValidationError:
-            return Record(edition=edition)
-        return record if record.edition == edition else Record(edition=edition)
+            return QualificationRecord(edition=edition)
+        return record if record.edition == edition else QualificationRecord(edition=edition)
 
-    async def _keep(self, model: LoadedModel, record: Record) -> None:
+    async def _keep(self, model: LoadedModel, record: QualificationRecord) -> None:
         await self._state.set(SCOPE, key_of(model), record.model_dump(mode="json"))
 
 
@@ -212,7 +222,10 @@ def key_of(model: LoadedModel) -> str:
 
 
 def judge(
-    model: str, sittings: Sequence[Mapping[str, Marks]], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
+    model: str,
+    sittings: Sequence[Mapping[str, QualificationScore]],
+    snippets: Sequence[QualificationSnippet],
+    dialogues: Sequence[QualificationDialogue],
 ) -> QualificationResult:
     """Return the result for the scores, taking the best of several attempts. `model` is a name."""
     facts = max((_judge_facts(marks, snippets) for marks in sittings), default=(False, 0.0, "not tried"))
@@ -231,7 +244,7 @@ def judge(
     )
 
 
-def _judge_facts(marks: Mapping[str, Marks], snippets: Sequence[Snippet]) -> tuple[bool, float, str]:
+def _judge_facts(marks: Mapping[str, QualificationScore], snippets: Sequence[QualificationSnippet]) -> tuple[bool, float, str]:
     """Return whether the model may write facts, its precision, and the measured values in words."""
     done = [marks[each.name] for each in snippets if each.name in marks]
     right, wrong = sum(each.right for each in done), sum(each.wrong for each in done)
@@ -243,7 +256,7 @@ def _judge_facts(marks: Mapping[str, Marks], snippets: Sequence[Snippet]) -> tup
     return is_fit, precision, f"{right} of {right + wrong} facts were right, {there} were there to be found ({tried})"
 
 
-def _troubles(marks: Mapping[str, Marks], dialogues: Sequence[Dialogue]) -> Iterator[str]:
+def _troubles(marks: Mapping[str, QualificationScore], dialogues: Sequence[QualificationDialogue]) -> Iterator[str]:
     for each in dialogues:
         if each.name in marks and marks[each.name].failed:
             yield f"{each.name}: {marks[each.name].failed}"

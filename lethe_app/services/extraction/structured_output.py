@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, RequestPriority
-from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.instruct import RendererChoice
 from lethe_app.prompt.task_prompts import TaskPrompt, TaskPrompts
 
@@ -100,7 +100,7 @@ class StructuredOutput:
         """Number of task prompts that are waiting or in progress."""
         self._alarm: asyncio.TimerHandle | None = None
         self._resting: asyncio.Task[None] | None = None
-        self._disarm: tuple[LoadedModel | None, Disarmer] = (None, Disarmer(()))
+        self._disarm: tuple[LoadedModel | None, ControlTokenFilter] = (None, ControlTokenFilter(()))
 
     @property
     def model(self) -> LoadedModel | None:
@@ -202,7 +202,7 @@ class StructuredOutput:
 
     async def _prompt(self, model: LoadedModel, task: str | TaskPrompt, material: dict[str, str]) -> str:
         if self._disarm[0] is not model:
-            self._disarm = (model, Disarmer(model.control_tokens))  # takes a while with thousands of control tokens
+            self._disarm = (model, ControlTokenFilter(model.control_tokens))  # takes a while with thousands of control tokens
         disarm = self._disarm[1]
         turns = self._errand(task).build_turns({gap: disarm(text) for gap, text in material.items()})
         return (await self._form(model)).renderer.render(turns, thinking=False)

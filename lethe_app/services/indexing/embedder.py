@@ -15,8 +15,8 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import Paths
-from lethe_app.retrieval.memory_index import Recall
-from lethe_app.retrieval.query_prefixes import Prefixes, prefixes_of
+from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.retrieval.query_prefixes import EmbeddingPrefixes, prefixes_of
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 
@@ -36,15 +36,17 @@ class Embedder:
 
 
 class Embedding:
-    """Embedding model in a worker process of its own. While none is loaded, `Recall` retrieves by words."""
+    """Embedding model in a worker process of its own. While none is loaded, `MemoryIndex` retrieves by words."""
 
-    def __init__(self, client: ModelClient, recall: Recall, preferences: Preferences, paths: Paths, *, enabled: bool) -> None:
+    def __init__(
+        self, client: ModelClient, recall: MemoryIndex, preferences: Preferences, paths: Paths, *, enabled: bool
+    ) -> None:
         self.state = Embedder()
         self.changed: Listeners[Embedder] = Listeners()
         self._client = client
         self._client.on_crash = self._died
         self._recall = recall
-        self._prefixes = Prefixes()
+        self._prefixes = EmbeddingPrefixes()
         self._preferences = preferences
         self._paths = paths
         self.enabled = enabled

@@ -18,19 +18,19 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import is_statement
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.index.pending import Debt, PendingIndex
+from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.index.pending import PendingIndex, PendingRecord
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 AT_ONCE = 100
 """Changes indexed in one transaction."""
@@ -43,7 +43,7 @@ MOST_SOURCES = 3
 
 
 @dataclass(frozen=True)
-class Progress:
+class IndexingProgress:
     """Work still to be done; both are 0 when everything can be found by word and by meaning."""
 
     changes: int = 0
@@ -52,24 +52,24 @@ class Progress:
     """Number of passages without an embedding."""
 
 
-class Indexing:
+class IndexingService:
     """Index pending changes, at once on request and otherwise in the background."""
 
     def __init__(
         self,
         debts: PendingIndex,
-        chats: Chats,
-        memories: Memories,
+        chats: SessionStore,
+        memories: MemoryStore,
         facts: FactStore,
         state: AppState,
         library: Library,
-        recall: Recall,
+        recall: MemoryIndex,
         embedding: Embedding,
         calibration: Calibration,
         quiet: BackgroundPriority,
     ) -> None:
-        self.progress = Progress()
-        self.changed: Listeners[Progress] = Listeners()
+        self.progress = IndexingProgress()
+        self.changed: Listeners[IndexingProgress] = Listeners()
         self._debts = debts
         self._chats = chats
         self._memories = memories
@@ -80,7 +80,7 @@ class Indexing:
         self._calibration = calibration
         self._quiet = quiet
         self._one_at_a_time = asyncio.Lock()
-        self._background = Background(self.catch_up, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.catch_up, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
         """Begin to work in the background after `pause` seconds."""
@@ -172,7 +172,7 @@ class Indexing:
             return 0  # the embedder died; what has no meaning yet is found by its words
 
     async def _report(self) -> None:
-        progress = Progress(await self._debts.count(), await self._recall.count_pending())
+        progress = IndexingProgress(await self._debts.count(), await self._recall.count_pending())
         if progress != self.progress:
             self.progress = progress
             self.changed.tell(progress)
@@ -276,5 +276,5 @@ def local(moment: datetime) -> datetime:
     return moment.astimezone()
 
 
-def _of(owed: Sequence[Debt], kind: str) -> list[UUID]:
+def _of(owed: Sequence[PendingRecord], kind: str) -> list[UUID]:
     return [debt.id for debt in owed if debt.kind == kind]

@@ -14,7 +14,7 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.library import Library
 from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.storage.key_value import AppState
@@ -25,7 +25,7 @@ AT_ONCE = 100
 """Entries indexed in one transaction."""
 
 
-class TakenOver(BaseModel):
+class IndexedWorld(BaseModel):
     """Stored state of an indexed world."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,7 +47,7 @@ class TakenOver(BaseModel):
 class WorldPassages:
     """Index world entries. An unchanged entry keeps its passages and embeddings when other entries of its world change."""
 
-    def __init__(self, library: Library, state: AppState, recall: Recall, quiet: BackgroundPriority) -> None:
+    def __init__(self, library: Library, state: AppState, recall: MemoryIndex, quiet: BackgroundPriority) -> None:
         self._library = library
         self._state = state
         self._recall = recall
@@ -64,7 +64,7 @@ class WorldPassages:
         """Mark all worlds as not indexed."""
         self._synced = {}
         for name in await self._state.all(SCOPE):
-            await self._set(name, TakenOver())
+            await self._set(name, IndexedWorld())
 
     async def sync(self) -> None:
         """Index worlds that were changed, added or deleted."""
@@ -73,29 +73,29 @@ class WorldPassages:
             if self._synced.keys() == worlds.keys() and self.knows(worlds):
                 return
             kept = await self._state.all(SCOPE)
-            known = await asyncio.to_thread(lambda: {name: TakenOver.read(stored) for name, stored in kept.items()})
+            known = await asyncio.to_thread(lambda: {name: IndexedWorld.read(stored) for name, stored in kept.items()})
             digests = await asyncio.to_thread(lambda: {name: digest(world) for name, world in worlds.items()})
             changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]
             await self._take_over(worlds, known, [*changed, *(known.keys() - worlds.keys())])
             for name in changed:
                 entries = await asyncio.to_thread(found_by_meaning, worlds[name])
-                await self._set(name, TakenOver(digest=digests[name], entries=entries))
+                await self._set(name, IndexedWorld(digest=digests[name], entries=entries))
             for name in known.keys() - worlds.keys():
                 await self._set(name, None)
             self._synced = worlds
 
-    async def _take_over(self, worlds: Mapping[str, World], known: Mapping[str, TakenOver], changed: Iterable[str]) -> None:
+    async def _take_over(self, worlds: Mapping[str, World], known: Mapping[str, IndexedWorld], changed: Iterable[str]) -> None:
         """Index in small batches, between which other work has its turn. If it is interrupted, it starts again the next
         time.
         """
         touched: dict[UUID, None] = {}
         for name in changed:
-            before = known.get(name, TakenOver()).entries
+            before = known.get(name, IndexedWorld()).entries
             found = await asyncio.to_thread(found_by_meaning, worlds[name]) if name in worlds else []
             guids = dict.fromkeys([*before, *found])
             touched |= guids
             # Stored without a digest before the first batch, so that an interrupted run is recognised and repeated.
-            await self._set(name, TakenOver(entries=list(guids)))
+            await self._set(name, IndexedWorld(entries=list(guids)))
         owned = await asyncio.to_thread(by_guid, worlds, touched)
         every = list(touched)
         for start in range(0, len(every), AT_ONCE):
@@ -104,7 +104,7 @@ class WorldPassages:
             await self._quiet.wait_for_turn_end()
             await self._recall.replace(some, passages)
 
-    async def _set(self, name: str, value: TakenOver | None) -> None:
+    async def _set(self, name: str, value: IndexedWorld | None) -> None:
         told = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
         await self._state.set(SCOPE, name, told)
 

@@ -15,7 +15,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import known_as
 from lethe_app.services.library import Library
-from lethe_app.services.models.service import Models
+from lethe_app.services.models.service import ModelService
 
 MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
 
@@ -29,7 +29,7 @@ class Doctor:
         self,
         paths: Paths,
         library: Library,
-        models: Models,
+        models: ModelService,
         embedder: ModelClient,
         calibration: Calibration,
         check_window: Callable[[], EngineCheck],

@@ -16,25 +16,25 @@ from lethe_app.services import mood
 from lethe_app.services.background import feedback
 from lethe_app.services.background.task_api import STATE_SCOPE
 from lethe_app.services.events import Listeners
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory import objections, proactive
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.notebooks import writer
-from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.personas import draft_chat, goals
-from lethe_app.services.personas.presets import Presets
+from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.editing import SessionEditing
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.web import research
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.files import trashed_files
 from lethe_app.storage.row_mapping import utc
-from lethe_app.storage.trash_list import KeptOf, TrashListing
+from lethe_app.storage.trash_list import PersonaStateKeys, TrashListing
 
 LOOK_AGAIN = 6 * 3600.0
 """Seconds between two purges."""
@@ -47,23 +47,23 @@ class Trash:
         self,
         paths: Paths,
         database: Database,
-        chats: Chats,
+        chats: SessionStore,
         library: Library,
-        presets: Presets,
-        sessions: Sessions,
+        presets: PresetService,
+        sessions: SessionService,
         session_editing: SessionEditing,
-        brain: Brain,
+        brain: MemoryService,
         fact_service: FactService,
-        indexing: Indexing,
+        indexing: IndexingService,
         preferences: Preferences,
-        notebooks: Notebooks,
+        notebooks: NotebookService,
     ) -> None:
         self.changed: Listeners[None] = Listeners()
         self._folder, self._database, self._listing = paths.trash, database, TrashListing(database)
         self._chats, self._library, self._presets = chats, library, presets
         self._sessions, self._session_editing, self._brain, self._fact_service = sessions, session_editing, brain, fact_service
         self._indexing, self._preferences, self._notebooks = indexing, preferences, notebooks
-        self._background = Background(self._purge, LOOK_AGAIN)
+        self._background = BackgroundLoop(self._purge, LOOK_AGAIN)
 
     def start(self, delay: float = 0.0) -> None:
         """Begin to purge expired items in the background, after `delay` seconds."""
@@ -180,9 +180,9 @@ class Trash:
             await self.erase([item for item in old if item.kind in FILES])
 
 
-def app_state_keys(persona_id: str) -> KeptOf:
+def app_state_keys(persona_id: str) -> PersonaStateKeys:
     """Return where a persona's data is stored in the app state, for deletion with the persona."""
-    return KeptOf(
+    return PersonaStateKeys(
         by_persona=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
             *(proactive.NOTES, feedback.SCOPE, writer.SCOPE, goals.SCOPE, draft_chat.SCOPE),

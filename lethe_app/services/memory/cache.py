@@ -10,8 +10,8 @@ from uuid import UUID
 from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import Listeners
-from lethe_app.storage.memory.memories import Memories
-from lethe_app.storage.memory.turn_memories import Traces
+from lethe_app.storage.memory.memories import MemoryStore
+from lethe_app.storage.memory.turn_memories import TurnEffects
 
 FEW = 500
 """Changed memories that are re-read one by one; above it the whole set is reloaded."""
@@ -20,7 +20,7 @@ FEW = 500
 class MemoryCache:
     """Write-through cache of memories: every change to memories goes through it. `changed` emits the persona."""
 
-    def __init__(self, memories: Memories) -> None:
+    def __init__(self, memories: MemoryStore) -> None:
         self.changed: Listeners[str] = Listeners()
         self.forgotten: Listeners[str] = Listeners()
         """Emits the persona when memories were moved to the trash or lost some of their text."""
@@ -76,7 +76,7 @@ class MemoryCache:
             await self._memories.touch(guids, moment)
             self._retouch(persona_id, guids, moment)
 
-    def follow(self, traces: Traces) -> None:
+    def follow(self, traces: TurnEffects) -> None:
         """Update the cache with the changes to memories that a turn has stored together with its other effects."""
         self._retouch(traces.persona_id, traces.anew, traces.moment)
         if traces.changed or traces.gone:

@@ -12,18 +12,18 @@ from uuid import UUID
 
 from lethe_app.brain.facts import merge as facts_merge
 from lethe_app.brain.facts.comparison import are_comparable, find_duplicates, is_name_in_only_one, is_paraphrase, restates
-from lethe_app.brain.facts.merge import FactRelation, Nearness
-from lethe_app.brain.facts.updates import Withdrawal, replace_outdated
+from lethe_app.brain.facts.merge import FactDistances, FactRelation
+from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import fact_relation as wording
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.storage.memory.facts import FactStore
 
 NEAREST = 6
@@ -42,7 +42,7 @@ def _digest(text: str) -> str:
 
 
 @dataclass
-class Book:
+class FactWorkingSet:
     """Facts of a persona as they were read at the start of learning, with the changes made since."""
 
     seen: int = -1
@@ -59,7 +59,12 @@ class FactService:
     """Facts of all personas. `changed` emits the persona."""
 
     def __init__(
-        self, facts: FactStore, recall: Recall, indexing: Indexing, calibration: Calibration, renewed: Listeners[str]
+        self,
+        facts: FactStore,
+        recall: MemoryIndex,
+        indexing: IndexingService,
+        calibration: Calibration,
+        renewed: Listeners[str],
     ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._facts = facts
@@ -90,7 +95,7 @@ class FactService:
         `ends` maps the guid of a new fact to sentences that no longer hold because of it.
         """
         async with self._learning:
-            book = Book()
+            book = FactWorkingSet()
             await self._recall.prepare_texts([fact.fact for fact in new])
             changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
             if any(changes):
@@ -100,7 +105,7 @@ class FactService:
         return sum(changes)
 
     async def withdraw(
-        self, persona_id: str, decide: Callable[[Sequence[ExtractedFact]], Withdrawal]
+        self, persona_id: str, decide: Callable[[Sequence[ExtractedFact]], FactWithdrawal]
     ) -> Sequence[ExtractedFact]:
         """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
@@ -226,7 +231,9 @@ class FactService:
         await self._indexing.follow()
         self._tell(persona_id)
 
-    async def _take_in(self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book, ends: Sequence[str]) -> int:
+    async def _take_in(
+        self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: FactWorkingSet, ends: Sequence[str]
+    ) -> int:
         """Merge one fact with the known ones and store the result; repeat if the user changed a fact meanwhile."""
         while True:
             seen = self._changes[persona_id]
@@ -250,7 +257,7 @@ class FactService:
                 book.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
             return len(records)
 
-    async def _read(self, persona_id: str, book: Book) -> None:
+    async def _read(self, persona_id: str, book: FactWorkingSet) -> None:
         book.known = {fact.guid: fact for fact in await self._facts.learnt(persona_id)}
         book.stones = await self._facts.tombstones(persona_id)
         own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
@@ -280,7 +287,7 @@ class FactService:
         if found is not None and 0 < found[1] <= limits.update and not is_name_in_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
             relation = relation or AS_JUDGED[wording.classify_relation(found[0].fact, fact.fact, found[1], limits)]
-        return facts_merge.merge_fact(fact, near, relation, Nearness(limits.duplicate, limits.update))
+        return facts_merge.merge_fact(fact, near, relation, FactDistances(limits.duplicate, limits.update))
 
     @asynccontextmanager
     async def _changing(self, persona_id: str) -> AsyncIterator[None]:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 
 from lethe_app.brain.proactive.selection import ProactiveEvidence, find_waiting
-from lethe_app.brain.recall.keyword_recall import Pool
+from lethe_app.brain.recall.keyword_recall import KeywordRecall
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.chat import Message
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.memory.proactive import Initiative, ProactiveMemory, rules_of, was_announced
+from lethe_app.services.memory.proactive import ProactiveMemory, ProactiveTurn, rules_of, was_announced
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
@@ -23,32 +23,34 @@ class InitiativeService:
     turn.
     """
 
-    def __init__(self, proactive: ProactiveMemory, recall: Recall, calibration: Calibration, preferences: Preferences) -> None:
+    def __init__(
+        self, proactive: ProactiveMemory, recall: MemoryIndex, calibration: Calibration, preferences: Preferences
+    ) -> None:
         self.proactive = proactive
         self._recall = recall
         self._calibration = calibration
         self._preferences = preferences
-        self._keywords = Pool()
+        self._keywords = KeywordRecall()
 
-    async def take(self, context: RecallContext, question: Message, standing: MessageStanding) -> Initiative:
+    async def take(self, context: RecallContext, question: Message, standing: MessageStanding) -> ProactiveTurn:
         """Return what the persona brings up in answer to `question`, its mood, and the memories to prune. Nothing is
         changed.
         """
         settings, cast = self._preferences.current, context.participants
         if cast.persona.disable_bot_guidance or cast.user.disable_bot_guidance:
-            return Initiative()
+            return ProactiveTurn()
         if (settings.guidance_latest_only and not standing.is_latest) or was_announced(context.history):
-            return Initiative()
+            return ProactiveTurn()
         rules = rules_of(settings, (await self._calibration.thresholds()).natural)
         felt = self.proactive.felt(context, question)
         returned = await self.proactive.at_return(context, standing, rules, felt)
         if returned is not None:
-            return Initiative(returned, felt=felt)
+            return ProactiveTurn(returned, felt=felt)
         eureka = await self._eureka(context, rules)
         faded = await self.proactive.faded(context.session.persona_id, context.memories, context.moment, rules)
         return replace(eureka, faded=faded, felt=felt)
 
-    async def _eureka(self, context: RecallContext, rules: ProactiveRules) -> Initiative:
+    async def _eureka(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
         held, embedding = context.memories.waiting, context.embedding
         due = await offload_if_large(len(held), partial(find_waiting, held, context.moment, rules))
         scan = partial(self._keywords.match_waiting, due, context.window, context.turn)

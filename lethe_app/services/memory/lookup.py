@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import Recollection, TurnMemory
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.domain.recall import RecalledMemory, TurnMemory
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall import SCRATCH, RecallService, notes_in
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.search import MemoryQuery
@@ -29,10 +29,10 @@ class MemoryLookup:
     def __init__(
         self,
         participants: ParticipantService,
-        lore: LoreKeeping,
+        lore: LoreService,
         memories: MemoryCache,
         searching: TimeSearch,
-        indexing: Indexing,
+        indexing: IndexingService,
         contexts: RecallContexts,
         recall: RecallService,
         state: SessionState,
@@ -46,7 +46,7 @@ class MemoryLookup:
         self._recall = recall
         self._state = state
 
-    async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[Recollection]:
+    async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[RecalledMemory]:
         """Return the memories of a persona nearest to a text, best first; `count` is limited to 1 to 50.
 
         An empty text gives no results. With `only_sure` the threshold is that of recall for a message. Raise FileError.

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from lethe_app.brain.lore.compiled import Lore, OpenLore
+from lethe_app.brain.lore.compiled import LoreIndex, LoreIndexCache
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import ActivationCause, Evaluation, EvaluationTurn, Fired, LoreLimits
+from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Evaluation, EvaluationTurn, LoreLimits
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.text.scan_window import ScanWindow
-from lethe_app.domain.recall import NotRecalled, Reason, ReasonKind, RecallWay, Recollection
+from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.bound_worlds import BOUND, Bound, bound_names, bound_of
+from lethe_app.services.bound_worlds import BOUND, SessionWorlds, bound_names, bound_of
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
@@ -33,7 +33,7 @@ WAYS = {
 }
 
 
-class LoreKeeping:
+class LoreService:
     """Bind worlds to sessions and evaluate them. Worlds of the session come first, then those of the user persona, of the
     persona, and the global ones.
     """
@@ -42,19 +42,21 @@ class LoreKeeping:
         self._library = library
         self._preferences = preferences
         self._state = state
-        self._open = OpenLore()
+        self._open = LoreIndexCache()
 
-    async def bound(self, cast: Participants, session_id: UUID | None) -> Bound:
+    async def bound(self, cast: Participants, session_id: UUID | None) -> SessionWorlds:
         """Return the worlds of a session, or of a session that is about to begin."""
         chosen = await self._state.get(session_id, BOUND) if session_id is not None else None
         names = bound_names(cast, chosen, self._preferences.current.global_worlds)
-        return bound_of(names, await self._library.worlds()) if names else Bound()
+        return bound_of(names, await self._library.worlds()) if names else SessionWorlds()
 
     async def bind(self, session_id: UUID, names: list[str]) -> None:
         """Bind these worlds to a session, besides those it gets from its participants and from the global setting."""
         await self._state.set(session_id, BOUND, names or None)
 
-    async def listen(self, bound: Bound, window: ScanWindow, state: object, turn: EvaluationTurn, context: int) -> Evaluation:
+    async def listen(
+        self, bound: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int
+    ) -> Evaluation:
         """Evaluate the worlds for a turn; `state` is the stored state of the last evaluation, `context` the context size in
         tokens.
         """
@@ -64,7 +66,7 @@ class LoreKeeping:
         listen = partial(evaluate, lore, window, lore_state(state), turn, limits)
         return await offload_if_large(sum(len(world.entries) for world in bound.worlds.values()), listen)
 
-    async def _lore(self, bound: Bound, turn: EvaluationTurn) -> Lore:
+    async def _lore(self, bound: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
         worlds = list(bound.worlds.values())
         return await offload_if_large(
             sum(len(world.entries) for world in worlds), partial(self._open.get_compiled, worlds, turn.expand)
@@ -79,7 +81,7 @@ def lore_state(stored: object) -> LoreState:
         return LoreState()
 
 
-def recalled(evaluation: Evaluation) -> list[Recollection]:
+def recalled(evaluation: Evaluation) -> list[RecalledMemory]:
     """Return the activated entries, each with its reason."""
     return [
         entry_recollection(fired.world, fired.entry, WAYS[fired.reason], [reason_of(fired)])
@@ -88,9 +90,9 @@ def recalled(evaluation: Evaluation) -> list[Recollection]:
     ]
 
 
-def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because: list[Reason]) -> Recollection:
+def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because: list[Reason]) -> RecalledMemory:
     """Return an entry as it goes into the prompt."""
-    return Recollection(
+    return RecalledMemory(
         memory=entry.guid,
         category=entry.category,
         title=entry.name,
@@ -105,7 +107,7 @@ def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because:
     )
 
 
-def reason_of(fired: Fired) -> Reason:
+def reason_of(fired: ActivatedEntry) -> Reason:
     """Return why an entry was activated."""
     match fired.reason:
         case ActivationCause.KEY:
@@ -120,9 +122,9 @@ def reason_of(fired: Fired) -> Reason:
             return Reason(kind=ReasonKind.ENTRY, values={"key": fired.key, "entry": fired.activated_by})
 
 
-def blocked(evaluation: Evaluation) -> Iterator[NotRecalled]:
+def blocked(evaluation: Evaluation) -> Iterator[BlockedMemory]:
     """Yield the entries that matched and were kept back. It is a generator, because in a large world there are thousands."""
     for each in evaluation.blocked:
-        yield NotRecalled(
+        yield BlockedMemory(
             memory=each.entry.guid, title=each.entry.name, world=each.world.name, why=each.why, values=dict(each.values)
         )

@@ -15,11 +15,11 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.macro_values import MacroPosition
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ _IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
 class MacroValues:
     """Look up macro values. Texts that do not use these macros cost no read."""
 
-    def __init__(self, chats: Chats, holdings: MemoryCache, keeping: LoreKeeping, foreign: UntrustedMemories) -> None:
+    def __init__(self, chats: SessionStore, holdings: MemoryCache, keeping: LoreService, foreign: UntrustedMemories) -> None:
         self._chats = chats
         self._holdings = holdings
         self._keeping = keeping

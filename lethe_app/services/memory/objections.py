@@ -12,12 +12,12 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.brain.recall.objections import Objection, apply_objections, create_objection, to_not_recalled
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import BlockReason, NotRecalled, Recollection
+from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.search import without
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
@@ -28,11 +28,11 @@ TAKEN_BACK = "taken back"
 withdrawn.
 """
 _KEPT = TypeAdapter(list[Objection])
-_TAKEN = TypeAdapter(Recollection)
+_TAKEN = TypeAdapter(RecalledMemory)
 
 
 @dataclass(frozen=True)
-class Objected:
+class ObjectionDetails:
     """Objection with the texts it is about, for display."""
 
     objection: Objection
@@ -48,7 +48,7 @@ class Objected:
 class ObjectionService:
     """Store objections. An objection removes the memory from its turn, and lowers its likelihood in similar turns."""
 
-    def __init__(self, state: AppState, turns: TurnMemories, chats: Chats) -> None:
+    def __init__(self, state: AppState, turns: TurnMemories, chats: SessionStore) -> None:
         self.changed: Listeners[str] = Listeners()
         """Emits the persona when an objection was made or withdrawn."""
         self._state = state
@@ -59,11 +59,11 @@ class ObjectionService:
         """Return the objections to memories of this persona, oldest first."""
         return objections_in(await self._state.get(*key_of(persona_id)))
 
-    async def describe_objections(self, persona_id: str) -> list[Objected]:
+    async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
         return [await self._told(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
 
-    async def _told(self, persona_id: str, one: Objection) -> Objected:
+    async def _told(self, persona_id: str, one: Objection) -> ObjectionDetails:
         taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turns.get(one.message)
         held = next((held for held in turn.blocked if held.memory == one.memory), None) if turn else None
         named = held.title if held is not None and (held.world or not await self._turns.forgotten([held.memory])) else ""
@@ -72,10 +72,10 @@ class ObjectionService:
         what = (left.title, left.text) if left is not None else ("" if taken is not None else named, "")
         with suppress(StorageError):
             message = await self._chats.message(one.message)
-            return Objected(one, *what, message.content, message.session_id)
-        return Objected(one, *what, "", None)
+            return ObjectionDetails(one, *what, message.content, message.session_id)
+        return ObjectionDetails(one, *what, "", None)
 
-    async def _left(self, taken: Recollection) -> Recollection | None:
+    async def _left(self, taken: RecalledMemory) -> RecalledMemory | None:
         """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
         named = [taken.memory, *(lead.origin for lead in taken.leads)]
         return without(taken, await self._turns.forgotten(named))
@@ -128,7 +128,9 @@ class ObjectionService:
             if key.startswith(f"{TAKEN_BACK} {memory} "):
                 await self._state.set(scope_of(persona_id), key, None)
 
-    def sifted(self, context: RecallContext, recalled: Sequence[Recollection]) -> tuple[list[Recollection], list[NotRecalled]]:
+    def sifted(
+        self, context: RecallContext, recalled: Sequence[RecalledMemory]
+    ) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
         """Return the recollections that remain after the user's objections, and those they keep back."""
         kept = objections_in(context.app_state.get(key_of(context.session.persona_id)))
         return apply_objections(recalled, kept, context.text, now())
@@ -136,7 +138,7 @@ class ObjectionService:
     async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
         await self._state.set(*key_of(persona_id), _KEPT.dump_python(list(objections), mode="json") or None)
 
-    async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> Recollection | None:
+    async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
         try:
             return _TAKEN.validate_python(await self._state.get(scope_of(persona_id), _place(memory, message)))
         except ValidationError:

@@ -16,14 +16,14 @@ from lethe_app.brain.proactive.user_return import UserAbsence, UserReturnInsert
 from lethe_app.brain.proactive.wording import build_hidden_line
 from lethe_app.brain.recall.decay import find_expired, find_faded
 from lethe_app.brain.recall.memory_set import MemorySet
-from lethe_app.brain.recall.proactive_rules import Pace, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
-from lethe_app.domain.recall import Reason, RecallWay, Recollection
+from lethe_app.domain.recall import Reason, RecalledMemory, RecallWay
 from lethe_app.retrieval.query_terms import strip_addressing
 from lethe_app.services.memory.recall_context import RecallContext
-from lethe_app.services.mood import Felt, Moods
+from lethe_app.services.mood import MoodEffect, MoodService
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.truncation import short_line, short_memory, short_note
 from lethe_app.services.untrusted_memories import UntrustedMemories
@@ -43,11 +43,11 @@ _NOTES = TypeAdapter(list[UserReturnInsert])
 
 
 @dataclass(frozen=True)
-class Announced:
+class ProactiveInsertion:
     """Hidden message to insert above the user's message, and the changes to the memories in it."""
 
     message: Message
-    recalled: tuple[Recollection, ...]
+    recalled: tuple[RecalledMemory, ...]
     changed: tuple[MemoryUnit, ...] = ()
     gone: tuple[UUID, ...] = ()
     told: tuple[UUID, ...] = ()
@@ -55,15 +55,15 @@ class Announced:
 
 
 @dataclass(frozen=True)
-class Initiative:
+class ProactiveTurn:
     """What the persona brings up unprompted in one turn."""
 
-    announced: Announced | None = None
-    pace: Pace | None = None
+    announced: ProactiveInsertion | None = None
+    pace: ProactivePace | None = None
     """Pace to store with the session; None leaves it unchanged."""
     faded: tuple[UUID, ...] = ()
     """Memories to prune, because they have decayed or ended."""
-    felt: Felt | None = None
+    felt: MoodEffect | None = None
     """Effect of the message on the persona's mood; None if the persona has no moods."""
 
     @property
@@ -75,7 +75,7 @@ class Initiative:
         return self.felt.said
 
     @property
-    def recalled(self) -> tuple[Recollection, ...]:
+    def recalled(self) -> tuple[RecalledMemory, ...]:
         """Memories that are brought up."""
         return self.announced.recalled if self.announced else ()
 
@@ -103,7 +103,7 @@ class ProactiveChanges:
 class ProactiveMemory:
     """Decide what is brought up, without changing anything; `changes_of` returns what to store once it is announced."""
 
-    def __init__(self, app_state: AppState, moods: Moods, foreign: UntrustedMemories) -> None:
+    def __init__(self, app_state: AppState, moods: MoodService, foreign: UntrustedMemories) -> None:
         self._app_state = app_state
         self._moods = moods
         self._foreign = foreign
@@ -123,13 +123,13 @@ class ProactiveMemory:
         """Return the queued notes of a persona."""
         return notes_in(await self._app_state.get(NOTES, persona_id))
 
-    def felt(self, context: RecallContext, message: Message) -> Felt | None:
+    def felt(self, context: RecallContext, message: Message) -> MoodEffect | None:
         """Return the effect of a message on the persona's mood; None if the persona has no moods."""
         return self._moods.felt(context.session, context.participants, message, context.history, context.app_state)
 
     async def at_return(
-        self, context: RecallContext, standing: MessageStanding, rules: ProactiveRules, felt: Felt | None = None
-    ) -> Announced | None:
+        self, context: RecallContext, standing: MessageStanding, rules: ProactiveRules, felt: MoodEffect | None = None
+    ) -> ProactiveInsertion | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, cast, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.awaiting_return
@@ -154,7 +154,7 @@ class ProactiveMemory:
             recollected(memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, note.because)
             for memory in told_memories
         ]
-        return Announced(
+        return ProactiveInsertion(
             hidden_line(session, short_line(note.text, quoted.values()), moment, RETURN),
             tuple(recalled) or (_bare(session, note.text, note.because),),
             tuple(user_return.mark_announced(memory, moment) for memory in told_memories),
@@ -169,7 +169,7 @@ class ProactiveMemory:
         rules: ProactiveRules,
         *,
         tagged: bool,
-    ) -> Initiative:
+    ) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, cast, moment = context.session, context.participants, context.moment
         text, pace = strip_addressing(context.text, context.present), pace_in(context.states.get(PACE), moment).count_message()
@@ -177,18 +177,18 @@ class ProactiveMemory:
             len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment)
         )
         if chosen is None:
-            return Initiative(pace=pace)
+            return ProactiveTurn(pace=pace)
         memory = chosen.memory
         quoted = await self._foreign.quoted_text(memory) if memory.is_from_web else ""
         line = build_hidden_line(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
         after = selection.mark_used(memory, moment)
-        announced = Announced(
+        announced = ProactiveInsertion(
             hidden_line(session, line, moment, f"{MEMORY} {memory.guid}"),
             (recollected(memory, line, chosen.way, chosen.because),),
             (after,) if after is not None else (),
             () if after is not None else (memory.guid,),
         )
-        return Initiative(announced, Pace.start(moment))
+        return ProactiveTurn(announced, ProactivePace.start(moment))
 
     async def faded(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
         """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
@@ -205,7 +205,7 @@ class ProactiveMemory:
         self._looked_through[persona_id] = (memories, moment, rules)
         return found
 
-    async def changes_of(self, context: RecallContext, initiative: Initiative) -> ProactiveChanges:
+    async def changes_of(self, context: RecallContext, initiative: ProactiveTurn) -> ProactiveChanges:
         """Return what to store once an initiative was taken: announced notes leave the queue, and the pace is updated."""
         persona_id = context.session.persona_id
         states: dict[str, object] = {}
@@ -229,12 +229,12 @@ def notes_in(value: object) -> list[UserReturnInsert]:
         return []
 
 
-def pace_in(value: object, moment: datetime) -> Pace:
+def pace_in(value: object, moment: datetime) -> ProactivePace:
     """Return the pace in a value of the session state; one that starts at `moment` if it cannot be read."""
     try:
-        return Pace.model_validate(value)
+        return ProactivePace.model_validate(value)
     except ValidationError:
-        return Pace.start(moment)
+        return ProactivePace.start(moment)
 
 
 def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
@@ -279,9 +279,9 @@ def was_announced(history: Sequence[Message]) -> bool:
     return bool(history) and history[-1].hidden and history[-1].note.startswith(OURS)
 
 
-def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> Recollection:
+def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> RecalledMemory:
     """Return the recollection of a memory that was announced by a hidden message."""
-    return Recollection(
+    return RecalledMemory(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
@@ -292,9 +292,9 @@ def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence
     )
 
 
-def _bare(session: ChatSession, text: str, because: Sequence[Reason]) -> Recollection:
+def _bare(session: ChatSession, text: str, because: Sequence[Reason]) -> RecalledMemory:
     """Return the recollection of a note without a memory, such as the time of day."""
-    return Recollection(
+    return RecalledMemory(
         memory=session.guid,
         category=MemoryType.REMINDER,
         title="Return",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lethe_app.domain.recall import BlockReason, NotRecalled, Parameter, Reason, ReasonKind
+from lethe_app.domain.recall import BlockedMemory, BlockReason, Parameter, Reason, ReasonKind
 
 REASONS = {
     ReasonKind.ALWAYS: "it is always included",
@@ -101,7 +101,7 @@ def reason_in_english(reason: Reason) -> str:
     return filled(reason_template(reason), reason.values)
 
 
-def block_in_english(one: NotRecalled) -> str:
+def block_in_english(one: BlockedMemory) -> str:
     """Return in English why a memory was kept back."""
     return filled(block_template(one.why, one.values), one.values)
 

@@ -14,10 +14,10 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.initiative import InitiativeService
-from lethe_app.services.memory.proactive import Initiative
+from lethe_app.services.memory.proactive import ProactiveTurn
 from lethe_app.services.memory.recall_context import ANNOUNCED, RecallContext, RecallContexts, with_announced
 from lethe_app.services.memory.search import without
 from lethe_app.services.memory.selection import MemorySelection, RecallResult
@@ -25,7 +25,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.scheduling.offload import run_to_completion
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
+from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ SCRATCH = "scratch"
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RecallOutcome:
     """Result of the recall for one message."""
 
     memory: TurnMemory
@@ -53,7 +53,7 @@ class RecallService:
         turns: TurnMemories,
         memories: MemoryCache,
         foreign: UntrustedMemories,
-        indexing: Indexing,
+        indexing: IndexingService,
         preferences: Preferences,
     ) -> None:
         self._contexts = contexts
@@ -65,7 +65,7 @@ class RecallService:
         self._indexing = indexing
         self._preferences = preferences
 
-    async def recall(self, turn: TurnContext, model: LoadedModel) -> Remembered:
+    async def recall(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         """Return what the turn's question recalls, stored with it.
 
         An error while memories are read does not prevent the reply: nothing is recalled, and a warning is logged.
@@ -74,9 +74,9 @@ class RecallService:
             return await self._recalled(turn, model)
         except LetheError as error:
             log.warning("Nothing could be remembered in this turn: %s", error)
-            return Remembered(TurnMemory())
+            return RecallOutcome(TurnMemory())
 
-    async def _recalled(self, turn: TurnContext, model: LoadedModel) -> Remembered:
+    async def _recalled(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         if turn.rows.has_pending:
             await self._indexing.index_pending()
         context, question = await self._contexts.of_turn(turn, model.context), turn.question
@@ -86,7 +86,7 @@ class RecallService:
             result = await self._selected(replace(context, states={}))
             memory = TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
             await self._turns.save_turn(question.id, memory)
-            return Remembered(memory)
+            return RecallOutcome(memory)
         initiative = await self._initiative.take(context, question, turn.rows.standing)
         if initiative.faded:
             context = replace(context, memories=context.memories.exclude(initiative.faded))
@@ -109,8 +109,8 @@ class RecallService:
         return TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
 
     async def _stored(
-        self, context: RecallContext, question: Message, initiative: Initiative, result: RecallResult
-    ) -> Remembered:
+        self, context: RecallContext, question: Message, initiative: ProactiveTurn, result: RecallResult
+    ) -> RecallOutcome:
         """Store the hidden message, the recalled memories and every change of state in one transaction."""
         announced, session = initiative.announced, context.session
         line = _filled(announced.message, context) if announced else None
@@ -124,7 +124,7 @@ class RecallService:
             recalled = [one.memory for one in initiative.recalled]
             states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, line.id)
         changes = await self._initiative.proactive.changes_of(context, initiative)
-        traces = Traces(
+        traces = TurnEffects(
             persona_id=session.persona_id,
             session=session.guid,
             message=question.id,
@@ -145,7 +145,7 @@ class RecallService:
         )
         note = await self._turns.leave(traces)
         self._memories.follow(traces)
-        return Remembered(traces.memory, note)
+        return RecallOutcome(traces.memory, note)
 
 
 def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:

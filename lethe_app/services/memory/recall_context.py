@@ -16,15 +16,15 @@ from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.prompt.macros import expand
-from lethe_app.retrieval.memory_index import Recall
-from lethe_app.services.bound_worlds import Bound
+from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import NOBODY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.stable_prefix import StablePrefix, stored_prefix
 from lethe_app.services.prompting.turn_context import DEEPEST, USUAL_CONTEXT, TurnContext, TurnLoader
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 WINDOW = 24
 """Messages before the newest one that are scanned for keys; more if a world has a greater scan depth."""
@@ -49,7 +49,7 @@ class RecallContext:
     memories: MemorySet
     sessions: Sequence[ChatSession]
     """Sessions that are sticky or have keywords."""
-    bound: Bound
+    bound: SessionWorlds
     context: int
     """Context size in tokens."""
     prefix: StablePrefix | None = None
@@ -95,11 +95,11 @@ class RecallContexts:
         self,
         loader: TurnLoader,
         memories: MemoryCache,
-        recall: Recall,
+        recall: MemoryIndex,
         preferences: Preferences,
         participants: ParticipantService,
-        lore: LoreKeeping,
-        chats: Chats,
+        lore: LoreService,
+        chats: SessionStore,
     ) -> None:
         self._loader = loader
         self._memories = memories

@@ -15,12 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.brain.dreams.preferences import strong_pattern_ids
 from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, build_recollection
+from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
 from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
-from lethe_app.domain.recall import NotRecalled, Reason, ReasonKind, RecallWay, Recollection
+from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.services.memory import lore
-from lethe_app.services.memory.lore import LoreKeeping, lore_state
+from lethe_app.services.memory.lore import LoreService, lore_state
 from lethe_app.services.memory.recall_context import LONGEST_QUESTION, RecallContext
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, is_open, session_text
 from lethe_app.services.memory.time_search import TimeSearch
@@ -43,17 +43,17 @@ _STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
 class RecallCandidates:
     """Candidates that one recaller proposes for a turn."""
 
-    recollections: Sequence[Recollection] = ()
-    blocked: Iterable[NotRecalled] = ()
+    recollections: Sequence[RecalledMemory] = ()
+    blocked: Iterable[BlockedMemory] = ()
     states: Mapping[str, object] = field(default_factory=dict)
     """Session state to store, by key."""
     remark: str = ""
     """Remark for the prompt about a time that the user asked for."""
     closed_entries: Collection[UUID] = ()
     """World Info entries that may not be recalled by meaning either, because a rule of their world keeps them back."""
-    first: Sequence[Recollection] = ()
+    first: Sequence[RecalledMemory] = ()
     """Recollections that precede all others and are exempt from objections, such as a notebook."""
-    covers: Callable[[Recollection], bool] = lambda _one: False
+    covers: Callable[[RecalledMemory], bool] = lambda _one: False
     """Predicate: True for a memory that is left out because `first` contains it."""
 
 
@@ -67,7 +67,7 @@ class Recaller(Protocol):
 class LoreRecaller:
     """Recall World Info entries whose keys are in the scanned messages."""
 
-    def __init__(self, keeping: LoreKeeping) -> None:
+    def __init__(self, keeping: LoreService) -> None:
         self._lore = keeping
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
@@ -88,7 +88,7 @@ class KeywordRecaller:
 
     def __init__(self, preferences: Preferences) -> None:
         self._preferences = preferences
-        self._pool = Pool()
+        self._pool = KeywordRecall()
         self._one_at_a_time = asyncio.Lock()
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
@@ -164,7 +164,7 @@ class ConstantRecaller:
         return RecallCandidates([*memories, *sessions])
 
 
-class StayingRecaller:
+class StickyRecaller:
     """Recall memories, and entries found by meaning, that an earlier turn recalled and whose duration has not ended."""
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
@@ -179,7 +179,7 @@ class StayingRecaller:
         return RecallCandidates([*memories, *entries])
 
 
-async def opening(context: RecallContext, recalled: Collection[UUID], preferences: Preferences) -> list[Recollection]:
+async def opening(context: RecallContext, recalled: Collection[UUID], preferences: Preferences) -> list[RecalledMemory]:
     """Return the most important memories, for the first turn of a session whose prompt has no summaries or facts."""
     if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
         return []
@@ -201,7 +201,7 @@ def _most_important(
     return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 
 
-def still_there(context: RecallContext, recalled: Iterable[Recollection]) -> dict[str, tuple[int, int]]:
+def still_there(context: RecallContext, recalled: Iterable[RecalledMemory]) -> dict[str, tuple[int, int]]:
     """Return the recalled memories that stay active after this turn: since which turn and until which."""
     number, held = context.turn.number, context.memories.by_guid
     kept = {guid: span for guid, span in _spans(context).items() if span[1] > number}
@@ -222,9 +222,9 @@ def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evalua
     return {blocked.entry.guid for blocked in evaluation.blocked} | resting
 
 
-def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recollection:
+def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> RecalledMemory:
     """Return a memory as it goes into the prompt."""
-    return Recollection(
+    return RecalledMemory(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
@@ -236,7 +236,7 @@ def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recollec
     )
 
 
-def short(recollection: Recollection) -> Recollection:
+def short(recollection: RecalledMemory) -> RecalledMemory:
     """Return a recollection with its text cut to `LONGEST_MEMORY`."""
     return recollection.model_copy(update={"text": shortened(recollection.text, LONGEST_MEMORY)})
 

@@ -14,18 +14,18 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
-from lethe_app.domain.recall import LOGGED, OUTDATED, Reason, ReasonKind, RecallLead, RecallWay, Recollection
+from lethe_app.domain.recall import LOGGED, OUTDATED, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
-from lethe_app.services.bound_worlds import Bound
+from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.lore import entry_recollection
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import LONGEST_MEMORY, shortened
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 
@@ -46,7 +46,7 @@ class MemoryQuery:
     persona_id: str
     text: str
     moment: datetime
-    bound: Bound
+    bound: SessionWorlds
     memories: Mapping[UUID, MemoryUnit]
     """Memories of the persona by guid, without sessions, facts and World Info entries."""
     in_view: Collection[UUID] = field(default_factory=tuple)
@@ -73,14 +73,16 @@ class MemoryQuery:
 class MemorySearch:
     """Search memories. Nothing is changed, neither durations nor counts."""
 
-    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: FactStore, preferences: Preferences) -> None:
+    def __init__(
+        self, recall: MemoryIndex, passages: Passages, chats: SessionStore, facts: FactStore, preferences: Preferences
+    ) -> None:
         self._recall = recall
         self._preferences = preferences
         self._passages = passages
         self._chats = chats
         self._facts = facts
 
-    async def search(self, asking: MemoryQuery, count: int, *, only_sure: bool = True) -> list[Recollection]:
+    async def search(self, asking: MemoryQuery, count: int, *, only_sure: bool = True) -> list[RecalledMemory]:
         """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
         asks for.
         """
@@ -105,7 +107,7 @@ class MemorySearch:
         met = {hit.source for hit in hits if asked and asked.is_met(lead.text for lead in leads_of(hit, texts))}
         if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
             hits = [hit for hit in hits if hit.is_sure or hit.source in met]
-        recollections: list[Recollection] = []
+        recollections: list[RecalledMemory] = []
         for hit in hits:
             recollection = await self._recollection(asking, hit, texts)
             if recollection is not None and len(recollections) < count:
@@ -114,7 +116,9 @@ class MemorySearch:
                 recollections.append(asked_for if hit.source in met else recollection)
         return recollections
 
-    async def _recollection(self, asking: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> Recollection | None:
+    async def _recollection(
+        self, asking: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]
+    ) -> RecalledMemory | None:
         """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
         leads, because = await self._with_changes(leads_of(hit, texts)), reasons_of(hit)
         if hit.source in asking.memories:
@@ -144,12 +148,12 @@ class MemorySearch:
 
     async def _fact(
         self, asking: MemoryQuery, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
-    ) -> Recollection | None:
+    ) -> RecalledMemory | None:
         """Return the recollection of a fact without a session; None if it is in the prompt already or deleted."""
         with suppress(StorageError):
             fact = await self._facts.get(hit.source)
             if fact.guid not in asking.known:
-                return Recollection(
+                return RecalledMemory(
                     memory=fact.guid,
                     category=MemoryType.GENERAL,
                     text=one_line(fact.fact),
@@ -163,9 +167,9 @@ class MemorySearch:
 
     def _session(
         self, asking: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
-    ) -> Recollection:
+    ) -> RecalledMemory:
         by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
-        return Recollection(
+        return RecalledMemory(
             memory=session.guid,
             category=MemoryType.CHAT_SESSION,
             title=session.name,
@@ -185,9 +189,9 @@ def is_open(memory: MemoryUnit, moment: datetime) -> bool:
     return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
 
 
-def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], leads: list[RecallLead]) -> Recollection:
+def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], leads: list[RecallLead]) -> RecalledMemory:
     """Return the recollection of a memory that is neither a session nor a World Info entry."""
-    return Recollection(
+    return RecalledMemory(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
@@ -219,7 +223,7 @@ def _line(lead: RecallLead) -> str:
     return f"- {one_line(lead.text)}{OUTDATED if lead.is_outdated else ''}"
 
 
-def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection | None:
+def without(recollection: RecalledMemory, gone: Collection[UUID]) -> RecalledMemory | None:
     """Return the recollection without leads that were forgotten since; None if the memory itself was forgotten.
 
     A recollection that was written into the history stays complete, because its text is still there.

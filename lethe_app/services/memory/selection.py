@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from uuid import UUID
 
-from lethe_app.domain.recall import NotRecalled, RecallWay, Recollection
+from lethe_app.domain.recall import BlockedMemory, RecalledMemory, RecallWay
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.recallers import LASTING, STAYING, RecallCandidates, Recaller, opening, still_there
@@ -21,8 +21,8 @@ MOST_BLOCKED = 40
 class RecallResult:
     """Recalled and kept-back memories of a turn, and the session state to store."""
 
-    recalled: list[Recollection]
-    blocked: list[NotRecalled]
+    recalled: list[RecalledMemory]
+    blocked: list[BlockedMemory]
     states: dict[str, object]
     remark: str = ""
 
@@ -61,12 +61,12 @@ class MemorySelection:
         return RecallResult([*chain.from_iterable(one.first for one in found), *kept], list(blocked), states, remark)
 
 
-def once(found: Iterable[Recollection], *, without: Collection[UUID]) -> list[Recollection]:
+def once(found: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:
     """Return each memory once, by the first way in which it was recalled.
 
     Memories that are in the prompt in full are left out, unless their time was asked for.
     """
-    chosen: dict[UUID, Recollection] = {}
+    chosen: dict[UUID, RecalledMemory] = {}
     for one in found:
         if one.memory not in without or one.way is RecallWay.TIME:
             chosen.setdefault(one.memory, one)

@@ -13,26 +13,26 @@ from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval import fact_relation as wording
 from lethe_app.retrieval.calibration import Thresholds
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.service import Indexing, owner_of_waiting
+from lethe_app.services.indexing.service import IndexingService, owner_of_waiting
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 NEAREST = 50
 """Passages among which the nearest memory of the same type is looked for."""
 
 
-class Brain:
+class MemoryService:
     """Memory service of all personas. A persona's memories are separate from those of the others."""
 
     def __init__(
         self,
-        memories: Memories,
+        memories: MemoryStore,
         cache: MemoryCache,
-        recall: Recall,
-        indexing: Indexing,
+        recall: MemoryIndex,
+        indexing: IndexingService,
         calibration: Calibration,
         renewed: Listeners[str],
     ) -> None:

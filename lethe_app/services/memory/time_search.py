@@ -11,17 +11,17 @@ from uuid import UUID
 from lethe_app.brain.dates.arithmetic import local_date
 from lethe_app.brain.dates.day_ranges import Range
 from lethe_app.brain.dates.past_times import PastTime
-from lethe_app.brain.recall.time_requests import Edge, TimeRequest, find_time_request
+from lethe_app.brain.recall.time_requests import TimelineEnd, TimeRequest, find_time_request
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary
 from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Reason, ReasonKind, RecallLead, RecallWay, Recollection
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, leads_of, session_text
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 
@@ -43,7 +43,7 @@ AT_LEAST = 10
 class TimeSearchResult:
     """Result of a search for one message."""
 
-    recollections: list[Recollection] = field(default_factory=list)
+    recollections: list[RecalledMemory] = field(default_factory=list)
     remark: str = ""
     """Remark for the prompt about the time asked for, such as that there was no session."""
 
@@ -62,7 +62,9 @@ class _Chosen:
 class TimeSearch:
     """Search memories by time and meaning. Nothing is changed."""
 
-    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: FactStore, preferences: Preferences) -> None:
+    def __init__(
+        self, recall: MemoryIndex, passages: Passages, chats: SessionStore, facts: FactStore, preferences: Preferences
+    ) -> None:
         self._reminding = MemorySearch(recall, passages, chats, facts, preferences)
         self._recall = recall
         self._passages = passages
@@ -168,10 +170,10 @@ class TimeSearch:
 
     # Text of the results
 
-    async def _recollection(self, one: SessionSummary, chosen: _Chosen, request: TimeRequest) -> Recollection:
+    async def _recollection(self, one: SessionSummary, chosen: _Chosen, request: TimeRequest) -> RecalledMemory:
         record, leads = await self._told(one, chosen.days), chosen.leads.get(one.guid, [])
-        words = request.times[0].words if request.times else "the first" if request.edge is Edge.FIRST else "the last"
-        return Recollection(
+        words = request.times[0].words if request.times else "the first" if request.edge is TimelineEnd.FIRST else "the last"
+        return RecalledMemory(
             memory=record.guid,
             category=MemoryType.CHAT_SESSION,
             title=record.name,
@@ -222,9 +224,9 @@ def _ordered(request: TimeRequest, found: Sequence[SessionSummary], days: Range 
     nearest first; else the newest first.
     """
     ordered = sorted(found, key=lambda one: one.started)
-    if request.edge is Edge.FIRST:
+    if request.edge is TimelineEnd.FIRST:
         return ordered[:1]
-    if request.edge is Edge.LAST:
+    if request.edge is TimelineEnd.LAST:
         return ordered[::-1][request.skipped : request.skipped + 1]
     if days is None or days[0] == days[1]:
         return ordered

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.errors import LetheError
-from lethe_app.llm.models.hugging_face import Hub
+from lethe_app.llm.models.hugging_face import HuggingFaceHub
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
@@ -79,7 +79,7 @@ class Downloads:
     async def _download(self, model: RemoteModel) -> None:
         async with self._lock:
             settings = self._preferences.current
-            hub = Hub(settings.hub_mirror, settings.proxy)
+            hub = HuggingFaceHub(settings.hub_mirror, settings.proxy)
             clock = _Clock()
 
             def on_progress(stage: DownloadStage, bytes_done: int, total: int) -> None:

@@ -38,7 +38,7 @@ class FitLevel(StrEnum):
 
 
 @dataclass(frozen=True)
-class Fit:
+class MemoryEstimate:
     """Estimated memory use of a model, in bytes."""
 
     weights: int
@@ -62,7 +62,7 @@ def free_memory() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def estimate_fit(model: ModelFile, context: int, kv: KvType, free: int) -> Fit:
+def estimate_fit(model: ModelFile, context: int, kv: KvType, free: int) -> MemoryEstimate:
     """Estimate the memory use of `model` with a context of `context` tokens (0 = the model's own, up to 8192) in `free`
     bytes.
 
@@ -78,7 +78,7 @@ def estimate_fit(model: ModelFile, context: int, kv: KvType, free: int) -> Fit:
     cache_space = free - weights - compute - int(token_bytes * BACKGROUND_CONTEXT)
     longest = model_context if not token_bytes else min(model_context, max(0, int(cache_space / token_bytes)))
     verdict = _fit_level(weights + cache + compute, free)
-    return Fit(weights, cache, compute, free, tokens, longest if longest >= MIN_CONTEXT else 0, verdict)
+    return MemoryEstimate(weights, cache, compute, free, tokens, longest if longest >= MIN_CONTEXT else 0, verdict)
 
 
 def cache_bytes(model: ModelFile, kv: KvType) -> float:

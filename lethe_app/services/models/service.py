@@ -14,21 +14,21 @@ from lethe_app.llm.models import bundled, discovery
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.paths import Paths
-from lethe_app.services.events import Failed, Listeners, Loading, ModelState, NoModel, Ready
+from lethe_app.services.events import Listeners, ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 
 ECHO_SUFFIX = ".json"
 RETRYABLE_ERRORS = (ModelCrashed, ModelMissing)
 """Errors after which the next request loads the model again."""
 
 
-class Models:
+class ModelService:
     """The loaded chat model, at most one at a time. `state` is its current state, and `changed` is notified of every new
     one.
     """
 
-    def __init__(self, client: ModelClient, counting: Counting, preferences: Preferences, paths: Paths) -> None:
+    def __init__(self, client: ModelClient, counting: TokenCountService, preferences: Preferences, paths: Paths) -> None:
         self.state: ModelState = NoModel()
         self.changed: Listeners[ModelState] = Listeners()
         self._client = client
@@ -63,7 +63,7 @@ class Models:
         """
         async with self._lock:
             await self._load(await self._describe(path) if path else await self._find_preferred())
-            if path is not None and not isinstance(self.state, Failed):
+            if path is not None and not isinstance(self.state, ModelFailed):
                 await self._preferences.set(model_path=str(path))
 
     async def ensure_loaded(self) -> LoadedModel:
@@ -73,11 +73,11 @@ class Models:
         A model that failed for another reason than `RETRYABLE_ERRORS` is not loaded again: its error is raised.
         """
         async with self._lock:
-            if isinstance(self.state, Failed) and not isinstance(self.state.error, RETRYABLE_ERRORS):
+            if isinstance(self.state, ModelFailed) and not isinstance(self.state.error, RETRYABLE_ERRORS):
                 raise self.state.error
-            if not isinstance(self.state, Ready):
+            if not isinstance(self.state, ModelReady):
                 await self._load(await self._find_preferred())
-            assert isinstance(self.state, Ready)
+            assert isinstance(self.state, ModelReady)
             return self.state.model
 
     async def restart(self) -> None:
@@ -101,14 +101,14 @@ class Models:
     async def _load(self, file: ModelFile) -> None:
         await self._client.save_state(time_limit=SAVE_TIMEOUT)
         self._counting.use(None, "")
-        self._set_state(Loading(file.name, 0.0))
+        self._set_state(ModelLoading(file.name, 0.0))
         self._is_loading_cancelled = False
         self._loading_task = asyncio.get_running_loop().create_task(self._load_file(file))
         try:
             model, counter = await self._loading_task
         except LetheError as error:
             await self._client.close()
-            self._set_state(Failed(error))
+            self._set_state(ModelFailed(error))
             raise
         except asyncio.CancelledError:
             await self._client.close()
@@ -119,17 +119,17 @@ class Models:
         finally:
             self._loading_task = None
         self._counting.use(counter, f"{file.path.name} {file.size}")
-        self._set_state(Ready(model))
+        self._set_state(ModelReady(model))
 
     async def _load_file(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:
         options = load_options(self._preferences.current.for_model(file.path.name))
-        model = await self._client.load(file, options, lambda fraction: self._set_state(Loading(file.name, fraction)))
+        model = await self._client.load(file, options, lambda fraction: self._set_state(ModelLoading(file.name, fraction)))
         counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_SUFFIX else None
         return model, counter
 
     async def _find_preferred(self) -> ModelFile:
         """Return the model that was chosen before, or else the first one found."""
-        if isinstance(self.state, Ready):
+        if isinstance(self.state, ModelReady):
             return self.state.model.file
         chosen = self._preferences.current.model_path
         try:
@@ -139,7 +139,7 @@ class Models:
                 return models[0]
             raise ModelMissing("No model was found on this computer.", "Choose a GGUF file.")
         except LetheError as error:
-            self._set_state(Failed(error))
+            self._set_state(ModelFailed(error))
             raise
 
     async def _describe(self, path: Path) -> ModelFile:
@@ -149,7 +149,7 @@ class Models:
         return await asyncio.to_thread(describe_chosen, path)
 
     def _on_crash(self, error: ModelCrashed) -> None:
-        self._set_state(Failed(error))
+        self._set_state(ModelFailed(error))
 
     def _set_state(self, state: ModelState) -> None:
         self.state = state

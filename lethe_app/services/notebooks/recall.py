@@ -15,10 +15,10 @@ from functools import partial
 from uuid import UUID, uuid5
 
 from lethe_app.brain.notebooks import document as writing
-from lethe_app.brain.notebooks.document import Notebook, Recent
+from lethe_app.brain.notebooks.document import Notebook, NotebookIndexEntry
 from lethe_app.brain.notebooks.matching import (
     DistanceLimits,
-    NotebookSigns,
+    NotebookEvidence,
     NotebookVocabulary,
     build_vocabulary,
     choose_notebook,
@@ -30,19 +30,19 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.domain.recall import Reason, ReasonKind, RecallWay, Recollection
+from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.subject_distances import distances
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.recallers import RecallCandidates
-from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.key_value import SessionState
 
 OPEN_NOTEBOOK_KEY = "subject"
@@ -58,7 +58,7 @@ EMBEDDING_BATCH = 8
 MOST_UNRELATED_MESSAGES = 4
 """Messages in a row that are not about the open notebook, after which it is closed."""
 NOTEBOOK_WORLD = "notebook"
-"""Value of `Recollection.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
+"""Value of `RecalledMemory.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
 id.
 """
 _ID_NAMESPACE = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
@@ -66,15 +66,15 @@ _ID_NAMESPACE = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
 RECENT_HEADING = "What you two spoke of lately:"
 
 
-class Subjects:
+class NotebookSelector:
     """Choose the notebook that a message is about. Only the name of the open notebook is stored."""
 
     def __init__(
         self,
-        notebooks: Notebooks,
+        notebooks: NotebookService,
         state: SessionState,
         preferences: Preferences,
-        counting: Counting,
+        counting: TokenCountService,
         embedding: Embedding,
         calibration: Calibration,
         priority: BackgroundPriority,
@@ -91,7 +91,7 @@ class Subjects:
         self._vocabularies: dict[str, tuple[list[Notebook], NotebookVocabulary]] = {}
         self._pending_texts: dict[str, None] = {}
         """Texts that are still to be embedded, in order."""
-        self._background = Background(self._embed_pending)
+        self._background = BackgroundLoop(self._embed_pending)
 
     def start(self, delay: float = 0.0) -> None:
         """Embed the lines of notebooks in the background."""
@@ -110,7 +110,7 @@ class Subjects:
             find_evidence(text, await self._load_vocabulary(persona_id, books), names), await self._load_limits()
         )
 
-    async def _collect_signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookSigns]:
+    async def _collect_signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookEvidence]:
         """Return the evidence for each notebook in a message, by name."""
         known_words = await self._load_vocabulary(context.session.persona_id, books)
         signs_by_name = find_evidence(context.text, known_words, context.present)
@@ -143,7 +143,7 @@ class Subjects:
         if name == open_name and not is_continuation(context.text, signs_by_name[name], limits):
             state = {"name": "" if untouched + 1 >= MOST_UNRELATED_MESSAGES else name, "untouched": untouched + 1}
             return RecallCandidates(states={OPEN_NOTEBOOK_KEY: state})
-        recollections: list[Recollection] = []
+        recollections: list[RecalledMemory] = []
         token_limit, prefix = int(context.context * CONTEXT_SHARE), context.prefix
         if prefix is None or not prefix.notebook or prefix.notebook != await self._render_fitting(book, token_limit):
             known_digests = {fingerprint_digest(one.text) for one in prefix.facts} if prefix is not None else set()
@@ -234,7 +234,7 @@ class Subjects:
 class NotebookRecaller:
     """Recall the notebook that a message is about, in place of the memories it contains."""
 
-    def __init__(self, subjects: Subjects) -> None:
+    def __init__(self, subjects: NotebookSelector) -> None:
         self._subjects = subjects
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
@@ -246,7 +246,7 @@ def parse_state(state: object) -> tuple[str, int]:
     return (str(state.get("name", "")), int(state.get("untouched", 0))) if isinstance(state, dict) else ("", 0)
 
 
-def format_recent(recent: Recent, book: Notebook) -> str:
+def format_recent(recent: NotebookIndexEntry, book: Notebook) -> str:
     """Return a line of the list of recent subjects."""
     row = f"- {book.title} ({writing.format_days_ago(recent.when, now().astimezone())})"
     return f"{row}: {recent.summary}" if recent.summary else row
@@ -257,7 +257,7 @@ def texts_of(book: Notebook) -> list[str]:
     return [book.title, *(line.text for line in book.lines[-NEWEST_LINES:])]
 
 
-def is_in_notebook(recollection: Recollection, book: Notebook) -> bool:
+def is_in_notebook(recollection: RecalledMemory, book: Notebook) -> bool:
     """Return whether a recollection is a fact or short memory that a line of the notebook contains."""
     return (
         not recollection.world
@@ -266,10 +266,10 @@ def is_in_notebook(recollection: Recollection, book: Notebook) -> bool:
     )
 
 
-def build_recollection(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Recollection:
+def build_recollection(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> RecalledMemory:
     """Return the recollection of a notebook; `is_new` if it was not open before."""
     kind = ReasonKind.NOTEBOOK if is_new else ReasonKind.NOTEBOOK_CONTINUED
-    return Recollection(
+    return RecalledMemory(
         memory=uuid5(_ID_NAMESPACE, f"{persona_id}/{book.name}"),
         category=MemoryType.FILE,
         title=book.title,

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks import splitting as parting
-from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry
 from lethe_app.brain.notebooks.splitting import NotebookPiece
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
@@ -41,7 +41,7 @@ class NotebookListItem:
         return self.notebook.name
 
 
-class Notebooks:
+class NotebookService:
     """Read and write notebooks. `changed` emits the persona. File access runs in the storage thread, so that it never blocks
     the window.
     """
@@ -88,10 +88,10 @@ class Notebooks:
         """Return the texts of all files that can be read, by name."""
         return await self._database.aside(lambda: dict(self._files.all(persona_id).texts))
 
-    async def list_recent(self, persona_id: str) -> list[Recent]:
+    async def list_recent(self, persona_id: str) -> list[NotebookIndexEntry]:
         """Return the subjects that were written about last, newest first; those without a file are left out."""
 
-        def work() -> list[Recent]:
+        def work() -> list[NotebookIndexEntry]:
             texts = self._files.all(persona_id).texts
             return [recent for recent in writing.parse_index(self._files.index(persona_id)) if recent.name in texts]
 
@@ -119,7 +119,7 @@ class Notebooks:
         def work() -> int:
             count_before = len(writing.parse_notebook(name, self._files.text(persona_id, name)).lines)
             text = self._files.write(persona_id, name, lambda there: writing.append_conclusions(there, name, conclusions))
-            self._update_index(persona_id, [Recent(now(), name, summary)])
+            self._update_index(persona_id, [NotebookIndexEntry(now(), name, summary)])
             return len(writing.parse_notebook(name, text).lines) - count_before
 
         return await self._run_and_notify(persona_id, work, only_added=True)
@@ -251,7 +251,7 @@ class Notebooks:
         recents = writing.parse_index(self._files.index(persona_id))
         written_times = [recent.when for recent in recents if recent.name in removed_names]
         when = max(written_times) if written_times else now()
-        new_recents = [Recent(when, name, summary) for name in new_texts]
+        new_recents = [NotebookIndexEntry(when, name, summary) for name in new_texts]
         self._files.exchange(
             persona_id,
             removed_names,
@@ -259,7 +259,7 @@ class Notebooks:
             writing.render_index(writing.update_index(recents, new_recents, removed_names)),
         )
 
-    def _update_index(self, persona_id: str, new_recents: Sequence[Recent]) -> None:
+    def _update_index(self, persona_id: str, new_recents: Sequence[NotebookIndexEntry]) -> None:
         recents = writing.parse_index(self._files.index(persona_id))
         texts = self._files.all(persona_id).texts
         removed_names = [recent.name for recent in recents if recent.name not in texts]

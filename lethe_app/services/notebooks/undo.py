@@ -12,13 +12,13 @@ from uuid import UUID
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook
-from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.services.background.activity_log import NOTEBOOKS, Doing
+from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.notebooks.service import Notebooks
-from lethe_app.storage.agents.change_log import Changes
+from lethe_app.services.notebooks.service import NotebookService
+from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.agents.task_runs import TaskRuns
 
 NOTEBOOK_CHANGE = "notebook"
@@ -31,7 +31,7 @@ Before they are written, the change is proposed and has all texts; one still pro
 class NotebookUndo:
     """Record and revert automatic writes to notebooks. What the user has changed or deleted since stays as it is."""
 
-    def __init__(self, changes: Changes, notebooks: Notebooks, fact_service: FactService, runs: TaskRuns) -> None:
+    def __init__(self, changes: ChangeLog, notebooks: NotebookService, fact_service: FactService, runs: TaskRuns) -> None:
         self._changes, self._notebooks, self._fact_service, self._runs = changes, notebooks, fact_service, runs
         self._open_changes: set[UUID] = set()
         """Changes that are being made now."""
@@ -48,7 +48,7 @@ class NotebookUndo:
         await self._changes.save_changes(change)
         return change
 
-    async def record_after(self, change: RecordedChange) -> list[Made]:
+    async def record_after(self, change: RecordedChange) -> list[ProducedRecord]:
         """Record the texts that have changed since then; return the written notebooks."""
         before, present = json.loads(change.before), await self._notebooks.load_texts(change.persona_id)
         names = sorted(name for name in before.keys() | present.keys() if before.get(name) != present.get(name))
@@ -58,7 +58,8 @@ class NotebookUndo:
         await self._changes.save_changes(change.model_copy(update={**fields, "state": state}))
         self._open_changes.discard(change.id)
         return [
-            Made(kind=MadeKind.NOTEBOOK, id=name, title=writing.parse_notebook(name, text).title) for name, text in new.items()
+            ProducedRecord(kind=ProducedKind.NOTEBOOK, id=name, title=writing.parse_notebook(name, text).title)
+            for name, text in new.items()
         ]
 
     async def complete_interrupted(self, persona_id: str) -> None:
@@ -70,12 +71,14 @@ class NotebookUndo:
                 if run is not None and made:
                     await self._runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
 
-    async def record_facts(self, doing: Doing, facts: Sequence[ExtractedFact]) -> None:
+    async def record_facts(self, doing: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
         """Record facts that may be learnt in this run."""
         for fact in facts:
             await doing.add_result(_build_fact_result(fact))
 
-    async def keep_learnt_facts(self, doing: Doing, recorded: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]) -> None:
+    async def keep_learnt_facts(
+        self, doing: ActivityEntry, recorded: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]
+    ) -> None:
         """Reduce the recorded facts to those that were really learnt."""
         learnt_guids = {fact.guid for fact in learnt}
         await doing.remove_results([_build_fact_result(fact) for fact in recorded if fact.guid not in learnt_guids])
@@ -83,14 +86,14 @@ class NotebookUndo:
 
     # Undo
 
-    async def revert_run(self, run: TaskRun, _made: Made) -> None:
+    async def revert_run(self, run: TaskRun, _made: ProducedRecord) -> None:
         """Revert everything that a run wrote, the newest first."""
         for change in reversed(await self._changes.of_run(run.id)):
             if change.what == NOTEBOOK_CHANGE and change.state is ChangeState.APPLIED:
                 await self._revert_change(change)
                 await self._changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
 
-    async def revert_fact(self, run: TaskRun, made: Made) -> None:
+    async def revert_fact(self, run: TaskRun, made: ProducedRecord) -> None:
         """Forget a fact by a model and restore those it superseded. A fact that the user pinned or edited is kept."""
         facts = await self._fact_service.all(run.persona_id)
         fact = next((candidate for candidate in facts if str(candidate.guid) == made.id), None)
@@ -142,5 +145,5 @@ def _raw_lines(book: Notebook) -> list[str]:
     return [line.raw.strip() for line in book.lines]
 
 
-def _build_fact_result(fact: ExtractedFact) -> Made:
-    return Made(kind=MadeKind.FACT, id=str(fact.guid), title=fact.fact)
+def _build_fact_result(fact: ExtractedFact) -> ProducedRecord:
+    return ProducedRecord(kind=ProducedKind.FACT, id=str(fact.guid), title=fact.fact)

@@ -15,34 +15,34 @@ from contextlib import suppress
 from functools import partial
 from uuid import UUID
 
-from lethe_app.agents.task import Result
+from lethe_app.agents.task import TaskResult
 from lethe_app.brain.llm_schemas.notebooks import SplitAnswer
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
 from lethe_app.brain.notebooks.filing import MIN_CONCLUSIONS, assign_conclusions, split_by_subject
 from lethe_app.brain.notebooks.matching import majority_notebook
 from lethe_app.brain.notebooks.splitting import NotebookPiece, pieces_from_proposal, split_without_model
-from lethe_app.brain.notebooks.subjects import Matters
+from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import PartState, Role, SessionPart, SessionSummary
 from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.retrieval.vectors.subject_distances import similarity_matrix
-from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityLog, Doing
+from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conclusions import NOT_NOW, CameTo, ConclusionService, FinishedConversation
+from lethe_app.services.extraction.conclusions import NOT_NOW, ConclusionService, FinishedConversation, SessionConclusions
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.notebooks.recall import Subjects
-from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.notebooks.recall import NotebookSelector
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.undo import NotebookUndo
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.sessions.archive_queue import Archiving
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.facts import FactStore
 
@@ -52,29 +52,29 @@ LOOK_AGAIN = 600.0
 """Seconds between two checks of the background loop."""
 
 
-class Notekeeping:
+class NotebookWriter:
     """Background service that writes notebooks. It follows archived sessions and forgotten facts."""
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         facts: FactStore,
         participant_service: ParticipantService,
         fact_service: FactService,
         conclusion_service: ConclusionService,
         activity_log: ActivityLog,
         notebook_undo: NotebookUndo,
-        archiving: Archiving,
+        archiving: ArchiveQueue,
         structured_output: StructuredOutput,
         qualification: Qualification,
         priority: BackgroundPriority,
-        notebooks: Notebooks,
-        subjects: Subjects,
+        notebooks: NotebookService,
+        subjects: NotebookSelector,
         app_state: AppState,
         preferences: Preferences,
         library: Library,
         sessions_changed: Listeners[str],
-        matters: Matters,
+        matters: SubjectStems,
     ) -> None:
         self._chats, self._facts, self._participant_service, self._archiving = chats, facts, participant_service, archiving
         self._conclusion_service, self._activity_log, self._notebook_undo = conclusion_service, activity_log, notebook_undo
@@ -86,7 +86,7 @@ class Notekeeping:
         self._postponed_personas: dict[str, None] = {}
         """Personas whose daily quota is used up while sessions are still unread."""
         self._unsubscribe = [sessions_changed.add(self._on_persona_changed), fact_service.changed.add(self._on_persona_changed)]
-        self._background = Background(self.write_all_pending, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.write_all_pending, LOOK_AGAIN)
 
     def start(self, delay: float = 0.0) -> None:
         """Start the background loop, with the sessions that ended before the program started."""
@@ -133,8 +133,8 @@ class Notekeeping:
         return sum(present_counts.get(str(one.guid)) == one.messages for one in ready)
 
     async def _read_sessions(
-        self, persona_id: str, ready: Sequence[SessionSummary], read_counts: dict[str, int], doing: Doing
-    ) -> Result:
+        self, persona_id: str, ready: Sequence[SessionSummary], read_counts: dict[str, int], doing: ActivityEntry
+    ) -> TaskResult:
         """Read the sessions one by one; `read_counts` is stored after each."""
         sessions_read, written = 0, list[str]()
         for session in ready:
@@ -162,7 +162,7 @@ class Notekeeping:
             return True
         return False
 
-    async def write_session(self, session_id: UUID, doing: Doing | None = None) -> list[str]:
+    async def write_session(self, session_id: UUID, doing: ActivityEntry | None = None) -> list[str]:
         """Write the conclusions of one session; return the names of the notebooks that were written."""
         session = await self._chats.session(session_id)
         utterances = to_utterances(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
@@ -176,7 +176,9 @@ class Notekeeping:
         await self._notebook_undo.keep_learnt_facts(doing, extraction.foretold, extraction.learnt)
         return await self._write_recorded(conversation, extraction, doing) if extraction.conclusions else []
 
-    async def _write_recorded(self, conversation: FinishedConversation, extraction: CameTo, doing: Doing) -> list[str]:
+    async def _write_recorded(
+        self, conversation: FinishedConversation, extraction: SessionConclusions, doing: ActivityEntry
+    ) -> list[str]:
         """Write the conclusions, and record what was written even if an error interrupts it."""
         change = await self._notebook_undo.record_before(doing.run_id, conversation.session.persona_id)
         try:
@@ -185,7 +187,7 @@ class Notekeeping:
             for made in await self._notebook_undo.record_after(change):
                 await doing.add_result(made)
 
-    async def _write_conclusions(self, conversation: FinishedConversation, extraction: CameTo) -> list[str]:
+    async def _write_conclusions(self, conversation: FinishedConversation, extraction: SessionConclusions) -> list[str]:
         """Write each conclusion to the matching notebook or to a new one; return the names of the notebooks."""
         session, all_conclusions = conversation.session, extraction.conclusions
         if not all_conclusions:
@@ -285,13 +287,13 @@ class Notekeeping:
         self._background.wake()
 
 
-def _build_result(session_count: int, written: Sequence[str]) -> Result:
+def _build_result(session_count: int, written: Sequence[str]) -> TaskResult:
     """Return the result of a run, as a sentence."""
     if not session_count:
-        return Result("No model was available; the notebooks are updated later.", outcome=RunOutcome.NOTHING)
+        return TaskResult("No model was available; the notebooks are updated later.", outcome=RunOutcome.NOTHING)
     session_words = "one conversation" if session_count == 1 else f"{session_count} conversations"
     if not written:
-        return Result(f"Read {session_words}; there was nothing to note.", outcome=RunOutcome.NOTHING)
-    return Result(
+        return TaskResult(f"Read {session_words}; there was nothing to note.", outcome=RunOutcome.NOTHING)
+    return TaskResult(
         f"Read {session_words} and wrote into {'one notebook' if len(written) == 1 else f'{len(written)} notebooks'}."
     )

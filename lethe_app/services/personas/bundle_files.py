@@ -21,7 +21,7 @@ IGNORED_FIELDS = {"guid", "added", "last_trigger", "trigger_count", "path"}
 
 
 @dataclass
-class Guests:
+class ImportedFiles:
     """Files written by an import, with the ids and names they got; used to link records to them and to remove them on
     failure.
     """
@@ -44,7 +44,7 @@ class Guests:
                 file.unlink(missing_ok=True)
 
 
-class GuestBook:
+class BundleFileWriter:
     """Writer of a bundle's files. Its methods block on the disk, so they run in the storage thread, never in the event loop."""
 
     def __init__(self, paths: Paths) -> None:
@@ -52,7 +52,7 @@ class GuestBook:
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
 
-    def write_files(self, imported: Guests, bundle: Bundle, name: str) -> None:
+    def write_files(self, imported: ImportedFiles, bundle: Bundle, name: str) -> None:
         """Write worlds, avatar and persona, in this order, so that the persona appears only when everything it refers to
         exists.
 
@@ -81,7 +81,7 @@ class GuestBook:
         imported.files.append(self._paths.personas / f"{stem}.json")
         imported.persona = persona.model_copy(update={"unique_name": stem})
 
-    def _add_world(self, imported: Guests, stem: str, world: World, taken_names: Collection[str]) -> None:
+    def _add_world(self, imported: ImportedFiles, stem: str, world: World, taken_names: Collection[str]) -> None:
         entries = []
         for entry in world.entries:
             imported.entries[entry.guid] = uuid4()

@@ -10,8 +10,8 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.brain.notebooks import document as writing
-from lethe_app.brain.notebooks.document import Recent
-from lethe_app.domain.bundle import KeptMind, Past
+from lethe_app.brain.notebooks.document import NotebookIndexEntry
+from lethe_app.domain.bundle import BundledMind, PersonaHistory
 from lethe_app.domain.mood import Mood, MoodReading, MoodSample
 from lethe_app.interchange.bundles import may_be_packed
 from lethe_app.paths import Paths
@@ -26,7 +26,7 @@ T = TypeVar("T")
 _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
 
 
-class Minds:
+class MindTransfer:
     """Read notebooks, mood and goal requests for a bundle and write them on import. Files are accessed in the storage
     thread.
     """
@@ -42,7 +42,7 @@ class Minds:
         texts = (await self._database.aside(lambda: self._files.all(persona_id))).texts
         return len(texts), sum(map(len, texts.values()))
 
-    async def add_mind(self, persona_id: str, past: Past, *, is_whole: bool) -> Past:
+    async def add_mind(self, persona_id: str, past: PersonaHistory, *, is_whole: bool) -> PersonaHistory:
         """Return `past` completed with the persona's notebooks, mood and goal requests.
 
         Unless `is_whole`, references to sessions and the mood readings are left out. Raise FileError if a notebook cannot be
@@ -66,11 +66,11 @@ class Minds:
         recents = _rename_recents(self._files.index(persona_id), names)
         return {names[name]: text for name, text in notebooks.texts.items()}, writing.render_index(recents)
 
-    async def _load_mind(self, persona_id: str) -> KeptMind:
+    async def _load_mind(self, persona_id: str) -> BundledMind:
         """Return the persona's mood and goal requests; values of a format this version does not know are left out."""
         stored = await self._state.get(WISHES, persona_id)
         goal_fields = stored if isinstance(stored, dict) else {}
-        return KeptMind(
+        return BundledMind(
             mood=_parse_value(TypeAdapter(Mood), await self._state.get(MOODS, persona_id)),
             samples=_parse_value(_SAMPLES, await self._state.get(HISTORY, persona_id)) or [],
             readings=_parse_value(_READINGS, await self._state.get(READINGS, persona_id)) or [],
@@ -80,7 +80,7 @@ class Minds:
 
     # Import
 
-    def write_notebooks(self, persona_id: str, past: Past, written_files: list[Path]) -> None:
+    def write_notebooks(self, persona_id: str, past: PersonaHistory, written_files: list[Path]) -> None:
         """Write all of the persona's notebooks, or none; a name that is taken is replaced by a free one. Runs in the storage
         thread.
 
@@ -100,7 +100,7 @@ class Minds:
         self._files.exchange(persona_id, (), texts, writing.render_index(recents))
 
 
-def build_app_state(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
+def build_app_state(mind: BundledMind, persona_id: str) -> dict[tuple[str, str], object]:
     """Return the app state values of a persona's mood and goal requests by scope and key; None means that there is none."""
     goal_fields = {"request": mind.goal_request, "notice": mind.goal_notice}
     return {
@@ -111,12 +111,12 @@ def build_app_state(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], ob
     }
 
 
-def _rename_recents(index: str, names: Mapping[str, str]) -> list[Recent]:
+def _rename_recents(index: str, names: Mapping[str, str]) -> list[NotebookIndexEntry]:
     """Return the entries of the notebook index under the new names. Entries of notebooks that no longer exist are dropped."""
     return [replace(recent, name=names[recent.name]) for recent in writing.parse_index(index) if recent.name in names]
 
 
-def _remove_session_references(mind: KeptMind) -> KeptMind:
+def _remove_session_references(mind: BundledMind) -> BundledMind:
     """Return the mood without references to sessions and messages, and without the readings that models took from them."""
     mood = mind.mood.model_copy(update={"session": None, "message": None, "said": ""}) if mind.mood is not None else None
     samples = [sample.model_copy(update={"session": None}) for sample in mind.samples]

@@ -17,11 +17,11 @@ from lethe_app.domain.bundle import (
     WITHOUT_A_MIND,
     WITHOUT_SESSIONS,
     Bundle,
+    BundleCounts,
     BundleScope,
-    Habits,
-    Holds,
     Manifest,
-    Past,
+    PersonaHistory,
+    PersonaRecords,
 )
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
@@ -30,16 +30,16 @@ from lethe_app.errors import FileError
 from lethe_app.interchange.bundles import BundleReader, BundleWriter, may_be_packed
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory.proactive import NOTES
-from lethe_app.services.personas.bundle_files import GuestBook, Guests, free_name
-from lethe_app.services.personas.bundle_mind import Minds, build_app_state
+from lethe_app.services.personas.bundle_files import BundleFileWriter, ImportedFiles, free_name
+from lethe_app.services.personas.bundle_mind import MindTransfer, build_app_state
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable, run_in_thread
 from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
-from lethe_app.storage.bundles.export import Belongings
-from lethe_app.storage.bundles.import_ import Arrival, Arrivals
+from lethe_app.storage.bundles.export import PersonaExport
+from lethe_app.storage.bundles.import_ import BundleImport, PersonaImport
 from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translated
 from lethe_app.storage.files.json_files import parse
@@ -59,12 +59,12 @@ class BundleOffer:
 
     persona: Persona
     giver: str
-    holds: Holds
+    holds: BundleCounts
     sizes: dict[BundleScope, int]
 
 
 @dataclass(frozen=True)
-class Received:
+class ImportedPersona:
     """Imported persona, with what `revert_import` needs to undo the import."""
 
     persona: Persona
@@ -73,7 +73,7 @@ class Received:
     """The persona's name in the bundle if it was renamed on import; empty otherwise."""
 
 
-class Bundles:
+class BundleService:
     """Export and import of bundles. Files are read and written in threads; a cancelled task leaves no partial file or record
     behind.
     """
@@ -84,14 +84,18 @@ class Bundles:
         database: Database,
         library: Library,
         state: AppState,
-        indexing: Indexing,
+        indexing: IndexingService,
         preferences: Preferences,
         sessions_changed: Listeners[str],
     ) -> None:
         self._database, self._library, self._state = database, library, state
         self._indexing, self._preferences, self._sessions_changed = indexing, preferences, sessions_changed
-        self._belongings, self._importer, self._file_writer = Belongings(database), Arrivals(database), GuestBook(paths)
-        self._minds = Minds(paths, database, state)
+        self._belongings, self._importer, self._file_writer = (
+            PersonaExport(database),
+            BundleImport(database),
+            BundleFileWriter(paths),
+        )
+        self._minds = MindTransfer(paths, database, state)
 
     # Export
 
@@ -143,7 +147,7 @@ class Bundles:
         file = self._library.avatar(persona)
         has_past, has_messages = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
         sessions = await self._belongings.sessions(persona_id) if has_messages else []
-        holds, has_mind = Holds(worlds=len(worlds)), False
+        holds, has_mind = BundleCounts(worlds=len(worlds)), False
         opened = await run_in_thread(lambda: draft.open("xb"))
         writer = BundleWriter(opened)
         try:
@@ -180,14 +184,14 @@ class Bundles:
                 await run_in_thread(writer.close)
             await run_in_thread(opened.close)
 
-    async def _load_past(self, persona_id: str, *, is_whole: bool) -> Past:
+    async def _load_past(self, persona_id: str, *, is_whole: bool) -> PersonaHistory:
         past = await self._belongings.past(persona_id, None if is_whole else ())
         past = await self._minds.add_mind(persona_id, past, is_whole=is_whole)
         if not is_whole:
             return past
         objections = await self._state.get(OBJECTIONS.format(persona_id), "all")
         notes = await self._state.get(NOTES, persona_id)
-        habits = Habits(
+        habits = PersonaRecords(
             objections=objections if isinstance(objections, list) else [], notes=notes if isinstance(notes, list) else []
         )
         return replace(past, habits=habits)
@@ -228,7 +232,9 @@ class Bundles:
         present = [*await self._library.personas(), *await self._library.user_personas()]
         return free_name(bundle.persona.name, {persona.name for persona in present})
 
-    async def import_bundle(self, bundle: Bundle, name: str = "", on_progress: ProgressCallback = ignore_progress) -> Received:
+    async def import_bundle(
+        self, bundle: Bundle, name: str = "", on_progress: ProgressCallback = ignore_progress
+    ) -> ImportedPersona:
         """Store the contents of a bundle under new ids, with the persona named `name`; if it is empty, with the name from
         `find_free_name`.
 
@@ -238,10 +244,10 @@ class Bundles:
         """
         name = name.strip() or await self.find_free_name(bundle)
         user_persona_ids = {persona.unique_name for persona in await self._library.user_personas()}
-        imported = Guests(bundle.persona)
+        imported = ImportedFiles(bundle.persona)
         token = CancelToken(on_progress)
 
-        def write_contents() -> Arrival:
+        def write_contents() -> PersonaImport:
             self._file_writer.write_files(imported, bundle, name)
             self._minds.write_notebooks(imported.persona.unique_name, bundle.past, imported.files)
             persona_id, habits = imported.persona.unique_name, bundle.past.habits
@@ -254,7 +260,7 @@ class Bundles:
 
             app_state = build_app_state(bundle.past.mind, persona_id)
             app_state |= {(OBJECTIONS.format(persona_id), "all"): habits.objections, (NOTES, persona_id): habits.notes}
-            return Arrival(persona_id, bundle.past, imported.entries, imported.worlds, map_speaker, app_state)
+            return PersonaImport(persona_id, bundle.past, imported.entries, imported.worlds, map_speaker, app_state)
 
         try:
             await run_cancellable(self._importer.let_in(write_contents, token.report_progress), token)
@@ -265,9 +271,9 @@ class Bundles:
         self._sessions_changed.tell(imported.persona.unique_name)
         self._indexing.wake()
         renamed = bundle.persona.name if name != bundle.persona.name else ""
-        return Received(imported.persona, tuple(imported.new_worlds), renamed)
+        return ImportedPersona(imported.persona, tuple(imported.new_worlds), renamed)
 
-    async def revert_import(self, received: Received) -> None:
+    async def revert_import(self, received: ImportedPersona) -> None:
         """Move the imported persona and its new worlds to the trash; its sessions and memories stay stored but are not
         shown.
         """

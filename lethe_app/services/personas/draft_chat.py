@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.services.library import Library
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "rehearsals"
@@ -19,7 +19,7 @@ SCOPE = "rehearsals"
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class DraftTest:
     """Draft of a persona and the copy that represents it in test chats."""
 
     copy_id: str
@@ -28,7 +28,7 @@ class Rehearsal:
 
 
 @dataclass(frozen=True)
-class Dismissal:
+class DeletedDraftTest:
     """Deleted copy, with what `restore_copy` needs to restore it."""
 
     trashed: Path
@@ -40,7 +40,7 @@ class Dismissal:
 class DraftChat:
     """Manage the copies of drafts. A copy has the draft's name, texts and avatar, and sessions and memories of its own."""
 
-    def __init__(self, library: Library, sessions: Sessions, state: AppState) -> None:
+    def __init__(self, library: Library, sessions: SessionService, state: AppState) -> None:
         self._library = library
         self._sessions = sessions
         self._state = state
@@ -60,13 +60,13 @@ class DraftChat:
                 await self._sessions.delete(summary.guid)  # it holds a greeting of an earlier draft, and nothing else
         return await self._sessions.new(copy.unique_name)
 
-    async def draft_of(self, copy_id: str) -> Rehearsal | None:
+    async def draft_of(self, copy_id: str) -> DraftTest | None:
         """Return the draft that this persona is a copy of; None if it is not a copy."""
         state = await self._state.get(SCOPE, copy_id)
         if not isinstance(state, dict) or not self._library.is_own(copy_id):
             return None
         copy = await self._library.persona(copy_id)
-        return Rehearsal(copy_id, copy.model_copy(update={"unique_name": state["of"], "tagline": state["tagline"]}))
+        return DraftTest(copy_id, copy.model_copy(update={"unique_name": state["of"], "tagline": state["tagline"]}))
 
     async def copy_of(self, persona_id: str) -> str:
         """Return the id of the copy of this persona; empty if there is none."""
@@ -79,7 +79,7 @@ class DraftChat:
         """Turn the copy into a persona of its own."""
         await self._state.set(SCOPE, copy_id, None)
 
-    async def delete_copy(self, copy_id: str) -> Dismissal:
+    async def delete_copy(self, copy_id: str) -> DeletedDraftTest:
         """Move the copy and its sessions to the trash; `restore_copy` restores them."""
         state = await self._state.get(SCOPE, copy_id)
         sessions = tuple(summary.guid for summary in await self._sessions.list(copy_id))
@@ -87,9 +87,9 @@ class DraftChat:
             await self._sessions.delete(guid)
         trashed = await self._library.delete_persona(copy_id)
         await self._state.set(SCOPE, copy_id, None)
-        return Dismissal(trashed, sessions, copy_id, state)
+        return DeletedDraftTest(trashed, sessions, copy_id, state)
 
-    async def restore_copy(self, dismissal: Dismissal) -> None:
+    async def restore_copy(self, dismissal: DeletedDraftTest) -> None:
         """Restore a deleted copy with its sessions."""
         await self._library.restore_persona(dismissal.trashed)
         await self._state.set(SCOPE, dismissal.copy_id, dismissal.state)

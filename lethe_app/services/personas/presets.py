@@ -20,7 +20,7 @@ FOLDERS: dict[type[Any], str] = {SamplerPreset: "samplers", InstructPreset: "ins
 
 
 @dataclass(frozen=True)
-class KeptPreset(Generic[T]):
+class StoredPreset(Generic[T]):
     """Preset with its file name and its origin."""
 
     key: str
@@ -31,7 +31,7 @@ class KeptPreset(Generic[T]):
     """True if a preset of this name ships with Lethe; deleting the user's makes it visible again."""
 
 
-class Presets:
+class PresetService:
     """Collections of presets. Shipped files are never written: a changed preset is saved to the user's folder under the same
     name.
     """
@@ -45,13 +45,13 @@ class Presets:
             for kind, name in FOLDERS.items()
         }
 
-    async def list_presets(self, kind: type[T]) -> list[KeptPreset[T]]:
+    async def list_presets(self, kind: type[T]) -> list[StoredPreset[T]]:
         """Return all readable presets of a kind, sorted by name; the library reports the files that cannot be read."""
         collection = self._collections[kind]
 
-        def work() -> list[KeptPreset[T]]:
+        def work() -> list[StoredPreset[T]]:
             values = collection.stock().values.items()
-            return [KeptPreset(key, value, collection.is_own(key), self._is_shipped(kind, key)) for key, value in values]
+            return [StoredPreset(key, value, collection.is_own(key), self._is_shipped(kind, key)) for key, value in values]
 
         return await self._database.aside(work)
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
-from lethe_app.brain.dates.future import When, parse_future_date
+from lethe_app.brain.dates.future import FutureDate, parse_future_date
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.service import Brain
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.memories import ReminderRows
 
@@ -32,7 +32,7 @@ class Reminders:
     restarts too.
     """
 
-    def __init__(self, brain: Brain, memory_cache: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
+    def __init__(self, brain: MemoryService, memory_cache: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
         self._brain = brain
         self._memory_cache = memory_cache
@@ -41,7 +41,7 @@ class Reminders:
         self._waiting: list[tuple[str, MemoryUnit]] | None = None
         """Waiting reminders read last; None after memories have changed."""
         self._unsubscribe = memory_cache.changed.add(self._on_memories_changed)
-        self._background = Background(self.notify_due, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.notify_due, LOOK_AGAIN)
 
     def start(self, delay: float = 0.0) -> None:
         """Begin to check for due reminders in the background, after `delay` seconds."""
@@ -68,7 +68,7 @@ class Reminders:
         memories = await self._memory_cache.memories_of(persona_id)
         return sorted((one for one in memories if is_waiting(one)), key=lambda one: (one.added, one.guid))
 
-    def parse_date(self, text: str) -> When | None:
+    def parse_date(self, text: str) -> FutureDate | None:
         """Parse a date such as “tomorrow at 9” or “24 December”, relative to now in the local time zone; None if it is not
         understood.
         """

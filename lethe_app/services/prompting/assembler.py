@@ -10,11 +10,11 @@ from typing import Any
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Note, Prompt, PromptTurn
+from lethe_app.domain.prompt import Prompt, PromptNote, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
 from lethe_app.prompt.budget import REREAD_TARGET
-from lethe_app.prompt.builder import Request, build_prompt
+from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.tool_calls import with_tools
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
@@ -26,8 +26,8 @@ from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import SHORTEST_TURN, StablePrefix
 from lethe_app.services.prompting.tool_messages import newest_pairs, tool_turn
 from lethe_app.services.prompting.turn_context import TurnContext, is_small, suited_system
-from lethe_app.services.token_counts import Counting
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.token_counts import TokenCountService
+from lethe_app.storage.chats.sessions import SessionStore
 
 NEXT_WORDS = "\ue0ff"
 """Placeholder for the user's next message in a prompt that is prefilled; a private-use character that no text contains."""
@@ -51,17 +51,17 @@ class ToolPrompt:
     """Tool declarations in the form that chat templates expect."""
 
 
-class Prompting:
+class PromptAssembler:
     """Build prompts for the loaded model."""
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         prefixes: StablePrefixes,
         formats: ModelFormats,
         library: Library,
         preferences: Preferences,
-        counting: Counting,
+        counting: TokenCountService,
         fill: Fill,
     ) -> None:
         """`fill` looks up the values of macros."""
@@ -209,11 +209,11 @@ class Prompting:
         memory: TurnMemory,
         scene: MacroContext,
         tools: ToolPrompt,
-    ) -> Request:
+    ) -> PromptRequest:
         settings = self._preferences.current
         form = await self._formats.format_of(model)
         heads = [one.text for one in memory.recalled if one.position_index < 0]
-        return Request(
+        return PromptRequest(
             renderer=with_tools(form.choice.renderer, tools.declared),
             template_source=form.choice.template_source,
             persona=participants.speaker,
@@ -303,13 +303,16 @@ def as_turns(messages: Sequence[Message]) -> list[PromptTurn]:
     return [tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages]
 
 
-def notes(memory: TurnMemory) -> list[Note]:
+def notes(memory: TurnMemory) -> list[PromptNote]:
     """Return the notes for this turn only, the most important first."""
     chosen = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED]
     ranked = [
-        Note(one.text, one.role.value, one.order, one.position_index) for one in sorted(chosen, key=lambda one: -one.priority)
+        PromptNote(one.text, one.role.value, one.order, one.position_index)
+        for one in sorted(chosen, key=lambda one: -one.priority)
     ]
     # A higher order is placed later: remark, mood, working memory and session notes follow entries of the default order,
     # 100.
-    told = [Note(text, order=order) for text, order in ((memory.remark, 800), (memory.mood, 900), (memory.bench, 950)) if text]
-    return [*ranked, *told, Note(memory.scratch, order=1000)] if memory.scratch else [*ranked, *told]
+    told = [
+        PromptNote(text, order=order) for text, order in ((memory.remark, 800), (memory.mood, 900), (memory.bench, 950)) if text
+    ]
+    return [*ranked, *told, PromptNote(memory.scratch, order=1000)] if memory.scratch else [*ranked, *told]

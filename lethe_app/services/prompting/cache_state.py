@@ -15,7 +15,7 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
 from lethe_app.llm.client import SAVE_TIMEOUT, ModelClient
 from lethe_app.llm.kv_cache.state_store import delete_states, trim_folder
-from lethe_app.llm.protocol import KeptAt
+from lethe_app.llm.protocol import StateLocation
 from lethe_app.services.preferences import Preferences
 
 MEGABYTE = 1 << 20
@@ -38,7 +38,7 @@ class CacheState:
         """Number of deletions since the program started."""
         return self._forgotten
 
-    def kept_at(self, session: ChatSession, revision: int) -> KeptAt | None:
+    def kept_at(self, session: ChatSession, revision: int) -> StateLocation | None:
         """Return the storage location of a session's KV cache state; None if the user disabled saving.
 
         `revision` is the one before its prompt was built. If something is deleted meanwhile, the state may contain it and is
@@ -46,7 +46,7 @@ class CacheState:
         """
         limit = self._preferences.current.kept_states * MEGABYTE
         name = of_persona(session.persona_id).removesuffix("-") + of_session(session.guid)
-        return KeptAt(self._folder, name, limit, revision) if limit else None
+        return StateLocation(self._folder, name, limit, revision) if limit else None
 
     def forget_persona(self, persona_id: str) -> None:
         """Delete the states of a persona, because something that may be in any of them was deleted or changed."""

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
-from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
-from lethe_app.prompt.format.thinking import Markers, make_markers
+from lethe_app.prompt.format.thinking import ThinkingMarkers, make_markers
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
 
 @dataclass(frozen=True)
-class Format:
+class ChatFormat:
     """Chat format of a loaded model."""
 
     model: LoadedModel
     instruct: str
-    thinking: Markers | None
+    thinking: ThinkingMarkers | None
     """Markers around its thinking; None if the user set none."""
     choice: RendererChoice
-    disarm: Disarmer
+    disarm: ControlTokenFilter
 
 
 class ModelFormats:
@@ -33,13 +33,13 @@ class ModelFormats:
     def __init__(self, library: Library, preferences: Preferences) -> None:
         self._library = library
         self._preferences = preferences
-        self._format: Format | None = None
+        self._format: ChatFormat | None = None
 
     async def renderer(self, model: LoadedModel) -> RendererChoice:
         """Return the renderer of a model's chat format."""
         return (await self.format_of(model)).choice
 
-    async def format_of(self, model: LoadedModel) -> Format:
+    async def format_of(self, model: LoadedModel) -> ChatFormat:
         """Return the chat format of a model. The first call may take two seconds, in a thread, for a hostile template."""
         name = model.file.path.name
         instruct = self._preferences.current.for_model(name).instruct
@@ -49,5 +49,5 @@ class ModelFormats:
         if known is None or known.model is not model or (known.instruct, known.thinking) != (instruct, thinking):
             presets = list((await self._library.instruct_presets()).values())
             choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now(), thinking)
-            known = self._format = Format(model, instruct, thinking, choice, Disarmer(model.control_tokens))
+            known = self._format = ChatFormat(model, instruct, thinking, choice, ControlTokenFilter(model.control_tokens))
         return known

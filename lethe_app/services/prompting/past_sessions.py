@@ -22,8 +22,8 @@ from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import WORD
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.token_counts import Counting
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.token_counts import TokenCountService
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.facts import FactStore
 
 MOST_EARLIER = 16
@@ -41,7 +41,7 @@ TOO_SHORT = 2
 """Number of messages up to which a session is not summarised."""
 
 
-class Frozen(BaseModel):
+class FrozenSection(BaseModel):
     """Text of a prompt section, with the id of the record it was made from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,7 +60,7 @@ class NotebookSections:
     says: Callable[[str], bool] = lambda _text: False
     """Predicate: True if the notebook contains the text."""
 
-    def not_said(self, facts: Sequence[Frozen]) -> list[Frozen]:
+    def not_said(self, facts: Sequence[FrozenSection]) -> list[FrozenSection]:
         """Return the facts that the notebook does not contain."""
         return [one for one in facts if not self.says(one.text)]
 
@@ -68,7 +68,7 @@ class NotebookSections:
 class PastSessions:
     """Read earlier sessions and facts for the stable prefix. Nothing is changed."""
 
-    def __init__(self, chats: Chats, facts: FactStore, preferences: Preferences, counting: Counting) -> None:
+    def __init__(self, chats: SessionStore, facts: FactStore, preferences: Preferences, counting: TokenCountService) -> None:
         self._chats = chats
         self._facts = facts
         self._preferences = preferences
@@ -96,7 +96,7 @@ class PastSessions:
             chosen.append(one.guid)
         return chosen[::-1]
 
-    async def summaries(self, sessions: Sequence[SessionSummary], cast: Participants, most: int) -> list[Frozen]:
+    async def summaries(self, sessions: Sequence[SessionSummary], cast: Participants, most: int) -> list[FrozenSection]:
         """Return the summaries of as many sessions as fit into `most` tokens, newest first.
 
         The newest session is always included, if necessary shortened to half of the room, because the current one continues
@@ -106,7 +106,7 @@ class PastSessions:
         if not settings.session_memory_system:
             return []
         room = min(settings.session_reserved_tokens, most)
-        wanted: list[Frozen] = []
+        wanted: list[FrozenSection] = []
         order = {one.guid: place for place, one in enumerate(sessions)}
         eligible = [one for place, one in enumerate(sessions) if place < MOST_TOLD or one.sticky]
         for one in sorted(eligible, key=lambda each: (order[each.guid] > 0, not each.sticky)):
@@ -120,10 +120,10 @@ class PastSessions:
                 text, tokens = await self._shortened(record, one.last_activity, cast, max(room // 2, LEAST_ROOM), tokens)
             if tokens <= room:
                 room -= tokens
-                wanted.append(Frozen(guid=one.guid, text=text))
+                wanted.append(FrozenSection(guid=one.guid, text=text))
         return sorted(wanted, key=lambda frozen: order[frozen.guid])
 
-    async def core(self, cast: Participants, most: int, session: UUID | None = None) -> list[Frozen]:
+    async def core(self, cast: Participants, most: int, session: UUID | None = None) -> list[FrozenSection]:
         """Return the core facts in at most `most` tokens. Facts about the persona itself are left out unless pinned, because
         the card describes the persona.
 
@@ -142,7 +142,7 @@ class PastSessions:
         facts = core_facts.select_candidates(facts, now(), MOST_OF_A_KIND)
         budget = min(settings.core_facts_tokens, most)
         chosen = core_facts.select_core_facts(facts, now(), budget, await self._sizes(facts))
-        return [Frozen(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
+        return [FrozenSection(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
 
     async def _sizes(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
         counts = await self._counting.count([told_fact(fact) for fact in facts])

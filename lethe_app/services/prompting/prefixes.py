@@ -24,8 +24,8 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections, PastSessions
 from lethe_app.services.prompting.stable_prefix import FRAME, PRESENT, SHORTEST_TURN, StablePrefix, longest, stored_prefix
 from lethe_app.services.prompting.turn_context import TurnContext
-from lethe_app.services.token_counts import Counting
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.token_counts import TokenCountService
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 
 EARLIER = 0.4
@@ -41,10 +41,10 @@ class StablePrefixes:
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         state: SessionState,
         preferences: Preferences,
-        counting: Counting,
+        counting: TokenCountService,
         past: PastSessions,
         standing: Standing,
         renewed: Listeners[str],

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.config.options import SessionHandling
-from lethe_app.prompt.sections import Extras
-from lethe_app.services.prompting.past_sessions import Frozen
+from lethe_app.prompt.sections import StableAdditions
+from lethe_app.services.prompting.past_sessions import FrozenSection
 
 FRAME = "frame"
 """Key of the session state."""
@@ -33,9 +33,9 @@ class StablePrefix(BaseModel):
     handling: SessionHandling = SessionHandling.FIT_ALL
     earlier: list[UUID] = Field(default_factory=list)
     """Sessions that are in it in full, oldest first."""
-    summaries: list[Frozen] = Field(default_factory=list)
+    summaries: list[FrozenSection] = Field(default_factory=list)
     """Summaries of the other sessions, newest first."""
-    facts: list[Frozen] = Field(default_factory=list)
+    facts: list[FrozenSection] = Field(default_factory=list)
     notebook: str = ""
     """Text of the notebook that was open when it was made."""
     lately: str = ""
@@ -59,12 +59,12 @@ class StablePrefix(BaseModel):
         """Summary of the messages before `first`: the recap if it reaches that far, else the one by rules."""
         return shorten(self.recap, longest(self.context)) if self.recap and self.recapped == self.first else self.rolling
 
-    def extras(self, world: Sequence[str] = (), tools: str = "") -> Extras:
+    def extras(self, world: Sequence[str] = (), tools: str = "") -> StableAdditions:
         """Return the sections of the system prompt; the rolling summary of this session is the newest of the summaries."""
         present = [f"{PRESENT}\n{self.rolling}"] if self.rolling else []
         beside = [text for text in (self.notebook, self.lately) if text]
         summaries = [*present, *beside, *(one.text for one in self.summaries)]
-        return Extras(world, summaries, [one.text for one in self.facts], tools)
+        return StableAdditions(world, summaries, [one.text for one in self.facts], tools)
 
 
 def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:

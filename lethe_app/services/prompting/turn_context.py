@@ -11,7 +11,7 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
-from lethe_app.services.bound_worlds import BOUND, Bound, bound_names, bound_of
+from lethe_app.services.bound_worlds import BOUND, SessionWorlds, bound_names, bound_of
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
@@ -38,7 +38,7 @@ class TurnFiles:
     """Data that a turn reads from the user's files."""
 
     participants: Participants
-    worlds: Bound
+    worlds: SessionWorlds
     system: SystemPreset
     sampler: SamplerPreset
     notebooks: Sequence[Notebook] = ()
@@ -183,7 +183,7 @@ class TurnLoader:
                 raise
             return TurnFiles(
                 self._participants.read_without_persona(session),
-                Bound(),
+                SessionWorlds(),
                 NO_SYSTEM,
                 NO_SAMPLER,
                 problem=error,
@@ -191,7 +191,7 @@ class TurnLoader:
         names = bound_names(participants, states.get(BOUND), settings.global_worlds)
         return TurnFiles(
             participants=participants,
-            worlds=bound_of(names, self._library.read_worlds()) if names else Bound(),
+            worlds=bound_of(names, self._library.read_worlds()) if names else SessionWorlds(),
             system=system,
             sampler=sampler,
             notebooks=self._read_notebooks(session.persona_id) if settings.notebooks else (),

@@ -13,7 +13,7 @@ from lethe_app.errors import LetheError
 LOG = logging.getLogger(__name__)
 
 
-class Background:
+class BackgroundLoop:
     """Run `work` repeatedly, one call at a time. The call in progress at the end is cancelled and must be safe to repeat."""
 
     def __init__(self, work: Callable[[], Awaitable[None]], interval: float | None = None) -> None:

@@ -14,20 +14,20 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import RecallLead, Recollection
+from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
-from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.services.sessions.editing import SessionEditing
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.full_text import LAST, Keep, Sighting
+from lethe_app.storage.index.full_text import LAST, Keep, TextHit
 from lethe_app.storage.index.full_text import FullTextSearch as Texts
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 MOST_HITS = 400
 """Maximum number of hits of one search by words."""
@@ -49,11 +49,11 @@ class SearchService:
     def __init__(
         self,
         database: Database,
-        chats: Chats,
+        chats: SessionStore,
         facts: FactStore,
-        memories: Memories,
+        memories: MemoryStore,
         lookup: MemoryLookup,
-        indexing: Indexing,
+        indexing: IndexingService,
         session_editing: SessionEditing,
         library: Library,
     ) -> None:
@@ -76,7 +76,7 @@ class SearchService:
             return
         seen_keys: set[tuple[str, str, str]] = set()
 
-        def is_match(sighting: Sighting) -> bool:
+        def is_match(sighting: TextHit) -> bool:
             key = (sighting.kind, sighting.origin, sighting.text if sighting.kind != PassageKind.MESSAGE else "")
             if key in seen_keys or not query.find_marks(_passage_text(sighting)):
                 return False
@@ -104,7 +104,7 @@ class SearchService:
         if persona_id is None and count < MOST_HITS:
             yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MOST_HITS - count)
 
-    async def _search_unindexed(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[Sighting], bool]]:
+    async def _search_unindexed(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[TextHit], bool]]:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""
         yield await self._texts.openings(persona_id, keep), False
         for read, is_over in ((self._texts.not_indexed, False), (self._texts.superseded, True)):
@@ -141,7 +141,7 @@ class SearchService:
                     return (await self._chats.session(message.session_id)).guid, message.id
         return None
 
-    async def _convert_recollection(self, persona_id: str, recollection: Recollection, query: SearchQuery) -> list[SearchHit]:
+    async def _convert_recollection(self, persona_id: str, recollection: RecalledMemory, query: SearchQuery) -> list[SearchHit]:
         if recollection.category is MemoryType.CHAT_SESSION:
             with suppress(StorageError):
                 session = await self._chats.session(recollection.memory)
@@ -171,7 +171,7 @@ class SearchService:
         return _build_hit(kind, lead.origin, session.persona_id, session.guid, session.name, speaker, when, text, query)
 
 
-def _passage_text(sighting: Sighting) -> str:
+def _passage_text(sighting: TextHit) -> str:
     """Return the text of a passage without the speaker prefix of a message."""
     return _strip_speaker(sighting.text, sighting.speaker) if sighting.kind == PassageKind.MESSAGE else sighting.text
 
@@ -181,7 +181,7 @@ def _strip_speaker(text: str, speaker: str) -> str:
     return text[len(prefix) : -1] if speaker and text.startswith(prefix) and text.endswith('"') else text
 
 
-def _convert_sighting(sighting: Sighting, query: SearchQuery) -> SearchHit:
+def _convert_sighting(sighting: TextHit, query: SearchQuery) -> SearchHit:
     kind = HIT_KINDS[sighting.kind]
     session = UUID(sighting.source) if sighting.category == MemoryType.CHAT_SESSION else None
     owner = sighting.owner.removeprefix("waiting:")
@@ -198,7 +198,7 @@ def _convert_sighting(sighting: Sighting, query: SearchQuery) -> SearchHit:
     )
 
 
-async def _convert_sightings(sightings: Sequence[Sighting], query: SearchQuery) -> list[SearchHit]:
+async def _convert_sightings(sightings: Sequence[TextHit], query: SearchQuery) -> list[SearchHit]:
     """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
     return await asyncio.to_thread(lambda: [_convert_sighting(sighting, query) for sighting in sightings])
 

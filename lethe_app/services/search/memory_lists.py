@@ -15,28 +15,28 @@ from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.list_items import FiledLine, MemoryLine
+from lethe_app.domain.list_items import MemoryFiling, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.errors import StorageError
 from lethe_app.prompt.budget import CAPS
-from lethe_app.retrieval.memory_index import Recall
-from lethe_app.services.indexing.service import Indexing, owner_of_waiting
+from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.services.indexing.service import IndexingService, owner_of_waiting
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
 from lethe_app.services.prompting.turn_context import USUAL_CONTEXT
 from lethe_app.services.search.timeline import Timeline, build_timeline
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.atomic import write_atomically
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
-from lethe_app.storage.memory.memory_list import LAST, Listing
+from lethe_app.storage.memory.memories import MemoryStore
+from lethe_app.storage.memory.memory_list import LAST, MemoryListRows
 
 LONG_MESSAGE = 160
 """Maximum characters of a message that is shown whole as the source of a fact; a longer one is shown from the relevant
@@ -54,7 +54,7 @@ def weight_of(fact: ExtractedFact) -> float:
 
 
 @dataclass(frozen=True)
-class Source:
+class FactSource:
     """Message or session from which a fact was learnt; `message` is None if only the session is known."""
 
     session: UUID
@@ -68,7 +68,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Core:
+class CoreFacts:
     """Core facts of a persona, which are in every prompt, and their size in tokens."""
 
     facts: frozenset[UUID]
@@ -77,26 +77,26 @@ class Core:
     """Maximum tokens of core facts."""
 
 
-class Browsing:
+class MemoryLists:
     """Read memories and facts for lists and pages. Changes count as the user's."""
 
     def __init__(
         self,
         database: Database,
-        memories: Memories,
+        memories: MemoryStore,
         memory_cache: MemoryCache,
-        chats: Chats,
+        chats: SessionStore,
         facts: FactStore,
-        recall: Recall,
-        indexing: Indexing,
+        recall: MemoryIndex,
+        indexing: IndexingService,
         participant_service: ParticipantService,
         preferences: Preferences,
-        counting: Counting,
+        counting: TokenCountService,
         loaded: Callable[[], LoadedModel | None],
     ) -> None:
         """Set up the reader. `loaded` returns the loaded model, whose context size limits the core facts."""
         self._database = database
-        self._listing = Listing(database)
+        self._listing = MemoryListRows(database)
         self._memories = memories
         self._memory_cache = memory_cache
         self._chats = chats
@@ -142,7 +142,7 @@ class Browsing:
         await self._indexing.follow()
         return restored
 
-    async def list_filed(self, persona_id: str) -> list[FiledLine]:
+    async def list_filed(self, persona_id: str) -> list[MemoryFiling]:
         """Return category and tags of each memory that has any."""
         return await self._memories.filed(persona_id)
 
@@ -167,9 +167,9 @@ class Browsing:
 
     # Facts
 
-    async def list_sources(self, fact: ExtractedFact) -> list[Source]:
+    async def list_sources(self, fact: ExtractedFact) -> list[FactSource]:
         """Return the messages that state a fact, and the sessions it was learnt from where no message is left, oldest first."""
-        source_list: list[Source] = []
+        source_list: list[FactSource] = []
         for id_ in fact.source_messages:
             try:
                 message = await self._chats.message(id_)
@@ -178,7 +178,7 @@ class Browsing:
                 continue
             by_user, text = message.role is Role.USER, find_relevant_part(message.content, fact.fact)
             source_list.append(
-                Source(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, text)
+                FactSource(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, text)
             )
         known_sessions = {source.session for source in source_list}
         for guid in fact.source_memories:
@@ -187,17 +187,17 @@ class Browsing:
                     session = await self._chats.session(guid)
                 except StorageError:
                     continue
-                source_list.append(Source(session.guid, session.name, session.added))
+                source_list.append(FactSource(session.guid, session.name, session.added))
         return sorted(source_list, key=lambda source: source.when)
 
-    async def load_core_facts(self, persona_id: str) -> Core:
+    async def load_core_facts(self, persona_id: str) -> CoreFacts:
         """Return the core facts in the persona's current prompts, their size and their token budget."""
         model = self._loaded()
         token_limit = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
         facts = await self._past_sessions.core(await self._participant_service.of_persona(persona_id), token_limit)
         tokens = sum(await self._counting.count([one.text for one in facts])) + PER_PIECE * len(facts)
         budget = min(self._preferences.current.core_facts_tokens, token_limit)
-        return Core(frozenset(one.guid for one in facts), tokens, budget)
+        return CoreFacts(frozenset(one.guid for one in facts), tokens, budget)
 
     # Timeline
 

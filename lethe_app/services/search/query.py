@@ -24,7 +24,7 @@ MOST_EXCERPT_CHARACTERS = 260
 
 
 @dataclass(frozen=True)
-class Term:
+class QueryTerm:
     """Words that must occur next to each other."""
 
     words: tuple[str, ...]
@@ -66,21 +66,21 @@ class Term:
 class SearchQuery:
     """Terms that must all occur in a text, in any order."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[QueryTerm, ...]
 
     @classmethod
     def parse(cls, text: str) -> SearchQuery:
         """Parse the text of a search field. A last word that is not followed by a space or quotation mark counts as a
         prefix.
         """
-        terms: list[Term] = []
+        terms: list[QueryTerm] = []
         for piece in PIECE_PATTERN.finditer(text):
             words = tuple(fold(word) for word in split_words(piece[1] if piece[2] is None else piece[2]))
             words = tuple(word for word in words if word)
             if words:
                 is_last = piece.end() == len(text) and piece[2] is not None
                 is_prefix = is_last and len(words[-1]) >= MIN_PREFIX_LETTERS and not SPACELESS.search(words[-1])
-                terms.append(Term(words, is_literal=piece[2] is None or len(words) > 1, is_prefix=is_prefix))
+                terms.append(QueryTerm(words, is_literal=piece[2] is None or len(words) > 1, is_prefix=is_prefix))
         return cls(tuple(dict.fromkeys(terms))[:MOST_TERMS])
 
     @property
@@ -119,7 +119,7 @@ def _tokens(text: str) -> Iterator[Token]:
             yield word.start(), len(token), fold(token)
 
 
-def _matches_at(term: Term, tokens: Sequence[Token], position: int) -> bool:
+def _matches_at(term: QueryTerm, tokens: Sequence[Token], position: int) -> bool:
     if position + len(term.words) > len(tokens):
         return False
     return all(term.matches(tokens[position + step][2], step) for step in range(len(term.words)))

@@ -48,7 +48,7 @@ class TimelineConversation:
 
 
 @dataclass(frozen=True)
-class Month:
+class TimelineMonth:
     """Facts of one month, grouped by session."""
 
     year: int
@@ -68,13 +68,15 @@ class Timeline:
         """Return the pinned facts; without `everybody`, only those about the user."""
         return tuple(item for item in self.items if item.fact.pinned and (everybody or item.about_user))
 
-    def group_by_month(self, *, everybody: bool, newest_first: bool = True) -> tuple[Month, ...]:
+    def group_by_month(self, *, everybody: bool, newest_first: bool = True) -> tuple[TimelineMonth, ...]:
         """Return the facts that are not pinned, by month and session; without `everybody`, only those about the user."""
         unpinned = [one for one in self.items if not one.fact.pinned and (everybody or one.about_user)]
         if newest_first:
             unpinned.reverse()
         by_month = groupby(unpinned, key=lambda one: one.month)
-        return tuple(Month(year, month, tuple(_group_by_session(month_items))) for (year, month), month_items in by_month)
+        return tuple(
+            TimelineMonth(year, month, tuple(_group_by_session(month_items))) for (year, month), month_items in by_month
+        )
 
 
 def build_timeline(
@@ -89,16 +91,16 @@ def build_timeline(
 
 
 @dataclass(frozen=True)
-class Headings:
+class ExportHeadings:
     """Translated headings of the exported text."""
 
     title: str
     pinned: str
-    month: Callable[[Month], str]
+    month: Callable[[TimelineMonth], str]
     conversation: Callable[[TimelineConversation], str]
 
 
-def format_markdown(timeline: Timeline, headings: Headings, *, everybody: bool) -> str:
+def format_markdown(timeline: Timeline, headings: ExportHeadings, *, everybody: bool) -> str:
     """Return the timeline as Markdown, oldest first."""
     parts = [f"# {headings.title}"]
     if pinned := timeline.pinned_items(everybody=everybody):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
 from lethe_app.brain.facts.merge import FactRelation
 from lethe_app.brain.facts.updates import withdraw_facts
 from lethe_app.brain.summary import digest
@@ -21,8 +21,8 @@ from lethe_app.services.extraction.llm_facts import SupportedFact
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.memory.facts import FactService, Judge
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
+from lethe_app.storage.chats.sessions import SessionStore
 
 FIELDS = {
     SessionPart.TITLE: "name",
@@ -37,13 +37,13 @@ LONGEST_SUMMARY = 2000
 """Maximum length of a summary by rules, in characters."""
 
 
-class Archivist:
-    """Compute the parts of archived sessions. `Archiving` decides the order and handles failures."""
+class ArchivePartMaker:
+    """Compute the parts of archived sessions. `ArchiveQueue` decides the order and handles failures."""
 
     def __init__(
         self,
-        chats: Chats,
-        parts: Parts,
+        chats: SessionStore,
+        parts: ArchiveJobs,
         knowing: FactService,
         minutes: ConversationExtraction,
         trust: Qualification,
@@ -222,20 +222,20 @@ class Archivist:
             return None
 
 
-def keys_by_rules(noted: Sequence[SupportedFact], statements: Sequence[Statement]) -> list[str]:
+def keys_by_rules(noted: Sequence[SupportedFact], statements: Sequence[SpeakerStatement]) -> list[str]:
     """Return the attribute of each fact by a model: that of the known fact it changes, or of the statement that rules find
     there.
     """
     return [each.changes.key if each.changes and each.changes.key else _key(each, statements) for each in noted]
 
 
-def _key(noted: SupportedFact, statements: Sequence[Statement]) -> str:
+def _key(noted: SupportedFact, statements: Sequence[SpeakerStatement]) -> str:
     words = content_words(noted.fact)
     same = [each for each in statements if each.key and noted.source.id in each.message_ids]
     return next((each.key for each in same if 2 * len(words & content_words(each.text)) > len(words)), "")
 
 
-def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> ExtractedFact:
+def _fact(session: ChatSession, statement: SpeakerStatement, *, in_story: bool) -> ExtractedFact:
     return ExtractedFact(
         fact=statement.text,
         first_seen=statement.time,

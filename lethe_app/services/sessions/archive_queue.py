@@ -16,12 +16,12 @@ from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPar
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, StorageError
 from lethe_app.services.events import Listeners
-from lethe_app.services.indexing.service import Indexing
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.sessions.archive_parts import FIELDS, Archivist, is_worth_archiving
-from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.archive_parts import FIELDS, ArchivePartMaker, is_worth_archiving
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
+from lethe_app.storage.chats.sessions import SessionStore
 
 ORDER = (
     SessionPart.SUMMARY,
@@ -44,7 +44,7 @@ MOST_CRASHES = 3
 
 
 @dataclass(frozen=True)
-class Archived:
+class ArchiveProgress:
     """Progress of the archive; `session` is None if no part is being made."""
 
     session: UUID | None = None
@@ -54,25 +54,25 @@ class Archived:
     total: int = 0
 
 
-class Archiving:
+class ArchiveQueue:
     """Queue of archive jobs. Pending parts are stored first, so that they are resumed after a restart. `changed` emits the
     progress.
     """
 
     def __init__(
         self,
-        chats: Chats,
-        parts: Parts,
-        archivist: Archivist,
-        indexing: Indexing,
+        chats: SessionStore,
+        parts: ArchiveJobs,
+        archivist: ArchivePartMaker,
+        indexing: IndexingService,
         quiet: BackgroundPriority,
         changed: Listeners[str],
         check: Callable[[], Awaitable[object]] | None,
         recorded: Recorded,
     ) -> None:
         """`check` qualifies the loaded model; None disables qualification. `recorded` runs and records a model's work."""
-        self.progress = Archived()
-        self.changed: Listeners[Archived] = Listeners()
+        self.progress = ArchiveProgress()
+        self.changed: Listeners[ArchiveProgress] = Listeners()
         self._chats = chats
         self._parts = parts
         self._archivist = archivist
@@ -88,7 +88,7 @@ class Archiving:
         self._at_once: list[UUID] = []
         """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
         self._one_at_a_time = asyncio.Lock()
-        self._background = Background(self._work, LOOK_AGAIN)
+        self._background = BackgroundLoop(self._work, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
         """Start the background loop after `pause` seconds; pending parts are resumed."""
@@ -211,7 +211,7 @@ class Archiving:
                 if not await self._by_model(records):
                     break
         finally:
-            self._report(Archived())
+            self._report(ArchiveProgress())
 
     async def _next(self) -> list[PartRecord]:
         """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
@@ -276,7 +276,7 @@ class Archiving:
     async def _write(self, record: PartRecord, number: int, total: int) -> bool:
         """Let the model make one part. Return False if no model is available now."""
         session, begun, model = await self._chats.session(record.session), self._begun[record.session], self._archivist.model
-        self._report(Archived(session.guid, session.name, record.part, number, total))
+        self._report(ArchiveProgress(session.guid, session.name, record.part, number, total))
         try:
             value = await self._archivist.by_model(record.session, record.part)
         except NOT_NOW:
@@ -309,7 +309,7 @@ class Archiving:
         self._indexing.wake()
         self._sessions_changed.tell(session.persona_id)
 
-    def _report(self, progress: Archived) -> None:
+    def _report(self, progress: ArchiveProgress) -> None:
         if progress != self.progress:
             self.progress = progress
             self.changed.tell(progress)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.domain.changes import Before, PartValue
+from lethe_app.domain.changes import PartValue, SessionSnapshot
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.domain.persona import Persona
@@ -16,12 +16,12 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.sessions.archive_queue import Archiving
-from lethe_app.services.sessions.service import Sessions, opening
-from lethe_app.storage.chats.reshape import Reshaping
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.sessions.service import SessionService, opening
+from lethe_app.storage.chats.reshape import SessionReshaping
 from lethe_app.storage.chats.session_list import SessionLines
-from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.chats.split_merge_undo import Retelling
+from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.split_merge_undo import ArchivePartUndo
 from lethe_app.storage.database import Database
 
 COPIED = {"persona_id", "user_id", "scenario", "is_roleplay", "relevance", "insertion", "priority", "sticky", "protected"}
@@ -29,7 +29,7 @@ COPIED = {"persona_id", "user_id", "scenario", "is_roleplay", "relevance", "inse
 
 
 @dataclass(frozen=True)
-class Reshaped:
+class SessionsChanged:
     """Notification that sessions have other messages than before."""
 
     persona_id: str
@@ -47,19 +47,19 @@ class SessionEditing:
     def __init__(
         self,
         database: Database,
-        chats: Chats,
+        chats: SessionStore,
         casting: ParticipantService,
-        sessions: Sessions,
-        archiving: Archiving,
+        sessions: SessionService,
+        archiving: ArchiveQueue,
         frames: StablePrefixes,
         warmth: CacheState,
     ) -> None:
-        self.reshaped: Listeners[Reshaped] = Listeners()
+        self.reshaped: Listeners[SessionsChanged] = Listeners()
         self.still: Callable[[Sequence[UUID]], Awaitable[None]] = _nothing_to_end
         """Stops the generation of replies in sessions that are about to change; set by the window."""
         self._lines = SessionLines(database)
-        self._reshaping = Reshaping(database)
-        self._retelling = Retelling(database)
+        self._reshaping = SessionReshaping(database)
+        self._retelling = ArchivePartUndo(database)
         self._chats, self._casting, self._sessions = chats, casting, sessions
         self._archiving = archiving
         self._frames, self._warmth = frames, warmth
@@ -155,7 +155,7 @@ class SessionEditing:
         await self._reshaping.take_out(message.id)
         await self.retold([message.session_id])
 
-    async def split(self, message_id: UUID) -> Before:
+    async def split(self, message_id: UUID) -> SessionSnapshot:
         """Move all messages from this one on to a new session; return the state for `undo`."""
         message = await self._chats.message(message_id)
         old = await self._chats.session(message.session_id)
@@ -168,7 +168,7 @@ class SessionEditing:
             await self._archiving.update(old.guid)
         return before
 
-    async def merge(self, guids: Sequence[UUID]) -> Before:
+    async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
         """Merge several sessions into one, in the order in which they began; return the state for `undo`."""
         await self.still(guids)
         before = await self._reshaping.merge(guids)
@@ -177,7 +177,7 @@ class SessionEditing:
             await self._archiving.update(before.kept)
         return before
 
-    async def undo(self, before: Before) -> None:
+    async def undo(self, before: SessionSnapshot) -> None:
         """Restore sessions as they were before a split or merge."""
         await self.still(before.after)
         await self._reshaping.undo(before)
@@ -188,7 +188,7 @@ class SessionEditing:
         await self.still([guid])
         session = await self._chats.session(guid)
         await self._sessions.delete(guid)
-        self.reshaped.tell(Reshaped(session.persona_id, (), (guid,)))
+        self.reshaped.tell(SessionsChanged(session.persona_id, (), (guid,)))
 
     # Invalidation
 
@@ -206,7 +206,7 @@ class SessionEditing:
             await self._frames.drop(guid)
         persona_id = (await self._chats.session(guids[0])).persona_id
         await self._changed(persona_id)
-        self.reshaped.tell(Reshaped(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
+        self.reshaped.tell(SessionsChanged(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
 
     async def _changed(self, persona_id: str) -> None:
         await self._archiving.renew(persona_id)

@@ -11,11 +11,11 @@ from lethe_app.domain.chat import SessionPart
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 
 
-class NoFacts(StrEnum):
+class NoFactsReason(StrEnum):
     """Reason why a persona has no facts."""
 
     LEARNING_OFF = "learning_off"
@@ -27,7 +27,7 @@ class NoFacts(StrEnum):
 class FactAbsence:
     """Reason why a persona has no facts, with the numbers that explain it."""
 
-    reason: NoFacts
+    reason: NoFactsReason
     minutes: int
     """Minutes without activity after which a session ends; 0 means only a new session ends it."""
     archived: int
@@ -39,7 +39,9 @@ class FactAbsence:
 class FactExtraction:
     """Extract the facts of sessions again, one by one; facts by a model are only replaced by a model."""
 
-    def __init__(self, chronicle: SessionEditing, archiving: Archiving, knowing: FactService, preferences: Preferences) -> None:
+    def __init__(
+        self, chronicle: SessionEditing, archiving: ArchiveQueue, knowing: FactService, preferences: Preferences
+    ) -> None:
         self._chronicle, self._archiving = chronicle, archiving
         self._knowing, self._preferences = knowing, preferences
 
@@ -77,9 +79,9 @@ class FactExtraction:
         settings = self._preferences.current
         lines = await self._chronicle.lines(persona_id)
         archived = sum(line.archived for line in lines)
-        reason = NoFacts.NOTHING_LASTING if archived else NoFacts.NOTHING_ARCHIVED
+        reason = NoFactsReason.NOTHING_LASTING if archived else NoFactsReason.NOTHING_ARCHIVED
         if not settings.fact_retrieval:
-            reason = NoFacts.LEARNING_OFF
+            reason = NoFactsReason.LEARNING_OFF
         return FactAbsence(reason, settings.rotation_minutes, archived, len(lines))
 
     def _require_learning(self) -> None:

@@ -11,7 +11,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
 
 
@@ -30,7 +30,7 @@ class RollingSummary:
         self._trust = trust
         self._quiet = quiet
         self._waiting: dict[UUID, None] = {}
-        self._background = Background(self.finish)
+        self._background = BackgroundLoop(self.finish)
         self._forget = frames.cuts.add(self._was_cut)
 
     def start(self) -> None:

@@ -15,22 +15,22 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.macro_values import Fill, MacroPosition
 from lethe_app.services.prompting.turn_context import TurnContext
-from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, spoken_by_user
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.replies import Replies
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 
-class Sessions:
+class SessionService:
     """Manage the sessions of all personas."""
 
     def __init__(
         self,
-        chats: Chats,
+        chats: SessionStore,
         replies: Replies,
         participants: ParticipantService,
-        archiving: Archiving,
+        archiving: ArchiveQueue,
         timeout: SessionTimeout,
         fill: Fill,
         changed: Listeners[str],

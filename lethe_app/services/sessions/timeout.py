@@ -11,10 +11,10 @@ from uuid import UUID
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.sessions.archive_queue import Archiving
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.storage.chats.sessions import SessionStore
 
 TOO_SHORT = 2
 """Number of messages up to which a session is neither archived nor timed out."""
@@ -38,7 +38,9 @@ class SessionTimeout:
     archived while any reply is being generated or a message of theirs is being edited.
     """
 
-    def __init__(self, chats: Chats, archiving: Archiving, preferences: Preferences, quiet: BackgroundPriority) -> None:
+    def __init__(
+        self, chats: SessionStore, archiving: ArchiveQueue, preferences: Preferences, quiet: BackgroundPriority
+    ) -> None:
         self.is_edited: Callable[[UUID], bool] = lambda _session: False
         """Predicate: True if a message of the session is open in an editor; set by the window."""
         self._chats, self._archiving, self._preferences, self._quiet = chats, archiving, preferences, quiet
@@ -48,7 +50,7 @@ class SessionTimeout:
         self._refused: dict[UUID, int] = {}
         """Number of messages of sessions too short to archive; they are checked again when there are more."""
         self._one_at_a_time = asyncio.Lock()
-        self._background = Background(self.archive_timed_out, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.archive_timed_out, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
         """Start checking after `pause` seconds."""

@@ -15,19 +15,19 @@ from lethe_app.brain.dates.future import is_recurring
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
-from lethe_app.domain.recall import Recollection
+from lethe_app.domain.recall import RecalledMemory
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
 from lethe_app.services.memory.lookup import MemoryLookup
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.personas.reminders import Reminders, build_reminder
 from lethe_app.services.personas.week import Week
-from lethe_app.services.tools.builtin_small import Nothing, format_date
+from lethe_app.services.tools.builtin_small import NoArguments, format_date
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import Workbench, session_namespace
+from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.truncation import shortened
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
@@ -46,7 +46,7 @@ def _normalize_weekday(day: object) -> object:
     return None if name in {"", "today"} else tomorrow.value if name == "tomorrow" else name
 
 
-class Save(BaseModel):
+class MemorySaveArguments(BaseModel):
     """Arguments of `memory_save`."""
 
     content: str = Field(min_length=3, description="One or two whole sentences with names instead of “I” and “you”.")
@@ -60,26 +60,26 @@ class SearchArguments(BaseModel):
     words: str = Field(min_length=1, description="What it is about, in a few words.")
 
 
-class OnDay(BaseModel):
+class MemoryByDateArguments(BaseModel):
     """Arguments of `memory_by_date`."""
 
     day: str = Field(description="A day as 2026-03-14, or a month as 2026-03.")
 
 
-class Which(BaseModel):
+class MemoryDeleteArguments(BaseModel):
     """Arguments of `memory_delete`."""
 
     memory: str = Field(min_length=4, description="Its number, as memory_search shows it, or its exact title.")
 
 
-class Remind(BaseModel):
+class MemoryRemindArguments(BaseModel):
     """Arguments of `memory_remind`."""
 
     text: str = Field(min_length=1, description="What to remind of.")
     when: str = Field(description="When, such as “tomorrow at 9”, “in two hours” or 2026-12-24 18:30.")
 
 
-class OfDay(BaseModel):
+class GetPlanArguments(BaseModel):
     """Arguments of `get_plan`."""
 
     day: Annotated[Day | None, BeforeValidator(_normalize_weekday)] = Field(
@@ -98,13 +98,13 @@ class WeekdayPlanArguments(BaseModel):
 class MemoryTools:
     """The tool set `memory`."""
 
-    brain: Brain
+    brain: MemoryService
     lookup: MemoryLookup
-    chats: Chats
+    chats: SessionStore
     reminders: Reminders
     week: Week
     untrusted_memories: UntrustedMemories
-    working_memory: Workbench
+    working_memory: WorkingMemory
 
     def build_tool_set(self) -> ToolSet:
         save_hint = r"\b(?:remember (?:that|this|my|me|it)\b(?!.*\?)|don'?t forget|keep in mind|make a note|note (?:that|down))"
@@ -112,28 +112,31 @@ class MemoryTools:
             r"\b(?:do|did|can) you (?:still )?(?:remember|recall|know)|\bwhat did (?:i|we)\b|\bhave i (?:told|mentioned)"
         )
         tools = (
-            Tool("memory_save", "save a memory", "Keep something about the user or the world for good.", Save, self.save,
-                 changes=True, about=self.describe_save, hint=save_hint),
+            Tool("memory_save", "save a memory", "Keep something about the user or the world for good.",
+                 MemorySaveArguments, self.save, changes=True, about=self.describe_save, hint=save_hint),
             Tool("memory_search", "search memories", "Search everything remembered: memories, facts and earlier talks.",
                  SearchArguments, self.search, hint=search_hint),
             Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
-                 OnDay, self.search_by_date, hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
+                 MemoryByDateArguments, self.search_by_date,
+                 hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
                  r"|september|october|november|december)\b.{0,40}\?|\b(?:last|that) (?:week|month|day)\b.{0,60}\?"),
-            Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.", Which, self.delete,
-                 asks=True, changes=True, about=self.describe_delete,
+            Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.",
+                 MemoryDeleteArguments, self.delete, asks=True, changes=True, about=self.describe_delete,
                  hint=r"\bforget (?:that|about|what)|\bdelete (?:the|that|your) memor"),
             Tool("memory_categories", "list memory categories", "The categories under which memories are filed.",
-                 Nothing, self.list_categories),
+                 NoArguments, self.list_categories),
             Tool("memory_remind", "set a reminder", "Mention something to the user at a later day or hour.",
-                 Remind, self.remind, changes=True, about=self.describe_reminder, hint=r"\bremind me\b|\bset a reminder\b"),
-            Tool("week_get", "check the weekly schedule", "What is planned for a day of the week.", OfDay, self.get_plan,
+                 MemoryRemindArguments, self.remind, changes=True, about=self.describe_reminder,
+                 hint=r"\bremind me\b|\bset a reminder\b"),
+            Tool("week_get", "check the weekly schedule", "What is planned for a day of the week.",
+                 GetPlanArguments, self.get_plan,
                  hint=r"\byour (?:plans?|schedule)\b|\bwhat (?:do|are) you (?:do|doing|planning)\b.{0,20}day\b"),
             Tool("week_set", "change the weekly schedule", "Change what is planned for a day of the week.",
                  WeekdayPlanArguments, self.set_plan, asks=True, changes=True, about=self.describe_plan),
         )  # fmt: skip
         return ToolSet("memory", "Memory", tools)
 
-    async def save(self, context: ToolContext, arguments: Save) -> ToolOutput:
+    async def save(self, context: ToolContext, arguments: MemorySaveArguments) -> ToolOutput:
         memory = MemoryUnit(
             category=MemoryType.GENERAL,
             insertion=MemoryInsertion.TRIGGER,
@@ -162,14 +165,14 @@ class MemoryTools:
         shown = f"searched memories: {len(lines)} found" if lines else "searched memories: nothing found"
         return ToolOutput("\n".join(lines) or "Nothing of the kind is remembered.", shown)
 
-    async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[Recollection]:
+    async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[RecalledMemory]:
         """Search without the present session, which is in the prompt anyway."""
         recollections = await self.lookup.search(context.persona_id, text, MOST_FOUND + 1, only_sure=only_sure)
         return [recollection for recollection in recollections if recollection.memory != context.session_id][
             : MOST_FOUND if only_sure else MOST_UNSURE
         ]
 
-    async def search_by_date(self, context: ToolContext, arguments: OnDay) -> ToolOutput:
+    async def search_by_date(self, context: ToolContext, arguments: MemoryByDateArguments) -> ToolOutput:
         first, is_month = parse_day_or_month(arguments.day)
 
         def is_within(moment: datetime) -> bool:
@@ -210,14 +213,14 @@ class MemoryTools:
     async def _load_summary(self, guid: UUID, default: str) -> str:
         return (await self.chats.session(guid)).content or default
 
-    async def delete(self, context: ToolContext, arguments: Which) -> ToolOutput:
+    async def delete(self, context: ToolContext, arguments: MemoryDeleteArguments) -> ToolOutput:
         memory = await self.find_memory(context, arguments.memory)
         if memory.protected:
             raise LetheError("That memory is protected; only the user can let it go.")
         await self.brain.forget_memory(memory.guid)
         return ToolOutput(f"Forgotten: {await self._format_memory(memory)}", "moved a memory to the Trash")
 
-    async def describe_delete(self, context: ToolContext, arguments: Which) -> str:
+    async def describe_delete(self, context: ToolContext, arguments: MemoryDeleteArguments) -> str:
         memory = await self.find_memory(context, arguments.memory)
         return format_line(memory.name, memory.content)
 
@@ -232,13 +235,13 @@ class MemoryTools:
             raise LetheError("There is no such memory." if not matches else "Several memories are called that.")
         return matches[0]
 
-    async def list_categories(self, context: ToolContext, _wish: Nothing) -> ToolOutput:
+    async def list_categories(self, context: ToolContext, _wish: NoArguments) -> ToolOutput:
         memories = await self.brain.memories(context.persona_id)
         counts = Counter(memory.filed_under or f"({memory.category.value})" for memory in memories)
         lines = [f"- {name}: {count}" for name, count in sorted(counts.items())]
         return ToolOutput("\n".join(lines) or "Nothing is remembered yet.", "listed memory categories")
 
-    async def remind(self, context: ToolContext, arguments: Remind) -> ToolOutput:
+    async def remind(self, context: ToolContext, arguments: MemoryRemindArguments) -> ToolOutput:
         moment = self.parse_moment(arguments)
         new_reminder, when = build_reminder(arguments.text, moment), format_moment(moment)
         waiting = await self.reminders.reminders_of(context.persona_id)
@@ -253,7 +256,7 @@ class MemoryTools:
         once = " It comes once and does not repeat; say so." if is_recurring(arguments.when) else ""
         return ToolOutput(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
 
-    def parse_moment(self, arguments: Remind) -> datetime | date:
+    def parse_moment(self, arguments: MemoryRemindArguments) -> datetime | date:
         """Parse the time of a reminder. Raise LetheError unless it is a time in the future."""
         when = self.reminders.parse_date(arguments.when)
         if when is None:
@@ -262,7 +265,7 @@ class MemoryTools:
             )
         return when.to_datetime()
 
-    async def describe_save(self, _context: ToolContext, arguments: Save) -> str:
+    async def describe_save(self, _context: ToolContext, arguments: MemorySaveArguments) -> str:
         """Return the whole text for the permission request, so that nothing is saved that the user could not read before."""
         return (
             f"{arguments.title}: {arguments.content[:MOST_SAVED_CHARACTERS]}"
@@ -270,13 +273,13 @@ class MemoryTools:
             else arguments.content[:MOST_SAVED_CHARACTERS]
         )
 
-    async def describe_reminder(self, _context: ToolContext, arguments: Remind) -> str:
+    async def describe_reminder(self, _context: ToolContext, arguments: MemoryRemindArguments) -> str:
         return f"{arguments.text} ({format_moment(self.parse_moment(arguments))})"
 
     async def describe_plan(self, _context: ToolContext, arguments: WeekdayPlanArguments) -> str:
         return f"{arguments.day.title()}: {arguments.plan.strip() or '–'}"
 
-    async def get_plan(self, context: ToolContext, arguments: OfDay) -> ToolOutput:
+    async def get_plan(self, context: ToolContext, arguments: GetPlanArguments) -> ToolOutput:
         day = Weekday(arguments.day) if arguments.day else None
         plan = await self.week.load_plan(context.persona_id, day)
         return ToolOutput(plan or "Nothing is planned.", f"checked the schedule for {day.value.title() if day else 'today'}")

@@ -18,11 +18,11 @@ MOST_DICE, MOST_SIDES = 100, 1000
 MOST_SHOWN_DICE = 20
 
 
-class Nothing(BaseModel):
+class NoArguments(BaseModel):
     """No arguments."""
 
 
-class Between(BaseModel):
+class DaysBetweenArguments(BaseModel):
     """Two days."""
 
     start: str = Field(description="A day, such as 2026-12-24 or “today”.")
@@ -41,7 +41,7 @@ def build_time_set() -> ToolSet:
         "time_now",
         "check the time",
         "The date, the weekday and the time of day. Use it when it matters what day or hour it is.",
-        Nothing,
+        NoArguments,
         _tell_time,
         hint=r"\b(?:what|which) (?:time|day|date|year|month|weekday)\b|\bwhat'?s the (?:time|date)\b|\bhow late is it\b",
     )
@@ -49,7 +49,7 @@ def build_time_set() -> ToolSet:
         "time_between",
         "count days",
         "How many days lie between two dates, and on which weekdays they fall.",
-        Between,
+        DaysBetweenArguments,
         _count_days,
         hint=r"\bhow (?:many|long) (?:days?|weeks?|until|till|since|ago)\b|\bdays? (?:until|till|since|between)\b",
     )
@@ -70,12 +70,12 @@ def build_dice_set() -> ToolSet:
     return ToolSet("dice", "Dice", (dice_tool,))
 
 
-async def _tell_time(_context: ToolContext, _arguments: Nothing) -> ToolOutput:
+async def _tell_time(_context: ToolContext, _arguments: NoArguments) -> ToolOutput:
     moment = now().astimezone()
     return ToolOutput(f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"checked the time: {moment:%H:%M}")
 
 
-async def _count_days(_context: ToolContext, arguments: Between) -> ToolOutput:
+async def _count_days(_context: ToolContext, arguments: DaysBetweenArguments) -> ToolOutput:
     first, last = _parse_day(arguments.start), _parse_day(arguments.end)
     days = (last - first).days
     sentence = f"From {format_date(first)} to {format_date(last)} it is {abs(days)} day{'' if abs(days) == 1 else 's'}"

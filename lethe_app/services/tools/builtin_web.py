@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import WebError
-from lethe_app.prompt.untrusted_text import Quoter, site_of
+from lethe_app.prompt.untrusted_text import UntrustedTextQuoter, site_of
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
-from lethe_app.services.tools.working_memory import Workbench, session_namespace
+from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.web.gate import WebGate
 
 MOST_HEAD_CHARACTERS = 450
@@ -19,7 +19,7 @@ MOST_HEAD_CHARACTERS = 450
 WEB = "web"
 
 
-class Query(BaseModel):
+class WebSearchArguments(BaseModel):
     """Search query."""
 
     query: str = Field(min_length=2, max_length=200, description="Words for a search engine, without names of private people.")
@@ -30,15 +30,15 @@ class WebTools:
     """The tool set `web`; unavailable without web access."""
 
     web_gate: WebGate
-    working_memory: Workbench
-    quoter: Callable[[], Awaitable[Quoter]]
+    working_memory: WorkingMemory
+    quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
 
     def build_tool_set(self) -> ToolSet:
         search = Tool(
             "web_search",
             "search the internet",
             "Search the internet and read what is found. Use it for news and for facts that you cannot know.",
-            Query,
+            WebSearchArguments,
             self.search,
             asks=True,
             seconds=240.0,  # every page has its own, shorter limit
@@ -46,7 +46,7 @@ class WebTools:
         )
         return ToolSet(WEB, "Internet", (search,), lambda: self.web_gate.is_allowed)
 
-    async def search(self, context: ToolContext, arguments: Query) -> ToolOutput:
+    async def search(self, context: ToolContext, arguments: WebSearchArguments) -> ToolOutput:
         pairs = await self.web_gate.look_up(arguments.query, f"{context.persona} asked to search for it, and you allowed it.")
         if not pairs:
             raise WebError("Nothing was found.")

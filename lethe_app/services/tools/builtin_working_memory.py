@@ -8,12 +8,12 @@ from datetime import timedelta
 
 from pydantic import BaseModel, Field
 
-from lethe_app.domain.tools import BenchEntry, Tool, ToolContext, ToolOutput, ToolSet
+from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet, WorkingMemoryEntry
 from lethe_app.domain.web import PageText
 from lethe_app.errors import LetheError
-from lethe_app.prompt.untrusted_text import Quoter
-from lethe_app.services.tools.builtin_small import Nothing
-from lethe_app.services.tools.working_memory import Workbench, describe_entry, session_namespace
+from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
+from lethe_app.services.tools.builtin_small import NoArguments
+from lethe_app.services.tools.working_memory import WorkingMemory, describe_entry, session_namespace
 
 FROM_WEB = "web"
 """Category of untrusted text, which is returned only as a quotation."""
@@ -21,7 +21,7 @@ MOST_PIECE_CHARACTERS = 1500
 """Characters returned at once."""
 
 
-class Put(BaseModel):
+class BenchSaveArguments(BaseModel):
     """Arguments of `bench_save`."""
 
     key: str = Field(min_length=1, description="A short name.")
@@ -29,7 +29,7 @@ class Put(BaseModel):
     minutes: int = Field(default=5, ge=1, le=1440, description="How long it stays.")
 
 
-class Key(BaseModel):
+class BenchGetArguments(BaseModel):
     """Arguments of `bench_get`."""
 
     key: str = Field(min_length=1)
@@ -43,24 +43,36 @@ class NoteSearchArguments(BaseModel):
 
 
 @dataclass(frozen=True)
-class BenchTools:
+class WorkingMemoryTools:
     """The tool set `working_memory`; each session has entries of its own."""
 
-    working_memory: Workbench
-    quoter: Callable[[], Awaitable[Quoter]]
+    working_memory: WorkingMemory
+    quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
 
     def build_tool_set(self) -> ToolSet:
         tools = (
-            Tool("bench_save", "save something to working memory", "Lay a longer text aside for some minutes.", Put, self.save),
-            Tool("bench_get", "read from working memory", "Show what lies on the workbench under a key.", Key, self.get),
-            Tool("bench_list", "list working memory", "What lies on the workbench.", Nothing, self.list),
+            Tool(
+                "bench_save",
+                "save something to working memory",
+                "Lay a longer text aside for some minutes.",
+                BenchSaveArguments,
+                self.save,
+            ),
+            Tool(
+                "bench_get",
+                "read from working memory",
+                "Show what lies on the workbench under a key.",
+                BenchGetArguments,
+                self.get,
+            ),
+            Tool("bench_list", "list working memory", "What lies on the workbench.", NoArguments, self.list),
             Tool(
                 "bench_search", "search working memory", "Search what lies on the workbench.", NoteSearchArguments, self.search
             ),
         )
         return ToolSet("bench", "Working memory", tools)
 
-    async def save(self, context: ToolContext, arguments: Put) -> ToolOutput:
+    async def save(self, context: ToolContext, arguments: BenchSaveArguments) -> ToolOutput:
         lasts = timedelta(minutes=arguments.minutes)
         entry = await self.working_memory.save_entry(
             session_namespace(context.session_id), arguments.key, arguments.text, lifetime=lasts, category="note"
@@ -69,7 +81,7 @@ class BenchTools:
             f"It lies under “{entry.key}” for {arguments.minutes} minutes.", f"saved “{entry.key}” to working memory"
         )
 
-    async def get(self, context: ToolContext, arguments: Key) -> ToolOutput:
+    async def get(self, context: ToolContext, arguments: BenchGetArguments) -> ToolOutput:
         entry = await self.working_memory.get(session_namespace(context.session_id), arguments.key)
         if entry is None:
             raise LetheError(f"Nothing lies under “{arguments.key[:60]}”; it may have been swept away.")
@@ -80,7 +92,7 @@ class BenchTools:
             await self._quote_if_untrusted(entry, piece) + more, f"read “{entry.key}” from working memory", looked_after=True
         )
 
-    async def list(self, context: ToolContext, _wish: Nothing) -> ToolOutput:
+    async def list(self, context: ToolContext, _wish: NoArguments) -> ToolOutput:
         entries = await self.working_memory.entries_of(session_namespace(context.session_id))
         return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "listed working memory")
 
@@ -88,7 +100,7 @@ class BenchTools:
         found = await self.working_memory.search(session_namespace(context.session_id), arguments.words)
         return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched working memory")
 
-    async def _quote_if_untrusted(self, entry: BenchEntry, piece: str) -> str:
+    async def _quote_if_untrusted(self, entry: WorkingMemoryEntry, piece: str) -> str:
         """Quote untrusted text."""
         if entry.category != FROM_WEB:
             return piece

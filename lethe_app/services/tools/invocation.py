@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from lethe_app.domain.tools import CallOutcome, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
-from lethe_app.services.events import AskTool
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.events import ToolPermissionRequested
+from lethe_app.storage.chats.sessions import SessionStore
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -51,16 +51,16 @@ MALFORMED_CALL_MESSAGE = (
     "That call could not be understood. Write it as one JSON object with name and arguments, or answer without it."
 )
 
-QuestionListener = Callable[[AskTool | None], None]
+QuestionListener = Callable[[ToolPermissionRequested | None], None]
 StoreText = Callable[[str, str], Awaitable[str]]
 """Stores a long text in working memory. Returns its key, or an empty string if the model has no tool to read it."""
 
 
 @dataclass(frozen=True)
-class Means:
+class ToolServices:
     """Services and settings of the tools of one reply."""
 
-    chats: Chats
+    chats: SessionStore
     tools: Sequence[Tool]
     is_native: bool
     """True if the model supports tool calls natively."""

@@ -10,8 +10,9 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer, Tool, ToolCall, ToolSet
+from lethe_app.plugins import PluginFault
 from lethe_app.prompt.format.tool_calls import has_native_tools, with_tools
-from lethe_app.services.events import AskTool, Listeners
+from lethe_app.services.events import Listeners, ToolPermissionRequested
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import ToolPrompt
@@ -22,11 +23,10 @@ from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.builtin_web import WEB
 from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
 from lethe_app.services.tools.instructions import ToolNote
-from lethe_app.services.tools.invocation import Means
-from lethe_app.plugins import PluginFault
+from lethe_app.services.tools.invocation import ToolServices
 from lethe_app.services.tools.turn import ToolTurn
-from lethe_app.services.tools.working_memory import Workbench, session_namespace
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 
 ALLOWED_KEY = "tools allowed"
@@ -38,15 +38,15 @@ MIN_RESULT_CHARACTERS, MOST_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
 """Characters of one result in a prompt: minimum, maximum, and the divisor of the context length in tokens."""
 
 
-class Tooling:
+class ToolRegistry:
     """Registry of tools for all personas."""
 
     def __init__(
         self,
         sets: Sequence[ToolSet],
         faults: Sequence[PluginFault],
-        working_memory: Workbench,
-        chats: Chats,
+        working_memory: WorkingMemory,
+        chats: SessionStore,
         state: SessionState,
         preferences: Preferences,
         formats: ModelFormats,
@@ -67,7 +67,7 @@ class Tooling:
         self._chats, self._state = chats, state
         self._preferences, self._formats, self._tool_note = preferences, formats, note
         self._asker, self._is_trusted = task_model, is_trusted
-        self._question: AskTool | None = None
+        self._question: ToolPermissionRequested | None = None
 
     def set_names_of(self, persona: Persona) -> list[str]:
         """Return the names of the sets the persona may use, in the order of registration."""
@@ -148,7 +148,7 @@ class Tooling:
         tools: Sequence[Tool],
         user_message: Message | None,
         inventory: str,
-    ) -> Means:
+    ) -> ToolServices:
         renderer = (await self._formats.renderer(model)).renderer
         allowed = await self._load_allowed(session.guid)
         settings = self._preferences.current
@@ -178,7 +178,7 @@ class Tooling:
                 return ""
             return (await self.working_memory.save_entry(session_namespace(session.guid), key, text)).key
 
-        return Means(
+        return ToolServices(
             chats=self._chats,
             tools=tools,
             is_native=has_native_tools(with_tools(renderer, [tool.declared for tool in tools])),
@@ -206,7 +206,7 @@ class Tooling:
             else []
         )
 
-    def _set_question(self, question: AskTool | None) -> None:
+    def _set_question(self, question: ToolPermissionRequested | None) -> None:
         self._question = question
 
     async def _load_allowed(self, session_id: UUID) -> set[str]:
@@ -219,6 +219,8 @@ def _find_duplicate_sets(sets: Sequence[ToolSet]) -> list[PluginFault]:
     names, faults = set[str](), list[PluginFault]()
     for tool_set in sets:
         if tool_set.name in names:
-            faults.append(PluginFault(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists."))
+            faults.append(
+                PluginFault(tool_set.plugin or tool_set.title, f"A tool set called “{tool_set.name}” already exists.")
+            )
         names.add(tool_set.name)
     return faults

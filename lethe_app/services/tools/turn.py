@@ -15,15 +15,15 @@ from lethe_app.domain.chat import Alternative, ChatSession
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
-from lethe_app.prompt.format.tool_calls import CallEars
-from lethe_app.services.events import AskTool, Began, NoteAdded, ToolUsed
+from lethe_app.prompt.format.tool_calls import ToolCallDetector
+from lethe_app.services.events import NoteAdded, ReplyBegan, ToolPermissionRequested, ToolUsed
 from lethe_app.services.prompting.tool_messages import as_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.invocation import (
     DECLINED_MESSAGE,
     MALFORMED_CALL_MESSAGE,
     UNKNOWN_TOOL_MESSAGE,
-    Means,
+    ToolServices,
     build_failed_result,
     describe_call,
     describe_errors,
@@ -46,7 +46,7 @@ class ToolTurn:
     writer: ReplyWriter
     persona: str
     user: str
-    means: Means | None = None
+    means: ToolServices | None = None
     turn: str = ""
     results: Sequence[ToolResult] = ()
     """Results of calls made for other alternatives of the same reply."""
@@ -55,7 +55,7 @@ class ToolTurn:
     rounds: int = 0
     lead: Alternative | None = None
     """Text and thinking of the reply before its first call."""
-    _parser: CallEars | None = None
+    _parser: ToolCallDetector | None = None
     _call_counts: dict[str, int] = field(default_factory=dict)
     _refused_calls: set[str] = field(default_factory=set)
     has_stored: bool = False
@@ -77,14 +77,14 @@ class ToolTurn:
             return memory
         return (memory or TurnMemory()).model_copy(update={"bench": self.means.inventory})
 
-    def create_call_parser(self) -> CallEars | None:
+    def create_call_parser(self) -> ToolCallDetector | None:
         """Return a parser of tool calls for one generation; None if the model has no native tool calls."""
         names = (
             [tool.name for tool in self.means.tools]
             if self.means is not None and self.means.is_native
             else self.unavailable_tools
         )
-        self._parser = CallEars(names) if names else None
+        self._parser = ToolCallDetector(names) if names else None
         return self._parser
 
     async def forward_until_call(self, reports: AsyncGenerator[Report]) -> AsyncGenerator[Report]:
@@ -111,7 +111,7 @@ class ToolTurn:
         """Return whether another generation is needed; always true before the first."""
         return self._is_first_round or self.has_pending_calls
 
-    async def execute_pending_calls(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
+    async def execute_pending_calls(self) -> AsyncGenerator[ToolPermissionRequested | ReplyBegan | NoteAdded | ToolUsed]:
         """Execute the pending calls before the next generation."""
         is_first, self._is_first_round = self._is_first_round, False
         if is_first:
@@ -126,7 +126,7 @@ class ToolTurn:
             async for call_event in events:
                 yield call_event
 
-    async def _call_before_reply(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
+    async def _call_before_reply(self) -> AsyncGenerator[ToolPermissionRequested | ReplyBegan | NoteAdded | ToolUsed]:
         """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
         already.
         """
@@ -135,12 +135,12 @@ class ToolTurn:
         call = await self.means.choose_call()
         if call is None:
             return
-        yield Began(self.writer.message)
+        yield ReplyBegan(self.writer.message)
         async with aclosing(self._execute_calls([call])) as events:
             async for event in events:
                 yield event
 
-    async def _execute_calls(self, calls: Sequence[ToolCall]) -> AsyncGenerator[AskTool | NoteAdded | ToolUsed]:
+    async def _execute_calls(self, calls: Sequence[ToolCall]) -> AsyncGenerator[ToolPermissionRequested | NoteAdded | ToolUsed]:
         results: list[ToolResult] = []
         is_stored = False
         try:
@@ -164,7 +164,7 @@ class ToolTurn:
     def _find_tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.means.tools if tool.name == call.name), None) if self.means else None
 
-    async def _build_question(self, call: ToolCall) -> AskTool | None:
+    async def _build_question(self, call: ToolCall) -> ToolPermissionRequested | None:
         """Return a permission request; None if none is needed. It is needed if the tool always asks, or if a tool with side
         effects was used for another alternative and would be called differently now.
         """
@@ -180,9 +180,9 @@ class ToolTurn:
             about = await describe_call(tool, call, self._build_context(0))
         except (ValidationError, LetheError):  # it would fail, and the model is told why without anybody being asked
             return None
-        return AskTool(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
+        return ToolPermissionRequested(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
 
-    async def _wait_for_answer(self, question: AskTool) -> PermissionAnswer:
+    async def _wait_for_answer(self, question: ToolPermissionRequested) -> PermissionAnswer:
         means, tool = self.means, self._find_tool(question.call)
         assert means is not None
         assert tool is not None

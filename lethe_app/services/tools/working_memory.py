@@ -7,11 +7,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.tools import BenchEntry
+from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.query_terms import EVERYDAY, fold, split_words
-from lethe_app.services.scheduling.loop import Background
-from lethe_app.storage.memory.working_memory import BenchRows
+from lethe_app.services.scheduling.loop import BackgroundLoop
+from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
 DEFAULT_LIFETIME = timedelta(minutes=5)
 LONGEST_LIFETIME = timedelta(days=1)
@@ -24,12 +24,12 @@ MOST_LISTED = 12
 """Number of entries listed in a prompt."""
 
 
-class Workbench:
+class WorkingMemory:
     """Working memory. Expired entries are not returned; they are deleted at each write, at the start, and every hour."""
 
-    def __init__(self, rows: BenchRows) -> None:
+    def __init__(self, rows: WorkingMemoryRows) -> None:
         self._rows = rows
-        self._background = Background(self._sweep, SWEEP_INTERVAL)
+        self._background = BackgroundLoop(self._sweep, SWEEP_INTERVAL)
 
     def start(self, delay: float = 0.0) -> None:
         """Begin to delete expired entries periodically."""
@@ -47,13 +47,13 @@ class Workbench:
         lifetime: timedelta = DEFAULT_LIFETIME,
         category: str = "",
         tags: Sequence[str] = (),
-    ) -> BenchEntry:
+    ) -> WorkingMemoryEntry:
         """Store an entry, replacing one of the same key. Raise LetheError for an invalid namespace or key."""
         name = key.strip().strip("/")[:LONGEST_KEY]
         if not name:
             raise LetheError("What is laid down needs a key.")
         moment = now()
-        entry = BenchEntry(
+        entry = WorkingMemoryEntry(
             namespace=check_namespace(namespace),
             key=name,
             value=value[:LONGEST_VALUE],
@@ -65,16 +65,16 @@ class Workbench:
         await self._rows.save_entry(entry, MOST_ENTRIES, moment)
         return entry
 
-    async def get(self, namespace: str, key: str) -> BenchEntry | None:
+    async def get(self, namespace: str, key: str) -> WorkingMemoryEntry | None:
         """Return an entry by its key or its full path; None if there is none."""
         path = key.strip().strip("/")
         return await self._rows.get(namespace, path.removeprefix(f"{namespace}/"), now())
 
-    async def entries_of(self, namespace: str) -> list[BenchEntry]:
+    async def entries_of(self, namespace: str) -> list[WorkingMemoryEntry]:
         """Return all entries of a namespace, sorted by key."""
         return await self._rows.entries_of(namespace, now())
 
-    async def search(self, namespace: str, words: str, most: int = 5) -> list[BenchEntry]:
+    async def search(self, namespace: str, words: str, most: int = 5) -> list[WorkingMemoryEntry]:
         """Return the entries that contain at least one of the words, best match first."""
         query_words = {word.casefold() for word in words.split() if word}
         scored = [
@@ -83,7 +83,7 @@ class Workbench:
         ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [entry for _score, entry in ranked[:most]]
 
-    async def find_mentioned(self, namespace: str, message: str) -> list[BenchEntry]:
+    async def find_mentioned(self, namespace: str, message: str) -> list[WorkingMemoryEntry]:
         """Return the entries that contain at least half of the content words of a message; none if it has no content words."""
         content_words = {fold(word) for word in split_words(message)} - EVERYDAY
         texts = [(entry, _searchable_text(entry)) for entry in await self.entries_of(namespace)] if content_words else []
@@ -115,7 +115,7 @@ def check_namespace(namespace: str) -> str:
     return namespace
 
 
-def describe_entry(entry: BenchEntry) -> str:
+def describe_entry(entry: WorkingMemoryEntry) -> str:
     """Return one line of the inventory."""
     seconds = max(0, int((entry.expires - now()).total_seconds()))
     minutes = seconds // 60
@@ -128,5 +128,5 @@ def describe_entry(entry: BenchEntry) -> str:
     return f"- {entry.key} ({'; '.join(details)})"
 
 
-def _searchable_text(entry: BenchEntry) -> str:
+def _searchable_text(entry: WorkingMemoryEntry) -> str:
     return " ".join((entry.key, entry.category, *entry.tags, entry.value)).casefold()

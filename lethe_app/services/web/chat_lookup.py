@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, TaskModel, join_site_names
+from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, TaskModel, WebReader, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
-from lethe_app.brain.llm_schemas.web import WantsSearch
+from lethe_app.brain.llm_schemas.web import SearchDecisionAnswer
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.brain.web_intent import WebIntent, detect_web_intent, extract_query
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.services.events import NoteAdded, Searching
+from lethe_app.services.events import NoteAdded, WebSearchStarted
 from lethe_app.services.memory.proactive import hidden_line
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import shortened
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 
 NOTE_PREFIX = "search"
 """Prefix of the note of a hidden message about a look-up; topic and sources follow as JSON."""
@@ -38,14 +38,14 @@ _NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
 
 
 @dataclass(frozen=True)
-class LookedUp:
+class WebLookup:
     """Look-up before a reply, with its sources; without sources nothing was found."""
 
     topic: str
     sources: tuple[WebHit, ...] = ()
 
 
-class LookingUp:
+class WebLookupService:
     """Decide whether a message needs a look-up, by words and by a qualified model. Whatever fails, the reply is still
     generated.
     """
@@ -53,8 +53,8 @@ class LookingUp:
     def __init__(
         self,
         preferences: Preferences,
-        chats: Chats,
-        gathering: Gathering,
+        chats: SessionStore,
+        gathering: WebReader,
         task_model: TaskModel,
         is_trusted: Callable[[], bool],
     ) -> None:
@@ -71,21 +71,21 @@ class LookingUp:
 
     async def look_up_for_turn(
         self, session: ChatSession, participants: Participants, message: Message
-    ) -> AsyncGenerator[Searching | NoteAdded]:
+    ) -> AsyncGenerator[WebSearchStarted | NoteAdded]:
         """Search for what the user's message asks for, and insert the result before it as a hidden message."""
         if not self.is_enabled(participants) or detect_web_intent(message.content) is WebIntent.NO:
             return
         topic = await self._choose_topic(session, participants, message)
         if not topic:
             return
-        yield Searching(topic)
+        yield WebSearchStarted(topic)
         try:
             reason = f"{participants.user.name} asked {participants.persona.name} about it."
             pages = await self._gathering.search_and_read([topic], reason, self._task_model.count)
-            yield Searching(topic, len(pages))
+            yield WebSearchStarted(topic, len(pages))
             merge = await self._merge_pages(participants, message, topic, pages)
         except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
-            merge = Merge()
+            merge = MergedPages()
         line = hidden_line(
             session, await self._build_hidden_text(participants, message, topic, merge), now(), build_note(topic, merge)
         )
@@ -101,7 +101,7 @@ class LookingUp:
         try:
             answer = await self._task_model.ask(
                 "wants_search",
-                WantsSearch,
+                SearchDecisionAnswer,
                 conversation=format_lines(utterances)[-LONGEST_LINES:] or "(nothing yet)",
                 **placeholders,
             )
@@ -109,7 +109,9 @@ class LookingUp:
             return extract_query(message.content) if is_explicit else ""
         return (answer.topic or extract_query(message.content)) if answer.search else ""
 
-    async def _merge_pages(self, participants: Participants, message: Message, topic: str, pages: Sequence[ReadPage]) -> Merge:
+    async def _merge_pages(
+        self, participants: Participants, message: Message, topic: str, pages: Sequence[ReadPage]
+    ) -> MergedPages:
         user_name = participants.user.name
         bio = (
             (participants.persona.mini_bio or participants.persona.bio)
@@ -127,7 +129,7 @@ class LookingUp:
             request, pages, self._task_model if self._is_trusted() else None, MOST_PAGE_TOKENS
         )
 
-    async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merge: Merge) -> str:
+    async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merge: MergedPages) -> str:
         """Return the hidden message for the model, in which untrusted text is quoted."""
         name, user = participants.persona.name, participants.user.name
         if not merge.plain_text:
@@ -145,14 +147,14 @@ class LookingUp:
         return f"{opening}\n{quoted}\n{name} tells {user} in {name}'s own words what of it answers the question."
 
 
-def build_note(topic: str, merge: Merge) -> str:
+def build_note(topic: str, merge: MergedPages) -> str:
     """Return the note of the hidden message, with topic and sources."""
     return (
         f"{NOTE_PREFIX} {json.dumps([topic, [[source.title, source.address] for source in merge.sources]], ensure_ascii=False)}"
     )
 
 
-def parse_note(line: Message) -> LookedUp | None:
+def parse_note(line: Message) -> WebLookup | None:
     """Parse the note of a hidden message; None if it is no look-up."""
     kind, _, payload = line.note.partition(" ")
     if not line.hidden or kind != NOTE_PREFIX:
@@ -161,4 +163,4 @@ def parse_note(line: Message) -> LookedUp | None:
         topic, sources = _NOTE.validate_json(payload)
     except ValidationError:
         return None
-    return LookedUp(topic, tuple(WebHit(title, address) for title, address in sources))
+    return WebLookup(topic, tuple(WebHit(title, address) for title, address in sources))

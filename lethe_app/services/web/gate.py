@@ -13,14 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.config.options import SearchProvider
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import DayOut, Outgoing, PageText, Purpose, WebHit, day_of
+from lethe_app.domain.web import DailyTraffic, OutgoingRequest, PageText, RequestPurpose, WebHit, day_of
 from lethe_app.errors import LetheError, NotAllowed, WebError
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 from lethe_app.web.duckduckgo import DuckDuckGo
 from lethe_app.web.html_text import CountTokens, truncate_to_tokens
-from lethe_app.web.http import Meter, NetworkRoute
+from lethe_app.web.http import ByteCounter, NetworkRoute
 from lethe_app.web.pages import PageFetcher
 from lethe_app.web.search import SearchEngine, clean_query
 from lethe_app.web.search_engines import Brave, SearXNG
@@ -31,14 +31,14 @@ MOST_KEPT, MOST_DAYS = 300, 60
 MORE_HITS = 2
 """Additional hits requested, because some are duplicates."""
 NOT_ALLOWED = ("Internet search is not allowed.", "Allow it in the settings.")
-_LIST = TypeAdapter(list[Outgoing])
-_DAYS = TypeAdapter(dict[str, DayOut])
+_LIST = TypeAdapter(list[OutgoingRequest])
+_DAYS = TypeAdapter(dict[str, DailyTraffic])
 
-EngineFactory = Callable[[Settings, NetworkRoute, Meter], SearchEngine]
+EngineFactory = Callable[[Settings, NetworkRoute, ByteCounter], SearchEngine]
 """Factory of the search engine. Raises SearchFailed if a key or an address is missing."""
 
 
-def create_engine(settings: Settings, route: NetworkRoute, meter: Meter) -> SearchEngine:
+def create_engine(settings: Settings, route: NetworkRoute, meter: ByteCounter) -> SearchEngine:
     """Return the search engine selected in the settings. It connects to nothing and imports no library before its first
     search.
     """
@@ -64,7 +64,7 @@ class WebGate:
         """Create the gate. `count` returns the tokens of texts; `way` is the network route as far as the settings do not
         define it.
         """
-        self.changed: Listeners[Outgoing] = Listeners()
+        self.changed: Listeners[OutgoingRequest] = Listeners()
         """Emitted for every request before it is sent, and again when it has ended."""
         self._preferences, self._state, self._count_tokens = preferences, state, count_tokens
         self._engine_factory, self._pages, self._base_route = (
@@ -72,8 +72,8 @@ class WebGate:
             pages or PageFetcher(),
             base_route or NetworkRoute(),
         )
-        self._log: deque[Outgoing] | None = None
-        self._daily_totals: dict[str, DayOut] = {}
+        self._log: deque[OutgoingRequest] | None = None
+        self._daily_totals: dict[str, DailyTraffic] = {}
         self._active_timeouts: set[asyncio.Timeout] = set()
         self._open_trips = 0
         self._all_ended = asyncio.Event()
@@ -99,10 +99,10 @@ class WebGate:
         Raise NotAllowed or SearchFailed.
         """
         async with self._open_trip(why) as trip:
-            settings, meter, clean_words = self._preferences.current, Meter(), clean_query(query)
+            settings, meter, clean_words = self._preferences.current, ByteCounter(), clean_query(query)
             hit_count = count or settings.web_results
             engine = self._engine_factory(settings, self._current_route(), meter)
-            await trip.log_start(Purpose.SEARCH, engine.name, engine.host, clean_words, meter)
+            await trip.log_start(RequestPurpose.SEARCH, engine.name, engine.host, clean_words, meter)
             return (await engine.search(clean_words, hit_count + MORE_HITS))[:hit_count]
 
     async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText:
@@ -111,7 +111,7 @@ class WebGate:
         """
         async with self._open_trip(why) as trip:
 
-            async def before_request(purpose: Purpose, host: str, what: str, meter: Meter) -> None:
+            async def before_request(purpose: RequestPurpose, host: str, what: str, meter: ByteCounter) -> None:
                 await trip.log_start(purpose, host, host, what, meter)
 
             page = await self._pages.read(address, self._current_route(), before_request)
@@ -136,11 +136,11 @@ class WebGate:
 
     # Log
 
-    async def list_requests(self) -> list[Outgoing]:
+    async def list_requests(self) -> list[OutgoingRequest]:
         """Return the logged requests, newest first."""
         return list(reversed(await self._load_log()))
 
-    async def daily_totals(self) -> dict[str, DayOut]:
+    async def daily_totals(self) -> dict[str, DailyTraffic]:
         """Return the daily totals by day (YYYY-MM-DD)."""
         await self._load_log()
         return dict(self._daily_totals)
@@ -181,10 +181,10 @@ class WebGate:
         return page if len(page.text) >= len(hit.description) else description
 
     @asynccontextmanager
-    async def _open_trip(self, why: str) -> AsyncIterator[Trip]:
+    async def _open_trip(self, why: str) -> AsyncIterator[WebRequestSequence]:
         """Open a group of requests; it is cancelled at once when web access is switched off."""
         self.check_allowed()
-        trip = Trip(self, why)
+        trip = WebRequestSequence(self, why)
         self._open_trips += 1
         self._all_ended.clear()
         try:
@@ -216,10 +216,10 @@ class WebGate:
                 # A timeout that expires now cancels the request from outside, and `_open_trip` turns it into NotAllowed.
                 timeout.reschedule(asyncio.get_running_loop().time())
 
-    async def log_request(self, request: Outgoing) -> None:
-        """Store a request in the log and notify listeners. Called by `Trip`."""
+    async def log_request(self, request: OutgoingRequest) -> None:
+        """Store a request in the log and notify listeners. Called by `WebRequestSequence`."""
         log = await self._load_log()
-        day = self._daily_totals.setdefault(day_of(request.when), DayOut())
+        day = self._daily_totals.setdefault(day_of(request.when), DailyTraffic())
         position = next((place for place, logged in enumerate(log) if logged.id == request.id), None)
         if position is None:
             log.append(request)
@@ -230,7 +230,7 @@ class WebGate:
         await self._save_log()
         self.changed.tell(request)
 
-    async def _load_log(self) -> deque[Outgoing]:
+    async def _load_log(self) -> deque[OutgoingRequest]:
         if self._log is None:
             stored = await self._state.get(SCOPE, LIST_KEY), await self._state.get(SCOPE, DAYS_KEY)
             try:
@@ -248,18 +248,18 @@ class WebGate:
         await self._state.set(SCOPE, DAYS_KEY, _DAYS.dump_python(self._daily_totals, mode="json"))
 
 
-class Trip:
+class WebRequestSequence:
     """Sequential requests of one search or page: a page may first need its robots.txt, and may redirect."""
 
     def __init__(self, gate: WebGate, why: str) -> None:
         self._gate, self._why = gate, why
-        self._current: tuple[Outgoing, Meter, int] | None = None
+        self._current: tuple[OutgoingRequest, ByteCounter, int] | None = None
 
-    async def log_start(self, purpose: Purpose, to: str, host: str, what: str, meter: Meter) -> None:
+    async def log_start(self, purpose: RequestPurpose, to: str, host: str, what: str, meter: ByteCounter) -> None:
         """Log a request before it is sent; if this raises, the request is not sent."""
         await self.log_end()
         self._gate.check_allowed()
-        request = Outgoing(purpose=purpose, to=to, host=host, what=what, why=self._why)
+        request = OutgoingRequest(purpose=purpose, to=to, host=host, what=what, why=self._why)
         self._current = request, meter, meter.received
         # The write awaits the database, and the user may switch web access off meanwhile; so the gate is checked before and
         # after.
@@ -275,7 +275,7 @@ class Trip:
             await self._gate.log_request(request.model_copy(update=changes))
 
 
-def _mark_ended(request: Outgoing) -> Outgoing:
+def _mark_ended(request: OutgoingRequest) -> OutgoingRequest:
     """Mark a request as ended that was in progress when the program ended."""
     return (
         request.model_copy(update={"ended": request.when, "trouble": "Lethe was closed"}) if request.is_under_way else request

@@ -15,17 +15,17 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from lethe_app.agents.deep_research import Bounds, DeepResearch, append_unreported_findings
-from lethe_app.agents.task import Result
-from lethe_app.agents.web_reading import Gathering, TaskModel, join_site_names
-from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
+from lethe_app.agents.deep_research import DeepResearch, ResearchLimits, append_unreported_findings
+from lethe_app.agents.task import TaskResult
+from lethe_app.agents.web_reading import TaskModel, WebReader, join_site_names
+from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, WebHit
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import RESEARCH, ActivityLog, Doing
+from lethe_app.services.background.activity_log import RESEARCH, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.storage.key_value import AppState
@@ -38,20 +38,20 @@ PRIORITY = 3
 LOG = logging.getLogger(__name__)
 
 
-class Researching:
+class ResearchService:
     """Inquiries of the user. `changed` emits every step of an inquiry, and None when one was removed."""
 
     def __init__(
         self,
         web_gate: WebGate,
-        gathering: Gathering,
+        gathering: WebReader,
         task_model: TaskModel,
         is_model_qualified: Callable[[], bool],
         participant_service: ParticipantService,
-        brain: Brain,
+        brain: MemoryService,
         state: AppState,
         activity_log: ActivityLog,
-        bounds: Bounds | None = None,
+        bounds: ResearchLimits | None = None,
     ) -> None:
         """Create the service. A model that is not qualified writes nothing; the pages are quoted instead."""
         self.changed: Listeners[Inquiry | None] = Listeners()
@@ -65,7 +65,7 @@ class Researching:
         )
         self._participant_service, self._brain, self._state, self._bounds = participant_service, brain, state, bounds
         self._activity_log = activity_log
-        self._doing: Doing | None = None
+        self._doing: ActivityEntry | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def list_inquiries(self) -> list[Inquiry]:
@@ -179,13 +179,13 @@ class Researching:
             if self._task is asyncio.current_task():
                 self._task = None
 
-    async def _research(self, inquiry: Inquiry, user_name: str, doing: Doing) -> Result:
+    async def _research(self, inquiry: Inquiry, user_name: str, doing: ActivityEntry) -> TaskResult:
         self._doing = doing
 
         async def store_progress(updated: Inquiry) -> None:
             doing.report_progress(f"“{inquiry.topic}”: {updated.doing}")
             if updated.findings:
-                await doing.add_result(Made(kind=MadeKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
+                await doing.add_result(ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
             await self._save_inquiry(updated)
 
         task_model = self._task_model if self._is_model_qualified() else None
@@ -199,8 +199,8 @@ class Researching:
             raise
         await self._finish(InquiryState.DONE, finished.doing)
         if not finished.findings:
-            return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=RunOutcome.NOTHING)
-        return Result(f"Researched “{inquiry.topic}”.")
+            return TaskResult(f"Nothing was found about “{inquiry.topic}”.", outcome=RunOutcome.NOTHING)
+        return TaskResult(f"Researched “{inquiry.topic}”.")
 
     async def _finish(self, state: InquiryState, step: str) -> None:
         inquiry, self.running, self._doing = self.running, None, None
@@ -209,7 +209,7 @@ class Researching:
                 append_unreported_findings(inquiry).model_copy(update={"state": state, "doing": step, "ended": now()})
             )
 
-    async def revert_run(self, _run: TaskRun, made: Made) -> None:
+    async def revert_run(self, _run: TaskRun, made: ProducedRecord) -> None:
         """Remove the report that a run made; the user has confirmed this."""
         with suppress(LetheError):  # it is gone already
             await self.remove_report(UUID(made.id))

@@ -86,13 +86,13 @@ class KeyIssue:
 
 
 @dataclass(frozen=True)
-class Index:
+class WorldKeyIndex:
     """Entries of a world by normalised primary key; built once per version of the world."""
 
     entries: Mapping[str, Sequence[tuple[UUID, str]]] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, world: World) -> Index:
+    def build(cls, world: World) -> WorldKeyIndex:
         entries_by_key: defaultdict[str, list[tuple[UUID, str]]] = defaultdict(list)
         for entry in world.entries:
             for key in entry.keywords_main:
@@ -100,7 +100,7 @@ class Index:
         return cls(entries_by_key)
 
 
-def check_entry(entry: WorldEntry, index: Index, user_messages: Sequence[str] = ()) -> list[KeyIssue]:
+def check_entry(entry: WorldEntry, index: WorldKeyIndex, user_messages: Sequence[str] = ()) -> list[KeyIssue]:
     """Return the problems of an entry and its keys. `said` are messages of the user, with which the keys' frequency is
     measured.
     """
@@ -192,7 +192,7 @@ def _is_in_many_words(normalized: str, entry: WorldEntry) -> bool:
     return len(normalized) == 1 if entry.whole_word else len(normalized) <= SHORT_KEY_LETTERS
 
 
-def _find_duplicate_key(key: str, entry: WorldEntry, index: Index) -> KeyIssue | None:
+def _find_duplicate_key(key: str, entry: WorldEntry, index: WorldKeyIndex) -> KeyIssue | None:
     other_names = [name for guid, name in index.entries.get(_normalize_key(key), ()) if guid != entry.guid]
     return KeyIssue(KeyProblem.TWIN, key, other_names[0]) if other_names else None
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from lethe_app.domain.worldinfo import World
 from lethe_app.services.events import Listeners
 from lethe_app.storage.chats.receipts import Receipts
-from lethe_app.storage.memory.world_usage import Awakenings
+from lethe_app.storage.memory.world_usage import WorldUsage
 
 
 class WorldPurge:
@@ -15,13 +15,13 @@ class WorldPurge:
     afterwards.
     """
 
-    def __init__(self, awakenings: Awakenings, receipts: Receipts) -> None:
+    def __init__(self, awakenings: WorldUsage, receipts: Receipts) -> None:
         self.purged: Listeners[str] = Listeners()
         self._awakenings = awakenings
         self._receipts = receipts
 
     async def purge_withdrawn(self, old_world: World | None, new_world: World | None) -> None:
-        """Delete the stored prompts of all personas for whom an entry that `find_withdrawn_entries` returns was ever activated."""
+        """Delete the stored prompts of all personas for whom an entry of `find_withdrawn_entries` was ever activated."""
         withdrawn_guids = find_withdrawn_entries(old_world, new_world)
         for persona_id in await self._awakenings.hearers(withdrawn_guids) if withdrawn_guids else ():
             await self.purge_persona(persona_id)

@@ -20,19 +20,19 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.participants import NOBODY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.token_counts import Counting
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.purge import WorldPurge
 from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.world_usage import Awakenings
+from lethe_app.storage.memory.world_usage import WorldUsage
 
 SAVE_DELAY = 0.6
 """Seconds after the last change before a world is written."""
 Stamp = tuple[int, int]
 
 
-class Owner(StrEnum):
+class WorldOwner(StrEnum):
     """Owner to which a world can be assigned."""
 
     PERSONA = "persona"
@@ -62,7 +62,7 @@ class WorldSaved:
     """Path in the trash of a version that another program had written in the meantime."""
 
 
-class Worlds:
+class WorldService:
     """Edit worlds. Changes are written after `SAVE_DELAY` seconds, together if they follow each other; `flush` and `close`
     write at once.
     """
@@ -74,7 +74,7 @@ class Worlds:
         participant_service: ParticipantService,
         preferences: Preferences,
         state: SessionState,
-        counting: Counting,
+        counting: TokenCountService,
         database: Database,
         trials: WorldTrials,
         world_purge: WorldPurge,
@@ -108,7 +108,7 @@ class Worlds:
 
     async def count_activations(self) -> Mapping[UUID, int]:
         """Return the number of turns in which each entry was activated, by guid."""
-        return await Awakenings(self._database).counts()
+        return await WorldUsage(self._database).counts()
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the token count of each text, by the loaded model's tokenizer, or an estimate without one."""
@@ -236,37 +236,37 @@ class Worlds:
 
     # Assignment
 
-    async def list_owners(self, session: ChatSession | None) -> dict[Owner, str]:
+    async def list_owners(self, session: ChatSession | None) -> dict[WorldOwner, str]:
         """Return the owners to which a world can be assigned in this session, with their names where they have one."""
         participants = await self._load_participants(session)
-        owner_names = {Owner.PERSONA: participants.persona.name} if participants else {}
+        owner_names = {WorldOwner.PERSONA: participants.persona.name} if participants else {}
         if participants and participants.user is not NOBODY:
-            owner_names[Owner.USER] = participants.user.name
-        return {**owner_names, **({Owner.SESSION: ""} if session else {}), Owner.EVERYBODY: ""}
+            owner_names[WorldOwner.USER] = participants.user.name
+        return {**owner_names, **({WorldOwner.SESSION: ""} if session else {}), WorldOwner.EVERYBODY: ""}
 
-    async def bound_worlds(self, session: ChatSession | None) -> dict[Owner, list[str]]:
+    async def bound_worlds(self, session: ChatSession | None) -> dict[WorldOwner, list[str]]:
         """Return the file names of the worlds assigned to each owner."""
         participants = await self._load_participants(session)
         session_worlds = await self._state.get(session.guid, BOUND) if session else None
         return {
-            Owner.PERSONA: list(participants.persona.worlds) if participants else [],
-            Owner.USER: list(participants.user.worlds) if participants else [],
-            Owner.SESSION: [name for name in session_worlds if isinstance(name, str)]
+            WorldOwner.PERSONA: list(participants.persona.worlds) if participants else [],
+            WorldOwner.USER: list(participants.user.worlds) if participants else [],
+            WorldOwner.SESSION: [name for name in session_worlds if isinstance(name, str)]
             if isinstance(session_worlds, list)
             else [],
-            Owner.EVERYBODY: list(self._preferences.current.global_worlds),
+            WorldOwner.EVERYBODY: list(self._preferences.current.global_worlds),
         }
 
-    async def bind(self, stem: str, owner: Owner, session: ChatSession | None, *, is_bound: bool) -> None:
+    async def bind(self, stem: str, owner: WorldOwner, session: ChatSession | None, *, is_bound: bool) -> None:
         """Assign a world to an owner, or remove the assignment."""
         names = [name for name in (await self.bound_worlds(session))[owner] if name != stem] + [stem] * is_bound
         participants = await self._load_participants(session)
-        if owner is Owner.EVERYBODY:
+        if owner is WorldOwner.EVERYBODY:
             await self._preferences.set(global_worlds=names)
-        elif owner is Owner.SESSION and session is not None:
+        elif owner is WorldOwner.SESSION and session is not None:
             await self._state.set(session.guid, BOUND, names or None)
-        elif participants is not None and (owner is Owner.PERSONA or participants.user is not NOBODY):
-            persona = participants.persona if owner is Owner.PERSONA else participants.user
+        elif participants is not None and (owner is WorldOwner.PERSONA or participants.user is not NOBODY):
+            persona = participants.persona if owner is WorldOwner.PERSONA else participants.user
             await self._library.save_persona(persona.model_copy(update={"worlds": names}))
 
     async def _load_participants(self, session: ChatSession | None) -> Participants | None:

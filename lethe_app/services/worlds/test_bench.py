@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired
+from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, BlockedEntry, Evaluation, EvaluationTurn
 from lethe_app.brain.lore.keyword_matcher import Keyword, Span, find_spans
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message, Role
@@ -16,16 +16,16 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import expand
-from lethe_app.services.bound_worlds import Bound
-from lethe_app.services.events import ModelState, Ready
-from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.bound_worlds import SessionWorlds
+from lethe_app.services.events import ModelReady, ModelState
+from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall_context import WINDOW
 from lethe_app.services.memory.recallers import LORE
-from lethe_app.services.models.service import Models
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.prompting.turn_context import DEEPEST, USUAL_CONTEXT
-from lethe_app.services.token_counts import Counting
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.token_counts import TokenCountService
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 
 MOST_MESSAGES, MOST_SESSIONS = 100, 6
@@ -33,7 +33,7 @@ MOST_MESSAGES, MOST_SESSIONS = 100, 6
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialInput:
     """Input of a test."""
 
     world: World
@@ -52,7 +52,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialEntryResult:
     """Result for one entry that was activated or blocked."""
 
     entry: WorldEntry
@@ -82,7 +82,7 @@ class Tried:
 class TrialOutcome:
     """Result of a test."""
 
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[TrialEntryResult] = field(default_factory=list)
     """Activated entries in prompt order, followed by blocked ones."""
     tokens: int = 0
     """Tokens of all activated entries."""
@@ -90,7 +90,7 @@ class TrialOutcome:
     worlds: int = 1
 
     @property
-    def activated(self) -> list[Tried]:
+    def activated(self) -> list[TrialEntryResult]:
         return [result for result in self.tried if result.cause is not None]
 
 
@@ -99,12 +99,12 @@ class WorldTrials:
 
     def __init__(
         self,
-        lore_service: LoreKeeping,
-        chats: Chats,
+        lore_service: LoreService,
+        chats: SessionStore,
         participant_service: ParticipantService,
         state: SessionState,
-        models: Models,
-        counting: Counting,
+        models: ModelService,
+        counting: TokenCountService,
     ) -> None:
         """Set up the test bench. `lore_service` is an instance of its own, because its cache of compiled worlds is small:
         worlds under edit would evict those of the sessions.
@@ -113,7 +113,7 @@ class WorldTrials:
         self._chats, self._participant_service, self._state = chats, participant_service, state
         self._models, self._counting = models, counting
 
-    async def run(self, trial: Trial) -> TrialOutcome:
+    async def run(self, trial: TrialInput) -> TrialOutcome:
         """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
         count activations.
         """
@@ -154,14 +154,14 @@ class WorldTrials:
                 break
         return texts[:MOST_MESSAGES]
 
-    async def _bound_worlds(self, trial: Trial) -> Bound:
+    async def _bound_worlds(self, trial: TrialInput) -> SessionWorlds:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
-            return Bound({stem: trial.world})
+            return SessionWorlds({stem: trial.world})
         bound = await self._lore_service.bound(await self._participant_service.of_session(trial.session), trial.session.guid)
-        return Bound({**bound.worlds, stem: trial.world})
+        return SessionWorlds({**bound.worlds, stem: trial.world})
 
-    async def _build_turn(self, trial: Trial, bound: Bound) -> tuple[EvaluationTurn, list[Message]]:
+    async def _build_turn(self, trial: TrialInput, bound: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
         """Return the turn of the test and the messages before it."""
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
@@ -190,7 +190,7 @@ class WorldTrials:
         return standing.spoken + is_new, max(1, standing.asked + is_new)
 
     async def _build_outcome(
-        self, trial: Trial, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
+        self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
     ) -> TrialOutcome:
         times = trial.times
         counts = await self._counting.count([turn.expand(fired.entry.content) for fired in evaluation.fired])
@@ -205,11 +205,11 @@ class WorldTrials:
         return TrialOutcome(tried, sum(counts), turn.number, worlds)
 
     def _context_size(self, state: ModelState) -> int:
-        return state.model.context if isinstance(state, Ready) else USUAL_CONTEXT
+        return state.model.context if isinstance(state, ModelReady) else USUAL_CONTEXT
 
 
-def _describe_activated(fired: Fired, tokens: int, text: str, turn: int) -> Tried:
-    return Tried(
+def _describe_activated(fired: ActivatedEntry, tokens: int, text: str, turn: int) -> TrialEntryResult:
+    return TrialEntryResult(
         fired.entry,
         fired.world,
         cause=fired.reason,
@@ -222,9 +222,9 @@ def _describe_activated(fired: Fired, tokens: int, text: str, turn: int) -> Trie
     )
 
 
-def _describe_blocked(blocked: Blocked, text: str) -> Tried:
+def _describe_blocked(blocked: BlockedEntry, text: str) -> TrialEntryResult:
     spans = _spans(blocked.entry, blocked.key, text) if blocked.message_index == 0 else ()
-    return Tried(
+    return TrialEntryResult(
         blocked.entry,
         blocked.world,
         block_reason=blocked.why,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import Record, Records, is_the_users, rebased, same
+from lethe_app.domain.changes import ChangedRecords, Record, is_the_users, rebased, same
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
@@ -22,7 +22,7 @@ _ALL = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are our
 _PUT = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
 
-class Changes:
+class ChangeLog:
     """Table of changes. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
@@ -97,11 +97,11 @@ def _known(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | 
 
 
 def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
-    held = _held(connection, Records.before(change))
+    held = _held(connection, ChangedRecords.before(change))
     if any(map(is_the_users, held.memories)) or any(map(is_the_users, held.facts)):
         raise StorageError("This belongs to the user, so it was left unchanged.")
     done = rebased(change, held)
-    new = Records.after(done)
+    new = ChangedRecords.after(done)
     kept = new.guids
     memories.delete(connection, [one.guid for one in held.memories if one.guid not in kept])
     memories.save_in_transaction(connection, change.persona_id, new.memories)
@@ -112,7 +112,7 @@ def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> Reco
 
 
 def _put_back(connection: sqlite3.Connection, change: RecordedChange) -> None:
-    old, new = Records.before(change), Records.after(change)
+    old, new = ChangedRecords.before(change), ChangedRecords.after(change)
     _held(connection, new)
     made, kept = new.guids - old.guids, new.guids
     for memory in old.memories:  # one that the user took out of the trash and made their own stays theirs
@@ -125,11 +125,11 @@ def _put_back(connection: sqlite3.Connection, change: RecordedChange) -> None:
     _put_facts(connection, change.persona_id, old.facts)
 
 
-def _held(connection: sqlite3.Connection, records: Records) -> Records:
+def _held(connection: sqlite3.Connection, records: ChangedRecords) -> ChangedRecords:
     """Return the current versions of these records. Raise StorageError if one is gone or was changed."""
     found_memories = [_unchanged(one, _memory(connection, one.guid)) for one in records.memories]
     found_facts = [_unchanged(one, _fact(connection, one.guid)) for one in records.facts]
-    return Records(memories=found_memories, facts=found_facts)
+    return ChangedRecords(memories=found_memories, facts=found_facts)
 
 
 def _unchanged(one: Record, current: Record | None) -> Record:

@@ -9,7 +9,16 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from lethe_app.domain.bundle import Conversation, Forgotten, Holds, KeptMessage, KeptPart, KeptSession, KeptTurn, Past
+from lethe_app.domain.bundle import (
+    BundleCounts,
+    BundledConversation,
+    BundledMessage,
+    BundledPart,
+    BundledSession,
+    BundledTurn,
+    ForgottenFact,
+    PersonaHistory,
+)
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
@@ -39,30 +48,30 @@ PARTS = "SELECT part, state, made_by, maker, tries, trouble FROM session_parts W
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
 
-class Belongings:
+class PersonaExport:
     """Reader of a persona's records. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def held(self, persona_id: str) -> tuple[Holds, int]:
+    async def held(self, persona_id: str) -> tuple[BundleCounts, int]:
         """Return the number of records by kind, and the number of characters in all messages."""
 
-        def work(connection: sqlite3.Connection) -> tuple[Holds, int]:
+        def work(connection: sqlite3.Connection) -> tuple[BundleCounts, int]:
             counts = {what: connection.execute(question, (persona_id,)).fetchone()[0] for what, question in HELD.items()}
             (words,) = connection.execute(WORDS, (persona_id,)).fetchone()
-            return Holds(**counts), words
+            return BundleCounts(**counts), words
 
         return await self._database.run(work)
 
-    async def past(self, persona_id: str, sources: Collection[UUID] | None) -> Past:
+    async def past(self, persona_id: str, sources: Collection[UUID] | None) -> PersonaHistory:
         """Return memories, facts and tombstones of forgotten facts, without sessions.
 
         `sources` are the sessions to be exported: facts name only those and memories as their sources, and tombstones are
         left out. None stands for all sessions.
         """
 
-        def work(connection: sqlite3.Connection) -> Past:
+        def work(connection: sqlite3.Connection) -> PersonaHistory:
             memories = [
                 understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
                 for row in connection.execute(f"{MEMORY} AND {ALIVE} ORDER BY rowid", (persona_id,))
@@ -72,11 +81,11 @@ class Belongings:
                 for row in connection.execute(f"{FACT} WHERE {ALIVE} ORDER BY rowid", (persona_id,))
             ]
             stones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
-            forgotten = [Forgotten(digest=digest, messages=json.loads(said)) for digest, said in stones]
+            forgotten = [ForgottenFact(digest=digest, messages=json.loads(said)) for digest, said in stones]
             if sources is None:
-                return Past(memories, facts, forgotten)
+                return PersonaHistory(memories, facts, forgotten)
             known = {memory.guid for memory in memories} | set(sources)
-            return Past(memories, [_with_sources(fact, known) for fact in facts], [])
+            return PersonaHistory(memories, [_with_sources(fact, known) for fact in facts], [])
 
         return await self._database.run(work)
 
@@ -87,12 +96,12 @@ class Belongings:
             lambda connection: [UUID(guid) for (guid,) in connection.execute(question, (persona_id,))]
         )
 
-    async def conversation(self, guid: UUID) -> Conversation | None:
+    async def conversation(self, guid: UUID) -> BundledConversation | None:
         """Return a complete session with its messages in order of arrival, or None if it is in the trash."""
         return await self._database.run(lambda connection: _conversation(connection, str(guid)))
 
 
-def _conversation(connection: sqlite3.Connection, guid: str) -> Conversation | None:
+def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversation | None:
     row = connection.execute(SESSION, (guid,)).fetchone()
     if row is None:
         return None
@@ -103,22 +112,22 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> Conversation | N
     said = messages.load(connection, [id_ for (id_,) in ids])
     turns = dict(connection.execute(TURNS, (guid,)).fetchall())
     parts = connection.execute(PARTS, (guid,))
-    kept = KeptSession(
+    kept = BundledSession(
         session=session,
         worlds=_texts(_state(connection, guid, WORLDS)),
         scratch=_pairs(_state(connection, guid, SCRATCH)),
-        parts=[understood(KeptPart, dict(zip(KeptPart.model_fields, row, strict=True))) for row in parts],
+        parts=[understood(BundledPart, dict(zip(BundledPart.model_fields, row, strict=True))) for row in parts],
     )
-    return Conversation(kept, [_with_turn(message, turns.get(str(message.id))) for message in said])
+    return BundledConversation(kept, [_with_turn(message, turns.get(str(message.id))) for message in said])
 
 
-def _with_turn(message: Message, turn: str | None) -> KeptMessage:
+def _with_turn(message: Message, turn: str | None) -> BundledMessage:
     """Attach the recalled memories to a message; those in the format of another version are left out."""
     try:
-        kept = KeptTurn.model_validate_json(turn) if turn is not None else None
+        kept = BundledTurn.model_validate_json(turn) if turn is not None else None
     except ValidationError:
         kept = None
-    return KeptMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=kept)
+    return BundledMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=kept)
 
 
 def _with_sources(fact: ExtractedFact, known: Collection[UUID]) -> ExtractedFact:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from lethe_app.domain.bundle import Conversation, KeptMessage, Past
+from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
 from lethe_app.storage.bundles.export import SCRATCH, WORLDS
 from lethe_app.storage.chats.message_position import owe, update_session_row
 from lethe_app.storage.database import Database
@@ -31,10 +31,10 @@ from lethe_app.storage.row_mapping import (
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class NewIds:
+class IdMapping:
     """Mapping from the ids in the bundle to new ones; other ids remain."""
 
-    def __init__(self, past: Past, others: Mapping[UUID, UUID]) -> None:
+    def __init__(self, past: PersonaHistory, others: Mapping[UUID, UUID]) -> None:
         """Assign new ids to all records of the bundle; `others` were assigned before, such as those of World Info entries."""
         talks = past.conversations
         known = [
@@ -58,11 +58,11 @@ class NewIds:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class PersonaImport:
     """Records to import for a persona whose files are written."""
 
     persona_id: str
-    past: Past
+    past: PersonaHistory
     entries: Mapping[UUID, UUID]
     """New ids of World Info entries by those in the bundle; `worlds` is the same for their names."""
     worlds: Mapping[str, str]
@@ -72,20 +72,20 @@ class Arrival:
     """Values for the app state by scope and key."""
 
 
-class Arrivals:
+class BundleImport:
     """Import of bundles."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def let_in(self, enter: Callable[[], Arrival], check: Callable[[float], None]) -> None:
+    async def let_in(self, enter: Callable[[], PersonaImport], check: Callable[[float], None]) -> None:
         """Import a bundle. `enter` writes the files, inside the transaction; `check` receives the progress from 0 to 1 and
         may raise, which rolls the import back.
         """
 
         def work(connection: sqlite3.Connection) -> None:
             arrival = enter()
-            ids = NewIds(arrival.past, arrival.entries)
+            ids = IdMapping(arrival.past, arrival.entries)
             _store(connection, arrival, ids, check)
             _store_habits(connection, arrival.app_state, ids)
             check(1.0)
@@ -93,7 +93,7 @@ class Arrivals:
         await self._database.run(work)
 
 
-def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check: Callable[[float], None]) -> None:
+def _store(connection: sqlite3.Connection, arrival: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
     persona_id, past = arrival.persona_id, arrival.past
     for memory in past.memories:
         own: dict[str, Cell] = {"guid": ids.new_id(memory.guid), "path": ""}  # of another computer, or of a stranger's choice
@@ -116,7 +116,7 @@ def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check:
         _store_conversation(connection, arrival, talk, ids)
 
 
-def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: NewIds) -> None:
+def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
     """Write values to the app state; empty ones are skipped."""
     for (scope, key), values in places.items():
         if values:
@@ -125,7 +125,9 @@ def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str
             connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
 
-def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: Conversation, ids: NewIds) -> None:
+def _store_conversation(
+    connection: sqlite3.Connection, arrival: PersonaImport, talk: BundledConversation, ids: IdMapping
+) -> None:
     session, persona_id, speaker = talk.kept.session, arrival.persona_id, arrival.speaker
     guid = str(ids.new_id(session.guid))
     memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
@@ -150,7 +152,12 @@ def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: 
 
 
 def _store_message(
-    connection: sqlite3.Connection, session: str, seq: int, message: KeptMessage, ids: NewIds, speaker: Callable[[str], str]
+    connection: sqlite3.Connection,
+    session: str,
+    seq: int,
+    message: BundledMessage,
+    ids: IdMapping,
+    speaker: Callable[[str], str],
 ) -> None:
     id_ = str(ids.new_id(message.id))
     own: dict[str, Cell] = {

@@ -27,7 +27,7 @@ WHERE made_by <> 'user' OR excluded.made_by = 'user'
 OF_SESSION = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
 
 
-class Parts:
+class ArchiveJobs:
     """Table of the archive jobs, one per session and part. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:

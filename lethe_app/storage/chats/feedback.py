@@ -17,7 +17,7 @@ AT_ONCE = 500
 """Messages per query; SQLite allows some thousands of parameters."""
 
 
-class FeedbackRows:
+class FeedbackStore:
     """Table with at most one feedback per alternative. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:

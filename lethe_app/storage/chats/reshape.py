@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.changes import Before
+from lethe_app.domain.changes import SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches, messages, split_merge
@@ -28,20 +28,20 @@ COPIED_STATE = ("worlds", "scratch")
 """Keys of the session state that are copied to the new session of a split."""
 
 
-class Reshaping:
+class SessionReshaping:
     """Changes of the structure of sessions. Every method is one transaction; messages in the trash move with the others."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def split(self, message_id: UUID, fresh: ChatSession) -> Before:
+    async def split(self, message_id: UUID, fresh: ChatSession) -> SessionSnapshot:
         """Move a message and everything below it, other branches included, to the new session `fresh`; returns what undo
         needs.
 
         Raise StorageError if the message is not on the displayed branch or is its first.
         """
 
-        def work(connection: sqlite3.Connection) -> Before:
+        def work(connection: sqlite3.Connection) -> SessionSnapshot:
             here = str(message_id)
             old = messages.session_of(connection, here)
             branch = branches.newest(connection, old, -1, None)
@@ -55,13 +55,13 @@ class Reshaping:
 
         return await self._database.run(work)
 
-    async def merge(self, guids: Sequence[UUID]) -> Before:
+    async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
         """Merge sessions of one persona, in the order in which they began, into the earliest; returns what undo needs.
 
-        `Before.kept` is the merged session. Raise StorageError for fewer than two sessions or several personas.
+        `SessionSnapshot.kept` is the merged session. Raise StorageError for fewer than two sessions or several personas.
         """
 
-        def work(connection: sqlite3.Connection) -> Before:
+        def work(connection: sqlite3.Connection) -> SessionSnapshot:
             wanted = split_merge.in_order(connection, list(dict.fromkeys(map(str, guids))))
             before = snapshot(connection, wanted)
             split_merge.join(connection, wanted)
@@ -98,7 +98,7 @@ class Reshaping:
 
         await self._database.run(work)
 
-    async def undo(self, before: Before) -> None:
+    async def undo(self, before: SessionSnapshot) -> None:
         """Undo a split or merge; messages added since are kept in the session they belong to now."""
         await self._database.run(lambda connection: put_back(connection, before))
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.list_items import Maker, SessionLine, folded
+from lethe_app.domain.list_items import DescriptionAuthor, SessionLine, folded
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import of_values
@@ -179,11 +179,11 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
         ) from error
 
 
-def _maker(parts: list[tuple[str, str, str]]) -> Maker:
+def _maker(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:
     """Return who wrote the archive parts: the user if they wrote any, else the model if it wrote the summary."""
     by = {part: made_by for part, _state, made_by in parts}
     if not by:
-        return Maker.NOBODY
+        return DescriptionAuthor.NOBODY
     if MadeBy.USER in by.values():
-        return Maker.USER
-    return Maker.MODEL if by.get(SessionPart.SUMMARY) == MadeBy.MODEL else Maker.RULES
+        return DescriptionAuthor.USER
+    return DescriptionAuthor.MODEL if by.get(SessionPart.SUMMARY) == MadeBy.MODEL else DescriptionAuthor.RULES

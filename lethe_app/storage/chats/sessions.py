@@ -30,7 +30,7 @@ WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND 
 """
 
 
-class Chats:
+class SessionStore:
     """Store of sessions and messages. Every method is one transaction. Records in the trash do not exist for any method but
     those for the trash.
     """

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from lethe_app.domain.changes import Before, MessagePosition, PartValue, Row
+from lethe_app.domain.changes import MessagePosition, PartValue, Row, SessionSnapshot
 from lethe_app.domain.chat import SessionPart
 from lethe_app.storage.chats.branches import standing
 from lethe_app.storage.chats.message_position import marks, owe, update_session_row
@@ -20,7 +20,7 @@ ASIDE = 2**40
 """Offset added to `seq` while messages are renumbered, because `seq` must be unique in a session after every update."""
 
 
-def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequence[str] = ()) -> Before:
+def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequence[str] = ()) -> SessionSnapshot:
     """Return the current rows of these sessions; `made` are the sessions about to be created from them."""
     rows = {
         table: _rows(connection, f"SELECT * FROM {table} WHERE {key} IN ({marks(sessions)})", sessions)  # noqa: S608 - ours
@@ -33,10 +33,10 @@ def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequ
     kept = [MessagePosition(*row) for row in places]
     sources = {guid: named for one in sessions for guid, named, _said in connection.execute(SOURCES, (one,))}
     known = tuple(map(UUID, sessions))
-    return Before(known[0], known, tuple(map(UUID, made)), rows, kept, sources)
+    return SessionSnapshot(known[0], known, tuple(map(UUID, made)), rows, kept, sources)
 
 
-def put_back(connection: sqlite3.Connection, before: Before) -> None:
+def put_back(connection: sqlite3.Connection, before: SessionSnapshot) -> None:
     """Restore messages, rows and sources of facts; messages added since stay with the message they follow."""
     sessions = [str(guid) for guid in before.sessions]
     tips = _tips(connection, [*sessions, *map(str, before.made)])
@@ -77,7 +77,7 @@ def _put_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]])
                 insert(connection, table, row)
 
 
-def _put_places(connection: sqlite3.Connection, before: Before) -> dict[str, str]:
+def _put_places(connection: sqlite3.Connection, before: SessionSnapshot) -> dict[str, str]:
     """Restore every message's position, with new messages behind those they follow; returns the session id of each message."""
     sessions = [str(guid) for guid in (*before.sessions, *before.made)]
     found = connection.execute(
@@ -136,7 +136,7 @@ WHERE session_id = ? AND part = ? AND made_by = 'user'
 """Statement that removes the user's mark from a part and queues it."""
 
 
-class Retelling:
+class ArchivePartUndo:
     """Undo for archive parts. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:

@@ -19,7 +19,7 @@ T = TypeVar("T", bound=Persona | World | InstructPreset | SamplerPreset | System
 
 
 @dataclass(frozen=True)
-class Stock(Generic[T]):
+class CollectionContent(Generic[T]):
     """Content of a collection: values by file name without extension, sorted by display name, and the files that cannot be
     read.
     """
@@ -41,7 +41,7 @@ class FileCollection(Generic[T]):
         self._own = own
         self._trash = trash
 
-    def stock(self) -> Stock[T]:
+    def stock(self) -> CollectionContent[T]:
         """Read everything. Of two files with the same name the user's is returned, or the shipped one if the user's is
         broken.
         """
@@ -58,7 +58,7 @@ class FileCollection(Generic[T]):
                     values[path.stem] = self._read(path)
                 except FileError as error:
                     problems.append(error)
-        return Stock(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
+        return CollectionContent(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
 
     def get(self, stem: str) -> T:
         """Return the value with this file name, with the precedence of `stock`. Raise `FileError` if it is missing or

@@ -33,7 +33,7 @@ start; and the file that describes the change.
 
 
 @dataclass
-class Shelved:
+class StoredNotebooks:
     """All readable notebooks of a persona by file name, and the files that cannot be read."""
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -59,10 +59,10 @@ class NotebookFiles:
             raise StorageError(f"“{persona}” is not a valid persona name.")
         return self._folder / persona
 
-    def all(self, persona: str) -> Shelved:
+    def all(self, persona: str) -> StoredNotebooks:
         """Read all notebooks of a persona."""
         folder = self._settled(persona)
-        found = Shelved()
+        found = StoredNotebooks()
         for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep what is theirs in files with a dot in front
             try:
                 found.texts[path.stem] = self._read(path)

@@ -67,7 +67,7 @@ SELECT id FROM down ORDER BY seq DESC LIMIT 1
 """
 
 
-class Sighting(NamedTuple):
+class TextHit(NamedTuple):
     """Text that the index proposes as a hit."""
 
     kind: str
@@ -86,7 +86,7 @@ class Sighting(NamedTuple):
         return datetime.fromisoformat(self.time)
 
 
-Keep = Callable[[Sighting], bool]
+Keep = Callable[[TextHit], bool]
 """Filter that decides whether a text is a hit. It runs in the storage thread, so that it does not block the event loop."""
 
 
@@ -96,18 +96,18 @@ class FullTextSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def passages(self, match: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+    async def passages(self, match: str, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
         """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the
         end.
         """
         wanted = storable(match)
 
-        def work(connection: sqlite3.Connection) -> tuple[list[Sighting], int]:
+        def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PIECE))]
-            owners, kept, seen = {owner, f"waiting:{owner}"}, list[Sighting](), 0
+            owners, kept, seen = {owner, f"waiting:{owner}"}, list[TextHit](), 0
             while seen < len(numbers) and len(kept) < ENOUGH:
                 some = numbers[seen : seen + AT_ONCE]
-                found = map(Sighting._make, of_values(connection, PASSAGES, some))
+                found = map(TextHit._make, of_values(connection, PASSAGES, some))
                 kept += [one for one in found if (owner is None or one.owner in owners) and keep(one)]
                 seen += len(some)
             kept.sort(key=lambda one: one.time, reverse=True)
@@ -115,40 +115,40 @@ class FullTextSearch:
 
         return await self._database.run(work)
 
-    async def in_session(self, session: UUID, keep: Keep) -> list[Sighting]:
+    async def in_session(self, session: UUID, keep: Keep) -> list[TextHit]:
         """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
         here = (str(session),)
 
-        def work(connection: sqlite3.Connection) -> list[Sighting]:
+        def work(connection: sqlite3.Connection) -> list[TextHit]:
             rows = [*connection.execute(SUMMARY, here), *connection.execute(OF_SESSION, here)]
-            return [one for one in map(Sighting._make, rows) if keep(one)]
+            return [one for one in map(TextHit._make, rows) if keep(one)]
 
         return await self._database.run(work)
 
-    async def openings(self, owner: str | None, keep: Keep) -> list[Sighting]:
+    async def openings(self, owner: str | None, keep: Keep) -> list[TextHit]:
         """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest."""
 
-        def work(connection: sqlite3.Connection) -> list[Sighting]:
-            found: dict[str, Sighting] = {}
-            for one in map(Sighting._make, connection.execute(OPENINGS, (owner,))):
+        def work(connection: sqlite3.Connection) -> list[TextHit]:
+            found: dict[str, TextHit] = {}
+            for one in map(TextHit._make, connection.execute(OPENINGS, (owner,))):
                 if one.text not in found and len(found) < MOST_OPENINGS and keep(one):
                     found[one.text] = one
             return list(found.values())
 
         return await self._database.run(work)
 
-    async def not_indexed(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+    async def not_indexed(self, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
         """Return hits in memories that are never recalled by their content, in pieces as in `passages`."""
         return await self._piece(NOT_INDEXED, owner, below, keep)
 
-    async def superseded(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+    async def superseded(self, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
         """Return hits in superseded facts, which the index omits, in pieces as in `passages`."""
         return await self._piece(SUPERSEDED, owner, below, keep)
 
-    async def _piece(self, question: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
-        def work(connection: sqlite3.Connection) -> tuple[list[Sighting], int]:
+    async def _piece(self, question: str, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
+        def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             rows = connection.execute(question, (owner, below, OUTSIDE)).fetchall()
-            kept = [one for row in rows if keep(one := Sighting(*row[1:]))]
+            kept = [one for row in rows if keep(one := TextHit(*row[1:]))]
             return kept, rows[-1][0] if len(rows) == OUTSIDE else 0
 
         return await self._database.run(work)

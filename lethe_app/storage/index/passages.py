@@ -13,7 +13,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index import passage_rows as rows
 from lethe_app.storage.index import term_positions as words_of
 from lethe_app.storage.index.passage_rows import COLUMNS, passage_of
-from lethe_app.storage.index.term_positions import NOWHERE, Listed, Occurrences
+from lethe_app.storage.index.term_positions import NOWHERE, Occurrences, TermPassages
 from lethe_app.storage.row_mapping import of_values
 
 KINDS = tuple(PassageKind)
@@ -26,7 +26,7 @@ NEWEST = 500
 
 
 @dataclass(frozen=True)
-class Vectors:
+class PassageVector:
     """Embedding of one passage by one embedding model."""
 
     passage: int
@@ -48,7 +48,7 @@ class StoredVector(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SpokenLine:
+class MessagePassage:
     """One message passage with its speaker."""
 
     number: int
@@ -59,7 +59,7 @@ class SpokenLine:
 
 
 @dataclass(frozen=True)
-class Closer:
+class PassageDetails:
     """Details of the most promising passages by number: word positions, and vectors where the embedder has made them."""
 
     occurrences: Occurrences
@@ -148,7 +148,7 @@ class Passages:
 
     # Vectors
 
-    async def set_vectors(self, embedder: str, vectors: Sequence[Vectors]) -> list[int]:
+    async def set_vectors(self, embedder: str, vectors: Sequence[PassageVector]) -> list[int]:
         """Store vectors, replacing those of another embedder; returns the numbers stored. Passages that are gone or changed
         are skipped.
         """
@@ -203,18 +203,18 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def spoken_lines(self, numbers: Sequence[int], personas: Collection[str]) -> list[SpokenLine]:
+    async def spoken_lines(self, numbers: Sequence[int], personas: Collection[str]) -> list[MessagePassage]:
         """Return those of these passages that are messages; the lines of `personas` with the message above them."""
         question = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
         above = """
             SELECT text FROM passages WHERE source = ? AND kind = 'message' AND place < ? ORDER BY place DESC, number LIMIT 1
         """
 
-        def work(connection: sqlite3.Connection) -> list[SpokenLine]:
+        def work(connection: sqlite3.Connection) -> list[MessagePassage]:
             lines = []
             for number, speaker, text, source, place in of_values(connection, question, numbers):
                 found = connection.execute(above, (source, place)).fetchone() if speaker in personas else None
-                lines.append(SpokenLine(number, speaker, text, found[0] if found else ""))
+                lines.append(MessagePassage(number, speaker, text, found[0] if found else ""))
             return lines
 
         return await self._database.run(work)
@@ -264,13 +264,13 @@ class Passages:
         """Return every position of every word, or None if there are more than `most`."""
         return await self._database.run(lambda connection: words_of.occurrences(connection, words, most))
 
-    async def closer(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> Closer:
+    async def closer(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> PassageDetails:
         """Return word positions, vectors and token rows of some passages."""
         question = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
 
-        def work(connection: sqlite3.Connection) -> Closer:
+        def work(connection: sqlite3.Connection) -> PassageDetails:
             seen = [row for row in of_values(connection, question, numbers) if row[1] == embedder]
-            return Closer(
+            return PassageDetails(
                 words_of.occurrences_in(connection, words, numbers),
                 {row[0]: row[2] for row in seen},
                 {row[0]: row[3] for row in seen},
@@ -278,7 +278,7 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def listed(self, words: Sequence[str]) -> Listed:
+    async def listed(self, words: Sequence[str]) -> TermPassages:
         """Return the passages of all owners that contain each word, newest first; for common words only the newest."""
         return await self._database.run(lambda connection: words_of.listed(connection, words))
 

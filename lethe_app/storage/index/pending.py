@@ -45,7 +45,7 @@ def waits_outside(connection: sqlite3.Connection, session_id: UUID) -> bool:
 
 
 @dataclass(frozen=True)
-class Debt:
+class PendingRecord:
     """Queue entry: a record whose passages must be rebuilt."""
 
     number: int
@@ -80,12 +80,12 @@ class PendingIndex:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def next(self, limit: int) -> list[Debt]:
+    async def next(self, limit: int) -> list[PendingRecord]:
         """Return queue entries, newest first, because the newest message is searched for soonest."""
 
-        def work(connection: sqlite3.Connection) -> list[Debt]:
+        def work(connection: sqlite3.Connection) -> list[PendingRecord]:
             rows = connection.execute("SELECT number, kind, id FROM passage_debts ORDER BY number DESC LIMIT ?", (limit,))
-            return [Debt(number, kind, UUID(id_)) for number, kind, id_ in rows]
+            return [PendingRecord(number, kind, UUID(id_)) for number, kind, id_ in rows]
 
         return await self._database.run(work)
 

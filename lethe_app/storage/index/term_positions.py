@@ -38,7 +38,7 @@ NOWHERE = Occurrences([], [], [])
 
 
 @dataclass(frozen=True)
-class Listed:
+class TermPassages:
     """Passages that contain the words of a query, one entry per word."""
 
     passages: list[str]
@@ -63,10 +63,10 @@ def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers
     return _places(connection, "temp.looked_at_places", terms) or NOWHERE
 
 
-def listed(connection: sqlite3.Connection, words: Sequence[str]) -> Listed:
+def listed(connection: sqlite3.Connection, words: Sequence[str]) -> TermPassages:
     """Return the passages of each word, newest first; the rarer a word, the more of them are read."""
     asked = [word if terms else "" for word, terms in zip(words, _terms(connection, words), strict=True)]
-    found = Listed([_newest(connection, word, AT_FIRST) for word in asked], [True] * len(asked))
+    found = TermPassages([_newest(connection, word, AT_FIRST) for word in asked], [True] * len(asked))
     lowest = {place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == AT_FIRST}
     left = MOST_READ
     for place in sorted(lowest, key=lambda place: lowest[place]):  # the lower they reach, the rarer is the word

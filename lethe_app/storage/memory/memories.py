@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.list_items import FiledLine
+from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
@@ -18,8 +18,8 @@ from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, underst
 MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
 
 
-class Memories:
-    """Store of memories. Every method is one transaction; sessions, which are memories too, are stored by `Chats`."""
+class MemoryStore:
+    """Store of memories. Every method is one transaction; sessions, which are memories too, are stored by `SessionStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -65,16 +65,16 @@ class Memories:
 
         return await self._database.run(work)
 
-    async def filed(self, persona_id: str) -> list[FiledLine]:
+    async def filed(self, persona_id: str) -> list[MemoryFiling]:
         """Return category and tags of the memories that have any; no other column is read."""
         question = (
             "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
             " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
         )
 
-        def work(connection: sqlite3.Connection) -> list[FiledLine]:
+        def work(connection: sqlite3.Connection) -> list[MemoryFiling]:
             rows = connection.execute(question, (persona_id,))
-            return [FiledLine(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
+            return [MemoryFiling(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
 
         return await self._database.run(work)
 

@@ -24,7 +24,7 @@ LAST = 2**63 - 1
 """Upper bound above every rowid."""
 
 
-class Listing:
+class MemoryListRows:
     """Rows of the memory page. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:

@@ -50,7 +50,7 @@ class _Row(BaseModel):
 
 
 @dataclass(frozen=True)
-class Traces:
+class TurnEffects:
     """All effects of one turn besides the messages. They are stored together: with only half of them, a memory would be
     announced twice or never.
     """
@@ -134,7 +134,7 @@ class TurnMemories:
         """Store what was recalled for a message. Raise StorageError if the message is gone."""
         await self._database.run(lambda connection: _put(connection, message_id, memory))
 
-    async def leave(self, traces: Traces) -> Message | None:
+    async def leave(self, traces: TurnEffects) -> Message | None:
         """Store all effects of a turn in one transaction; returns the hidden message as stored. Raise StorageError if the
         message is gone.
         """

@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from lethe_app.domain.tools import BenchEntry
+from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable, understood, utc
 
-COLUMNS = tuple(BenchEntry.model_fields)
+COLUMNS = tuple(WorkingMemoryEntry.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours
 _PUT = f"INSERT OR REPLACE INTO workbench ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 _CROWD = """
@@ -21,13 +21,13 @@ DELETE FROM workbench WHERE namespace = :here AND key IN (
 """Statement that deletes all entries of a namespace but the newly stored one and those that expire last."""
 
 
-class BenchRows:
+class WorkingMemoryRows:
     """Table of working-memory entries. Every method is one transaction; expired entries count as missing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def save_entry(self, entry: BenchEntry, most: int, moment: datetime) -> None:
+    async def save_entry(self, entry: WorkingMemoryEntry, most: int, moment: datetime) -> None:
         """Insert or replace an entry; if the namespace then has more than `most`, those that expire first are deleted."""
         moments = (utc(entry.stored), utc(entry.expires))
         tags = storable(json.dumps(entry.tags, ensure_ascii=False))
@@ -41,11 +41,11 @@ class BenchRows:
 
         await self._database.run(work)
 
-    async def get(self, namespace: str, key: str, moment: datetime) -> BenchEntry | None:
+    async def get(self, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
         found = await self._read("WHERE namespace = ? AND key = ? AND expires > ?", (namespace, key, utc(moment)))
         return found[0] if found else None
 
-    async def entries_of(self, namespace: str, moment: datetime) -> list[BenchEntry]:
+    async def entries_of(self, namespace: str, moment: datetime) -> list[WorkingMemoryEntry]:
         """Return all entries of a namespace, by key."""
         return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc(moment)))
 
@@ -53,10 +53,10 @@ class BenchRows:
         """Delete expired entries and return their number."""
         return await self._database.run(lambda connection: _sweep(connection, moment))
 
-    async def _read(self, where: str, values: Sequence[str]) -> list[BenchEntry]:
-        def work(connection: sqlite3.Connection) -> list[BenchEntry]:
+    async def _read(self, where: str, values: Sequence[str]) -> list[WorkingMemoryEntry]:
+        def work(connection: sqlite3.Connection) -> list[WorkingMemoryEntry]:
             rows = connection.execute(f"{_ALL} {where}", tuple(values))
-            return [understood(BenchEntry, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            return [understood(WorkingMemoryEntry, dict(zip(COLUMNS, row, strict=True))) for row in rows]
 
         return await self._database.run(work)
 

@@ -24,7 +24,7 @@ WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.memory') IN
 """
 
 
-class Awakenings:
+class WorldUsage:
     """Queries for the usage of World Info entries, which are files and have no counter of their own."""
 
     def __init__(self, database: Database) -> None:

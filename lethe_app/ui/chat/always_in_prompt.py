@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_sources import AlwaysThere
-from lethe_app.ui.chat.memory_card_parts import Fold, create_wrapped_label
+from lethe_app.services.chat.reply_sources import StablePromptContent
+from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading, create_wrapped_label
 from lethe_app.ui.chat.memory_labels import shorten_text, strip_headings
 from lethe_app.ui.core.formatting import format_count, join_with_and
 from lethe_app.ui.core.palette import SPACE_2
@@ -18,10 +18,10 @@ MAX_SUMMARY_LENGTH = 300
 class AlwaysInPrompt(QWidget):
     """Collapsible section: a heading and the counts; expanded, the texts of the facts and summaries."""
 
-    def __init__(self, theme: Theme, always: AlwaysThere, *, is_open: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, always: StablePromptContent, *, is_open: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         counts_text = self._format_counts(always)
-        self.fold = Fold(theme, self.tr("Always in the prompt"), is_open=is_open)
+        self.fold = CollapsibleHeading(theme, self.tr("Always in the prompt"), is_open=is_open)
         self.fold.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=counts_text))
         self.fold.setToolTip(self.tr("Facts and summaries included in every prompt of this conversation"))
         content = QWidget()
@@ -44,7 +44,7 @@ class AlwaysInPrompt(QWidget):
         column.addWidget(content)
         self.fold.toggled.connect(content.setVisible)
 
-    def _format_counts(self, always: AlwaysThere) -> str:
+    def _format_counts(self, always: StablePromptContent) -> str:
         facts = format_count(len(always.facts), self.tr("{n} fact"), self.tr("{n} facts"))
         summaries = format_count(
             len(always.summaries),

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.chat.composer import Composer
-from lethe_app.ui.chat.speaker_chooser import Chooser
+from lethe_app.ui.chat.speaker_chooser import SpeakerChooser
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
@@ -25,7 +25,7 @@ class ChatPanel(QFrame):
         self._theme = theme
         self.header = ChatHeader(theme)
         self.composer = Composer(theme)
-        self.speaker_chooser = Chooser(theme)
+        self.speaker_chooser = SpeakerChooser(theme)
         self.view: QWidget = QWidget()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)

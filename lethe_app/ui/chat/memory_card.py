@@ -11,16 +11,22 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_sources import SourceKind, Surfaced, Trace, Whence
+from lethe_app.services.chat.reply_sources import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.chat_panel import ElidedLabel
-from lethe_app.ui.chat.memory_card_parts import CardButton, Fold, Link, create_wrapped_label, insert_break_points
+from lethe_app.ui.chat.memory_card_parts import (
+    CardButton,
+    CollapsibleHeading,
+    LinkButton,
+    create_wrapped_label,
+    insert_break_points,
+)
 from lethe_app.ui.chat.memory_labels import tr
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_reason
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 COLLAPSED_LENGTH = 200
 """Characters of a memory shown before it is expanded."""
@@ -29,7 +35,7 @@ MAX_MATCHED_LINES = 2
 
 
 @dataclass(frozen=True)
-class Around:
+class CardContext:
     """Context of the reply that a card needs besides its memory."""
 
     user_message: str
@@ -44,17 +50,17 @@ class MemoryCard(QFrame):
     """Card that emits requests as signals; it changes no data itself."""
 
     pin_wanted = Signal(object, bool)
-    """Emitted with the `Surfaced` memory and whether to pin it."""
+    """Emitted with the `ReplyMemory` memory and whether to pin it."""
     text_saved = Signal(object, str)
-    """Emitted with the `Surfaced` memory and its new text."""
+    """Emitted with the `ReplyMemory` memory and its new text."""
     forget_wanted = Signal(object)
-    """Emitted with the `Surfaced` memory that is to be forgotten."""
+    """Emitted with the `ReplyMemory` memory that is to be forgotten."""
     irrelevant_marked = Signal(object)
-    """Emitted with the `Surfaced` memory that the user marks as irrelevant to the reply."""
+    """Emitted with the `ReplyMemory` memory that the user marks as irrelevant to the reply."""
     source_wanted = Signal(object)
-    """Emitted with the `Whence` to go to."""
+    """Emitted with the `StatementOrigin` to go to."""
 
-    def __init__(self, theme: Theme, memory: Surfaced, reply_context: Around, *, is_open: bool = False) -> None:
+    def __init__(self, theme: Theme, memory: ReplyMemory, reply_context: CardContext, *, is_open: bool = False) -> None:
         """Build the card; `is_open` expands its details, such as scores."""
         super().__init__()
         self._theme, self.memory, self._reply_context = theme, memory, reply_context
@@ -78,7 +84,7 @@ class MemoryCard(QFrame):
             self._column.addWidget(self._create_source_link(memory.whence))
         self._details = QWidget()
         self._details.setVisible(is_open)
-        self.fold = Fold(theme, tr("Details"), is_open=is_open)
+        self.fold = CollapsibleHeading(theme, tr("Details"), is_open=is_open)
         self.fold.setAccessibleName(tr("Details: {name}").format(name=self._short_text()))
         self.fold.toggled.connect(self._set_details_visible)
         self._column.addLayout(self._build_footer())
@@ -119,7 +125,7 @@ class MemoryCard(QFrame):
             self._column.addWidget(create_wrapped_label(self.title, field=True))
         self.text_label = create_wrapped_label("")
         self._column.addWidget(self.text_label)
-        self._expand_link = Link("", "", self._toggle_text)
+        self._expand_link = LinkButton("", "", self._toggle_text)
         self._column.addWidget(self._expand_link)
         self._refresh_text()
 
@@ -140,10 +146,12 @@ class MemoryCard(QFrame):
         self._is_text_expanded = not self._is_text_expanded
         self._refresh_text()
 
-    def _create_source_link(self, source: Whence) -> Link:
+    def _create_source_link(self, source: StatementOrigin) -> LinkButton:
         words = memory_labels.format_source(source, self._reply_context.current_time)
         name = tr("Go to message: {where}") if source.message else tr("Go to conversation: {where}")
-        return Link(tr("{where} ↗").format(where=words), name.format(where=words), lambda: self.source_wanted.emit(source))
+        return LinkButton(
+            tr("{where} ↗").format(where=words), name.format(where=words), lambda: self.source_wanted.emit(source)
+        )
 
     def _apply_theme(self) -> None:
         palette = self._theme.palette
@@ -187,7 +195,7 @@ class MemoryCard(QFrame):
         """Open an editor in place of the text; without effect if one is open."""
         if self._editor is not None:
             return
-        field = ProseField(tr("Memory text"), 2, 12)
+        field = TextAreaField(tr("Memory text"), 2, 12)
         field.set_text(self.memory.text)
         save, cancel = QPushButton(tr("Save")), QPushButton(tr("Cancel"))
         save.setProperty("primary", True)
@@ -238,7 +246,7 @@ class MemoryCard(QFrame):
         if event.key() == Qt.Key.Key_Escape and self._editor is not None:
             self.close_editor()
         elif enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier and self._editor is not None:
-            self._save_text(self._editor.findChildren(ProseField)[0].text)
+            self._save_text(self._editor.findChildren(TextAreaField)[0].text)
         else:
             super().keyPressEvent(event)
 
@@ -266,7 +274,7 @@ class MemoryCard(QFrame):
             column.addWidget(create_wrapped_label(tr("As sent to the model"), field=True, small=True))
             column.addWidget(create_wrapped_label(recollection.text, small=True))
 
-    def _add_trace(self, column: QVBoxLayout, trace: Trace) -> None:
+    def _add_trace(self, column: QVBoxLayout, trace: RecallTrace) -> None:
         lead, locale = trace.lead, QLocale()
         parts = [memory_labels.format_lead_kind(lead)]
         if lead.words:

@@ -17,7 +17,7 @@ _UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
 """Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
 
-class Link(QPushButton):
+class LinkButton(QPushButton):
     """Button that looks like a link; its text is elided in the middle to one line."""
 
     def __init__(self, label: str, tooltip: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
@@ -51,7 +51,7 @@ class Link(QPushButton):
         self._elide_label()
 
 
-class Fold(QPushButton):
+class CollapsibleHeading(QPushButton):
     """Checkable heading with an arrow; connect `toggled` to show or hide the content."""
 
     def __init__(self, theme: Theme, title: str, *, is_open: bool = False, parent: QWidget | None = None) -> None:
@@ -92,7 +92,7 @@ class CardButton(QToolButton):
 
 
 def create_wrapped_label(text: str, **style_properties: bool) -> QLabel:
-    """Create a label that wraps and whose text can be selected; `style_properties` are set as properties for the style sheet."""
+    """Create a label that wraps and whose text can be selected; `style_properties` are properties for the style sheet."""
     label = QLabel(insert_break_points(text))
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)

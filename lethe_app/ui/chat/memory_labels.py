@@ -9,8 +9,8 @@ from datetime import datetime
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import BlockReason, NotRecalled, RecallLead, RecallWay
-from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced, Whence
+from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallLead, RecallWay
+from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind, StatementOrigin
 from lethe_app.ui.core.formatting import format_age
 
 MAX_QUOTED_WORDS = 3
@@ -29,7 +29,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Memory", text)
 
 
-def format_kind(memory: Surfaced) -> str:
+def format_kind(memory: ReplyMemory) -> str:
     """Return the kind of a memory as a title."""
     if memory.kind is SourceKind.WORLD and memory.recollection.category is MemoryType.FILE:
         return tr("Notebook")
@@ -52,12 +52,12 @@ def format_kind(memory: Surfaced) -> str:
     }.get(memory.recollection.category, tr("Memory"))
 
 
-def kind_icon_name(memory: Surfaced) -> str:
+def kind_icon_name(memory: ReplyMemory) -> str:
     """Return the icon name of a memory."""
     return "book" if memory.kind is SourceKind.WORLD else "remembered"
 
 
-def format_card_text(memory: Surfaced, persona_name: str = "") -> str:
+def format_card_text(memory: ReplyMemory, persona_name: str = "") -> str:
     """Return the text of a card in its current form, without heading and date; `name` is the persona's. For a session the
     matched lines come first.
     """
@@ -73,7 +73,7 @@ def format_card_text(memory: Surfaced, persona_name: str = "") -> str:
     return "\n".join([*matched_lines, *rest])
 
 
-def list_matched_lines(memory: Surfaced) -> list[str]:
+def list_matched_lines(memory: ReplyMemory) -> list[str]:
     """Return the messages and facts of a session that matched, outdated ones marked; empty for anything but a session."""
     if memory.kind is not SourceKind.CONVERSATION:
         return []
@@ -92,7 +92,7 @@ def strip_headings(text: str) -> str:
     return "\n".join(line for line in lines if line.strip()) or text
 
 
-def explain_recall(memory: Surfaced, user_message: str, persona_name: str) -> str:
+def explain_recall(memory: ReplyMemory, user_message: str, persona_name: str) -> str:
     """Return one sentence about why a memory was recalled; `asked` is the user's message, `name` the persona's."""
     way = memory.recollection.way
     if way in {RecallWay.MEANING, RecallWay.FACT}:
@@ -115,7 +115,7 @@ def explain_recall(memory: Surfaced, user_message: str, persona_name: str) -> st
     return templates[way].format(name=persona_name)
 
 
-def _explain_semantic_recall(memory: Surfaced, user_message: str, persona_name: str) -> str:
+def _explain_semantic_recall(memory: ReplyMemory, user_message: str, persona_name: str) -> str:
     lead = memory.recollection.leads[0] if memory.recollection.leads else None
     quoted_words = join_quoted(find_matching_words(lead.words if lead else (), user_message))
     line = quote_line(lead.text) if lead else ""
@@ -146,7 +146,7 @@ def _explain_semantic_recall(memory: Surfaced, user_message: str, persona_name: 
     return template.format(said=quoted_words, name=persona_name, line=line)
 
 
-def _explain_keyword_recall(memory: Surfaced) -> str:
+def _explain_keyword_recall(memory: ReplyMemory) -> str:
     values = memory.recollection.because[0].values if memory.recollection.because else {}
     key = values.get("name", values.get("key", ""))
     is_earlier = values.get("before", 0) != 0
@@ -199,7 +199,7 @@ def quote_line(text: str, max_length: int = MAX_QUOTE_LENGTH) -> str:
     return tr("{name}: “{words}”").format(name=match[1], words=words) if match else f"“{words}”"
 
 
-def format_source(source: Whence, current_time: datetime) -> str:
+def format_source(source: StatementOrigin, current_time: datetime) -> str:
     """Return title and age of a source: “First night”, 3 Nov."""
     day = format_age(source.time, current_time)
     return tr("“{title}”, {day}").format(title=shorten_text(source.title, 40), day=day) if source.title else day
@@ -216,7 +216,7 @@ def format_lead_kind(lead: RecallLead) -> str:
     }.get(lead.kind, tr("memory"))
 
 
-def format_likelihood(memory: Surfaced) -> str:
+def format_likelihood(memory: ReplyMemory) -> str:
     """Return the estimated relevance in percent, or that a rule matched."""
     likelihood = memory.recollection.likelihood
     if memory.recollection.way not in {RecallWay.MEANING, RecallWay.FACT}:
@@ -224,7 +224,7 @@ def format_likelihood(memory: Surfaced) -> str:
     return tr("{percent} % likely to be relevant").format(percent=QLocale().toString(round(100 * likelihood)))
 
 
-def format_block_label(blocked_memory: NotRecalled) -> str:
+def format_block_label(blocked_memory: BlockedMemory) -> str:
     """Return the reason why a memory was not used."""
     return {
         BlockReason.UNWANTED: tr("You marked it as irrelevant."),

@@ -10,20 +10,20 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from lethe_app.ui.chat.memory_card_parts import CardButton, Fold, Link, create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_wrapped_label
 from lethe_app.ui.chat.mood_line import MoodLine
 from lethe_app.ui.core.formatting import format_count, format_memory_count
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lethe_app.domain.recall import NotRecalled
+    from lethe_app.domain.recall import BlockedMemory
     from lethe_app.services.chat.reply_sources import ReplySources
-    from lethe_app.ui.chat.memory_card import Around, MemoryCard
+    from lethe_app.ui.chat.memory_card import CardContext, MemoryCard
 
 MAX_BLOCKED_SHOWN = 12
 """Maximum number of unused memories that are listed; the others are only counted."""
@@ -33,17 +33,17 @@ class MemoryPanel(QFrame):
     """View of the recall of one reply. It emits requests as signals, which `ui/controllers/memory_panel.py` handles."""
 
     pin_wanted = Signal(object, bool)
-    """Emitted with the `Surfaced` memory and whether to pin it."""
+    """Emitted with the `ReplyMemory` memory and whether to pin it."""
     text_saved = Signal(object, str)
-    """Emitted with the `Surfaced` memory and its new text."""
+    """Emitted with the `ReplyMemory` memory and its new text."""
     forget_wanted = Signal(object)
-    """Emitted with the `Surfaced` memory that is to be forgotten."""
+    """Emitted with the `ReplyMemory` memory that is to be forgotten."""
     irrelevant_marked = Signal(object)
-    """Emitted with the `Surfaced` memory that the user marks as irrelevant."""
+    """Emitted with the `ReplyMemory` memory that the user marks as irrelevant."""
     irrelevant_unmarked = Signal(object)
     """Emitted with the id of a memory whose mark as irrelevant is removed."""
     source_wanted = Signal(object)
-    """Emitted with the `Whence` to go to."""
+    """Emitted with the `StatementOrigin` to go to."""
     newest_wanted = Signal()
     """Emitted to show the newest reply."""
     prompt_wanted = Signal()
@@ -57,7 +57,7 @@ class MemoryPanel(QFrame):
         self.setObjectName("memory_panel")
         self.setAccessibleName(self.tr("Memory panel"))
         self._theme = theme
-        self._shown_sources: tuple[ReplySources, Around] | None = None
+        self._shown_sources: tuple[ReplySources, CardContext] | None = None
         self.reply_id: UUID | None = None
         """Id of the reply of the panel, also while the panel is hidden; the prompt inspector opens with the same reply."""
         self._expanded_cards: set[UUID] = set()
@@ -120,7 +120,7 @@ class MemoryPanel(QFrame):
     def _build_footer(self) -> QFrame:
         self._link_bar = QFrame()
         self._link_bar.setObjectName("foot")
-        self._flow = Flow(self._link_bar, margin=SPACE_2, spacing=SPACE_1)
+        self._flow = FlowLayout(self._link_bar, margin=SPACE_2, spacing=SPACE_1)
         self._link_bar.hide()
         return self._link_bar
 
@@ -141,7 +141,7 @@ class MemoryPanel(QFrame):
         self.subtitle.setText(subtitle)
         self._is_newest = is_newest
 
-    def show_sources(self, sources: ReplySources, reply_context: Around) -> None:
+    def show_sources(self, sources: ReplySources, reply_context: CardContext) -> None:
         """Show the recall of one reply; do nothing if it did not change, or while a card of the same reply is edited. For
         the same reply, scroll position and expanded cards are kept.
         """
@@ -186,7 +186,7 @@ class MemoryPanel(QFrame):
     def _add_widget(self, widget: QWidget) -> None:
         self._column.insertWidget(self._column.count() - 1, widget)
 
-    def _fill_content(self, sources: ReplySources, reply_context: Around) -> None:
+    def _fill_content(self, sources: ReplySources, reply_context: CardContext) -> None:
         # Imported with the first memory, so that building the window does not wait for these modules.
         from lethe_app.ui.chat.always_in_prompt import AlwaysInPrompt  # noqa: PLC0415
         from lethe_app.ui.chat.memory_card import MemoryCard  # noqa: PLC0415
@@ -194,7 +194,7 @@ class MemoryPanel(QFrame):
 
         if not self._is_newest:
             self._add_widget(
-                Link(self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_wanted.emit)
+                LinkButton(self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_wanted.emit)
             )
         if sources.surfaced:
             self._add_widget(create_wrapped_label(self._format_counts(sources), small=True))
@@ -276,7 +276,9 @@ class MemoryPanel(QFrame):
     def _add_blocked_section(self, sources: ReplySources) -> None:
         count = len(sources.kept_back)
         words = self.tr("Not used · {count}").format(count=count)
-        self.blocked_fold = Fold(self._theme, words, is_open=self._expanded_sections["kept back"] or bool(sources.unwanted))
+        self.blocked_fold = CollapsibleHeading(
+            self._theme, words, is_open=self._expanded_sections["kept back"] or bool(sources.unwanted)
+        )
         self.blocked_fold.setToolTip(self.tr("Memories and entries that matched but were not used, and why"))
         content = QWidget()
         content.setVisible(self.blocked_fold.isChecked())
@@ -295,7 +297,7 @@ class MemoryPanel(QFrame):
         self._add_widget(self.blocked_fold)
         self._add_widget(content)
 
-    def _add_blocked_memory(self, column: QVBoxLayout, blocked_memory: NotRecalled, *, is_unwanted: bool) -> None:
+    def _add_blocked_memory(self, column: QVBoxLayout, blocked_memory: BlockedMemory, *, is_unwanted: bool) -> None:
         from lethe_app.ui.chat import memory_labels  # noqa: PLC0415 - not needed to open the window
         from lethe_app.ui.core.reason_labels import format_block_reason  # noqa: PLC0415
 
@@ -311,7 +313,7 @@ class MemoryPanel(QFrame):
         if is_unwanted:
             tooltip = self.tr("Mark “{name}” as relevant to this reply").format(name=memory_labels.shorten_text(name, 40))
             column.addWidget(
-                Link(self.tr("Mark as relevant"), tooltip, lambda: self.irrelevant_unmarked.emit(blocked_memory.memory))
+                LinkButton(self.tr("Mark as relevant"), tooltip, lambda: self.irrelevant_unmarked.emit(blocked_memory.memory))
             )
 
     def _apply_theme(self) -> None:

@@ -19,7 +19,7 @@ MENU_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up
 """Keys that open the menu."""
 
 
-class Chooser(QWidget):
+class SpeakerChooser(QWidget):
     """Line with the choice button; shown in groups only."""
 
     opened = Signal()

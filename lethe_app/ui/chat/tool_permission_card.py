@@ -8,11 +8,11 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.tools import PermissionAnswer
-from lethe_app.services.events import AskTool
+from lethe_app.services.events import ToolPermissionRequested
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import create_dialog_button
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 MAX_TEXT_LENGTH = 400
 """Maximum number of characters shown of the description or of one argument."""
@@ -28,7 +28,7 @@ class ToolCard(QWidget):
     decided = Signal(object)
     """Emitted with the user's `PermissionAnswer`."""
 
-    def __init__(self, question: AskTool, parent: QWidget | None = None) -> None:
+    def __init__(self, question: ToolPermissionRequested, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.question = question
         title = _tr("{name} would like to {wish}.").format(name=question.who, wish=question.title)
@@ -52,7 +52,7 @@ class ToolCard(QWidget):
         column.setSpacing(SPACE_2)
         for part in (self.title, self.details):
             column.addWidget(part)
-        buttons = Flow(spacing=SPACE_2)
+        buttons = FlowLayout(spacing=SPACE_2)
         for button in (self.allow_button, self.refuse_button, self.always_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
@@ -72,7 +72,7 @@ class ToolCard(QWidget):
         return button
 
 
-def describe_call(question: AskTool) -> list[str]:
+def describe_call(question: ToolPermissionRequested) -> list[str]:
     """Return the description of a tool call, or else its arguments, one per line. Long values are cut, so that the card does
     not become taller than the window.
     """

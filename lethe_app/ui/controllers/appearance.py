@@ -13,7 +13,7 @@ from lethe_app.ui.core.theme import PROSE_SIZE
 
 if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.model.model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
@@ -22,16 +22,16 @@ MIN_TEXT_SIZE, MAX_TEXT_SIZE = 12, 24
 """Limits of the text size in pixels."""
 
 
-class Look:
+class AppearanceController:
     """Applies the appearance settings whenever they change. It also writes those that the next first paint needs, before the
     settings are read, to the window's own file.
     """
 
     def __init__(
-        self, window: MainWindow, view: ChatView, messages: ChatModel, preferences: Preferences, bridge: Bridge
+        self, window: MainWindow, view: ChatView, messages: ChatModel, preferences: Preferences, tasks: TaskRunner
     ) -> None:
         self._window, self._view, self._messages = window, view, messages
-        self._preferences, self._bridge = preferences, bridge
+        self._preferences, self._tasks = preferences, tasks
         self._prose_font: tuple[str, int] | None = None
         self._unsubscribe = preferences.changed.add(self.apply_settings)
         window.actions_.connect(
@@ -65,7 +65,7 @@ class Look:
 
     def save_settings(self, **values: object) -> None:
         """Store new values of settings; `apply_settings` is called when they are stored."""
-        self._bridge.start_task(self._preferences.set(**values))
+        self._tasks.start_task(self._preferences.set(**values))
 
     def resize_text(self, step: int) -> None:
         """Change the text size by `step` pixels, within the limits."""

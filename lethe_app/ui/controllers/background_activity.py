@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject
 
-from lethe_app.services.events import Loading
+from lethe_app.services.events import ModelLoading
 from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.pages.models.labels import download_in_words
-from lethe_app.ui.shell.activity_list import Activity
+from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.model import DownloadProgress
-    from lethe_app.services.background.activity_log import Underway
-    from lethe_app.services.indexing.service import Indexing
-    from lethe_app.services.sessions.archive_queue import Archiving
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.services.background.activity_log import RunningTask
+    from lethe_app.services.indexing.service import IndexingService
+    from lethe_app.services.sessions.archive_queue import ArchiveQueue
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 MIN_SHOWN_QUEUE = 40
 """Texts waiting for the index below which indexing is not shown, because fewer take less than a second."""
 
-Source = Callable[[], list[Activity]]
+Source = Callable[[], list[ActivityItem]]
 """Callable that returns rows for the activity list."""
 
 
 class BackgroundActivityController(QObject):
     """Collects the activities of the services and shows them whenever one changes."""
 
-    def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, tasks: TaskRunner) -> None:
         super().__init__(window)
         self._status, self._button = window.chat.status, window.sidebar.activity_button
         self._archiving, self._indexing, self._models = services.archiving, services.indexing, services.models
-        self._bridge, self._downloads, self._agent_runner = bridge, services.downloads, services.task_runner
+        self._tasks, self._downloads, self._agent_runner = tasks, services.downloads, services.task_runner
         self.file_transfers = FileTransfers()
         self._longest_queue = 0
         self._sources: list[Source] = [
@@ -74,44 +74,46 @@ class BackgroundActivityController(QObject):
 
     # Activities by source
 
-    def _list_model_loading(self) -> list[Activity]:
+    def _list_model_loading(self) -> list[ActivityItem]:
         state = self._models.state
-        if not isinstance(state, Loading):
+        if not isinstance(state, ModelLoading):
             return []
         title = self.tr("Loading {name}").format(name=state.name)
-        return [Activity("model", title, fraction=state.fraction, button=self.tr("Stop"), on_click=self._models.cancel_loading)]
+        return [
+            ActivityItem("model", title, fraction=state.fraction, button=self.tr("Stop"), on_click=self._models.cancel_loading)
+        ]
 
-    def _list_downloads(self) -> list[Activity]:
+    def _list_downloads(self) -> list[ActivityItem]:
         return [self._create_download_activity(one) for one in self._downloads.progress.values() if not one.is_over]
 
-    def _create_download_activity(self, download: DownloadProgress) -> Activity:
+    def _create_download_activity(self, download: DownloadProgress) -> ActivityItem:
         def stop() -> None:
-            self._bridge.start_task(self._downloads.stop(download.model.file))
+            self._tasks.start_task(self._downloads.stop(download.model.file))
 
         title = self.tr("Downloading {name}").format(name=download.model.name)
         fraction = download.done / download.total if download.total else None
-        return Activity(download.model.file, title, download_in_words(download), fraction, self.tr("Stop"), stop)
+        return ActivityItem(download.model.file, title, download_in_words(download), fraction, self.tr("Stop"), stop)
 
-    def _list_transfers(self) -> list[Activity]:
+    def _list_transfers(self) -> list[ActivityItem]:
         stop = self.tr("Stop")
         transfers = self.file_transfers.transfers
-        return [Activity(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in transfers]
+        return [ActivityItem(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in transfers]
 
-    def _list_agent_runs(self) -> list[Activity]:
+    def _list_agent_runs(self) -> list[ActivityItem]:
         return [self._create_run_activity(one) for one in self._agent_runner.everything_underway]
 
-    def _create_run_activity(self, underway: Underway) -> Activity:
+    def _create_run_activity(self, underway: RunningTask) -> ActivityItem:
         def stop() -> None:
             self._agent_runner.stop(underway.run.id)
 
         title = self.tr("{name}: {task}").format(name=underway.persona, task=underway.title)
-        return Activity(f"away {underway.run.id}", title, underway.step, button=self.tr("Stop"), on_click=stop)
+        return ActivityItem(f"away {underway.run.id}", title, underway.step, button=self.tr("Stop"), on_click=stop)
 
     def _agent_run_text(self) -> str:
         words = self.tr("{name}: {task}")
         return next((words.format(name=one.persona, task=one.title) for one in self._agent_runner.everything_underway), "")
 
-    def _list_archiving(self) -> list[Activity]:
+    def _list_archiving(self) -> list[ActivityItem]:
         progress = self._archiving.progress
         if self._archiving.is_paused:
             return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving)]
@@ -120,9 +122,11 @@ class BackgroundActivityController(QObject):
         title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
         detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
         fraction = progress.done / progress.total if progress.total else None
-        return [Activity("archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving))]
+        return [
+            ActivityItem("archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving))
+        ]
 
-    def _list_indexing(self) -> list[Activity]:
+    def _list_indexing(self) -> list[ActivityItem]:
         progress = self._indexing.progress
         if self._indexing.is_paused:
             return [self._create_paused_activity("index", self.tr("Indexing memories"), self._indexing)]
@@ -133,22 +137,22 @@ class BackgroundActivityController(QObject):
             return []
         detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
         title, done = self.tr("Indexing memories"), 1 - waiting / self._longest_queue
-        return [Activity("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing))]
+        return [ActivityItem("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing))]
 
-    def _create_paused_activity(self, key: str, title: str, service: Archiving | Indexing) -> Activity:
+    def _create_paused_activity(self, key: str, title: str, service: ArchiveQueue | IndexingService) -> ActivityItem:
         def resume() -> None:
             service.start()
             self.refresh_activities()
 
-        return Activity(key, title, self.tr("Paused"), button=self.tr("Resume"), on_click=resume, is_paused=True)
+        return ActivityItem(key, title, self.tr("Paused"), button=self.tr("Resume"), on_click=resume, is_paused=True)
 
-    def _create_pause_callback(self, service: Archiving | Indexing) -> Callable[[], None]:
+    def _create_pause_callback(self, service: ArchiveQueue | IndexingService) -> Callable[[], None]:
         async def pause() -> None:
             await service.pause()
             self.refresh_activities()
 
         def act() -> None:
-            self._bridge.start_task(pause())
+            self._tasks.start_task(pause())
 
         return act
 

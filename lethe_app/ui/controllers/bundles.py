@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QFileDialog
 from lethe_app.domain.bundle import ENDING, BundleScope
 from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.core.avatars import render_avatar
-from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, Waiting, format_bytes, run_with_progress
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, format_bytes, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
-    from lethe_app.services.personas.bundles import Received
+    from lethe_app.services.personas.bundles import ImportedPersona
     from lethe_app.ui.pages.context import PageContext
 
 DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
@@ -35,7 +35,7 @@ class BundleController(QObject):
         super().__init__(context.window)
         self._context, self._paths = context, context.services.paths
         self._import_lock = asyncio.Lock()
-        context.window.actions_.connect(meet=lambda: context.bridge.start_task(self._choose_files(), key="meet"))
+        context.window.actions_.connect(meet=lambda: context.tasks.start_task(self._choose_files(), key="meet"))
         draft_field = context.window.chat.composer.draft_field
         context.window.setAcceptDrops(True)
         for widget in (
@@ -63,7 +63,7 @@ class BundleController(QObject):
 
     def import_bundle(self, file: Path) -> None:
         """Start the import of the bundle `file`; the user is asked first."""
-        self._context.bridge.start_task(self._confirm_and_import(file))
+        self._context.tasks.start_task(self._confirm_and_import(file))
 
     def _process_inbox(self) -> None:
         """Process requests of other starts of the program: bring the window to the front and import files that were handed
@@ -97,28 +97,28 @@ class BundleController(QObject):
                 self.import_bundle(Path(name))
 
     async def _confirm_and_import(self, file: Path) -> None:
-        from lethe_app.ui.dialogs.bundle_import import MeetingDialog  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.dialogs.bundle_import import BundleImportDialog  # noqa: PLC0415 - rarely needed
 
         context, bundles = self._context, self._context.services.bundles
         async with self._import_lock:
-            reading_dialog = Waiting(context.window, self.tr("Reading “{file}”…").format(file=file.name))
+            reading_dialog = TransferProgressDialog(context.window, self.tr("Reading “{file}”…").format(file=file.name))
             bundle = await run_with_progress(
                 reading_dialog, context.file_transfers, lambda told: bundles.read_bundle(file, told)
             )
             if bundle is None:
                 return
-            dialog = MeetingDialog(context.window, context.theme, bundle, await bundles.find_free_name(bundle))
+            dialog = BundleImportDialog(context.window, context.theme, bundle, await bundles.find_free_name(bundle))
             if not await run_dialog(dialog):
                 return
             name = dialog.name_field.text()
-            import_dialog = Waiting(context.window, self.tr("Importing {name}…").format(name=name))
+            import_dialog = TransferProgressDialog(context.window, self.tr("Importing {name}…").format(name=name))
             received = await run_with_progress(
                 import_dialog, context.file_transfers, lambda told: bundles.import_bundle(bundle, name, told)
             )
         if received is not None:
             await self._open_imported(received, is_awaited=not import_dialog.is_in_background)
 
-    async def _open_imported(self, received: Received, *, is_awaited: bool) -> None:
+    async def _open_imported(self, received: ImportedPersona, *, is_awaited: bool) -> None:
         """Open a session with the imported persona, unless the user did not wait for the import or it is a user persona;
         show a notification with Undo.
         """
@@ -131,10 +131,10 @@ class BundleController(QObject):
             action=partial(self._undo_import, received),
         )
 
-    def _undo_import(self, received: Received) -> None:
-        self._context.bridge.start_task(self._revert_import(received))
+    def _undo_import(self, received: ImportedPersona) -> None:
+        self._context.tasks.start_task(self._revert_import(received))
 
-    async def _revert_import(self, received: Received) -> None:
+    async def _revert_import(self, received: ImportedPersona) -> None:
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
         current_session, name = self._context.current_session(), received.persona.unique_name
@@ -156,25 +156,25 @@ def downloads_folder() -> str:
 
 async def export_persona(context: PageContext, persona_id: str, scope: BundleScope) -> None:
     """Ask for scope and target file, then export a persona as a bundle."""
-    from lethe_app.ui.dialogs.bundle_export import GivingDialog  # noqa: PLC0415 - rarely needed
+    from lethe_app.ui.dialogs.bundle_export import BundleExportDialog  # noqa: PLC0415 - rarely needed
 
     services, window = context.services, context.window
     offer = await services.bundles.preview_export(persona_id)
     name = offer.persona.name
     avatar_path = services.library.avatar(offer.persona)
     avatar_image = render_avatar(avatar_path, persona_id, name, AVATAR_SIZE, context.theme.palette, window.devicePixelRatioF())
-    dialog = GivingDialog(window, context.theme, offer, avatar_image, scope)
+    dialog = BundleExportDialog(window, context.theme, offer, avatar_image, scope)
     if not await run_dialog(dialog):
         return
     chosen_scope, target = dialog.scope, await ask_for_target_file(context, name)
     if target is not None:  # on its own: whoever gives another one away meanwhile does not end this
-        context.bridge.start_task(write_bundle(context, offer.persona, chosen_scope, target))
+        context.tasks.start_task(write_bundle(context, offer.persona, chosen_scope, target))
 
 
 async def write_bundle(context: PageContext, persona: Persona, scope: BundleScope, target: Path) -> None:
     """Write the bundle of a persona, and show a notification with its size and folder. The user can cancel it."""
     tr, window, bundles, name = QCoreApplication.translate, context.window, context.services.bundles, persona.name
-    progress_dialog = Waiting(window, tr("BundleDesk", "Exporting {name}…").format(name=name))
+    progress_dialog = TransferProgressDialog(window, tr("BundleDesk", "Exporting {name}…").format(name=name))
     file = await run_with_progress(
         progress_dialog, context.file_transfers, lambda told: bundles.export(persona.unique_name, scope, target, told)
     )

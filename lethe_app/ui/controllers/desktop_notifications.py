@@ -12,7 +12,7 @@ from lethe_app.ui.core.icons import application_icon
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.services.sessions.archive_queue import Archived
+    from lethe_app.services.sessions.archive_queue import ArchiveProgress
     from lethe_app.ui.shell.main_window import MainWindow
 
 SHOWN_MS = 8000
@@ -71,7 +71,7 @@ class DesktopNotifications(QObject):
         else:
             self._window.notifier.notify(words.format(first=first, n=others))
 
-    def _on_archive_progress(self, progress: Archived) -> None:
+    def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         """Notify once a session is archived, not for each part of it."""
         previous_title, self._archiving_title = self._archiving_title, progress.title if progress.session is not None else ""
         if previous_title and progress.session is None:

@@ -19,8 +19,8 @@ from lethe_app.ui.shell.welcome import Welcome
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.controllers.sessions import Conversations
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.controllers.sessions import SessionController
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -31,9 +31,9 @@ class FirstStart(QObject):
         self,
         window: MainWindow,
         services: AppServices,
-        conversations: Conversations,
+        conversations: SessionController,
         model_controller: ModelController,
-        bridge: Bridge,
+        tasks: TaskRunner,
     ) -> None:
         super().__init__(window)
         self._window, self._services, self._conversations, self._model_controller = (
@@ -42,14 +42,14 @@ class FirstStart(QObject):
             conversations,
             model_controller,
         )
-        self._bridge = bridge
+        self._tasks = tasks
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
         self.page.start_requested.connect(
-            lambda name, model, persona: bridge.start_task(self._finish_welcome(name, model, persona), key="begin")
+            lambda name, model, persona: tasks.start_task(self._finish_welcome(name, model, persona), key="begin")
         )
-        self.page.file_wanted.connect(lambda: bridge.start_task(self._pick_file(), key="pick"))
-        self.page.folder_wanted.connect(lambda: bridge.start_task(self._pick_folder(), key="pick"))
+        self.page.file_wanted.connect(lambda: tasks.start_task(self._pick_file(), key="pick"))
+        self.page.folder_wanted.connect(lambda: tasks.start_task(self._pick_folder(), key="pick"))
 
     async def show_welcome(self) -> None:
         """Show the screen and fill it. The search for models comes last, because it takes longest."""

@@ -15,7 +15,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
-    from lethe_app.ui.controllers.conversation.replies import Turns
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.participants import ParticipantsController
     from lethe_app.ui.pages.context import PageContext
 
@@ -26,13 +26,13 @@ AVATAR_SIZE = 32
 class GroupController(QObject):
     """Controls participants and next speaker of the session on display, once per window."""
 
-    def __init__(self, context: PageContext, participants: ParticipantsController, turns: Turns) -> None:
+    def __init__(self, context: PageContext, participants: ParticipantsController, turns: ReplyController) -> None:
         super().__init__(context.window)
         self._context, self._participants, self._turns = context, participants, turns
         self._header, self._chooser = context.window.chat.header, context.window.chat.speaker_chooser
         self._actions = context.window.actions_
         self._actions.connect(
-            group=lambda: context.bridge.start_task(self._choose_participants(), key="group"), who_answers=self._open_menu
+            group=lambda: context.tasks.start_task(self._choose_participants(), key="group"), who_answers=self._open_menu
         )
         self._header.group_button.clicked.connect(lambda _checked=False: self._actions["group"].trigger())
         self._chooser.opened.connect(self._open_menu)
@@ -100,14 +100,14 @@ class GroupController(QObject):
     # Participants
 
     async def _choose_participants(self) -> None:
-        from lethe_app.ui.dialogs.group import Invitation  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.dialogs.group import GroupDialog  # noqa: PLC0415 - rarely needed
 
         current, services = self._context.current_session(), self._context.services
         if current is None:
             return
         session = await services.sessions.open(current.guid)
         participants, other_personas = await services.group.members(session.guid), await services.group.could_come(session.guid)
-        dialog = Invitation(self._context.window, session.guests, participants, other_personas, self._render_avatar)
+        dialog = GroupDialog(self._context.window, session.guests, participants, other_personas, self._render_avatar)
         if not await run_dialog(dialog):
             return
         if dialog.is_alone:

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.errors import FileError
-from lethe_app.services.chat.reply_sources import ReplySources, Whence
-from lethe_app.ui.chat.memory_card import Around
+from lethe_app.services.chat.reply_sources import ReplySources, StatementOrigin
+from lethe_app.ui.chat.memory_card import CardContext
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions
 from lethe_app.ui.shell.actions import action_tooltip
@@ -29,7 +29,7 @@ class MemoryPanelController(QObject):
     def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(context.window)
         self._context, self._window, self._view, self._messages = context, context.window, view, messages
-        self._sources, self._bridge = context.services.reply_sources, context.bridge
+        self._sources, self._tasks = context.services.reply_sources, context.tasks
         self.panel = context.window.memory_panel
         self._chosen_reply: UUID | None = None
         self.shown_sources: ReplySources | None = None
@@ -164,7 +164,7 @@ class MemoryPanelController(QObject):
         has_growth_changed, self._last_reply_state = state[1] or self._last_reply_state[1], state
         user_message_id = self._messages.annotations.find_user_message(row) if row is not None else None
         if has_growth_changed and user_message_id is not None:
-            self._bridge.start_task(self._messages.annotations.refresh_counts([user_message_id]))
+            self._tasks.start_task(self._messages.annotations.refresh_counts([user_message_id]))
         self._schedule_refresh()
 
     # Content
@@ -177,11 +177,11 @@ class MemoryPanelController(QObject):
     def _schedule_refresh(self) -> None:
         self._view.highlight_reply(self.reply_id if self._window.panes.is_panel_open else None)
         if self._window.panes.is_panel_open:
-            self._bridge.start_task(self._show_reply(), key="memory panel")
+            self._tasks.start_task(self._show_reply(), key="memory panel")
 
     def _refresh_all(self) -> None:
         """Query the numbers of memories again and update the panel, after memories or facts have changed."""
-        self._bridge.start_task(self._messages.annotations.refresh_counts(), key="memory marks")
+        self._tasks.start_task(self._messages.annotations.refresh_counts(), key="memory marks")
         self._schedule_refresh()
 
     async def _on_sources_changed(self) -> None:
@@ -207,7 +207,7 @@ class MemoryPanelController(QObject):
         user_text = sources.asked.content if sources.asked is not None else ""
         message, is_newest = self._messages.message(row), reply_id == self._newest_reply
         self.panel.show_sources(
-            self.shown_sources, Around(user_text, await self._load_persona_name(row, sources), self._window.clock())
+            self.shown_sources, CardContext(user_text, await self._load_persona_name(row, sources), self._window.clock())
         )
         # Rows may have changed during the await above, so `row` is not valid from here on.
         self.panel.mood_line.show_mood(
@@ -263,5 +263,5 @@ class MemoryPanelController(QObject):
         if "inspector" in self._window.actions_:
             self._window.actions_["inspector"].trigger()
 
-    def _go_to_source(self, source: Whence) -> None:
+    def _go_to_source(self, source: StatementOrigin) -> None:
         self._context.open_session(source.session, source.message)

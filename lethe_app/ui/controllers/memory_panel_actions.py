@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
-from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced
+from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
@@ -29,14 +29,14 @@ class MemoryPanelActions(QObject):
     ) -> None:
         """Connect the panel; `behind` returns the recall on display, `on_changed` is awaited after every change of it."""
         super().__init__(context.window)
-        self._window, self._bridge = context.window, context.bridge
+        self._window, self._tasks = context.window, context.tasks
         self._service, self._get_sources, self._on_changed = context.services.reply_actions, get_sources, on_changed
-        panel.pin_wanted.connect(lambda one, pinned: self._bridge.start_task(self._pin_memory(one, is_pinned=pinned)))
-        panel.text_saved.connect(lambda one, text: self._bridge.start_task(self._save_text(one, text)))
-        panel.forget_wanted.connect(lambda one: self._bridge.start_task(self._forget_memory(one), key="forget"))
-        panel.irrelevant_marked.connect(lambda one: self._bridge.start_task(self._mark_irrelevant(one)))
+        panel.pin_wanted.connect(lambda one, pinned: self._tasks.start_task(self._pin_memory(one, is_pinned=pinned)))
+        panel.text_saved.connect(lambda one, text: self._tasks.start_task(self._save_text(one, text)))
+        panel.forget_wanted.connect(lambda one: self._tasks.start_task(self._forget_memory(one), key="forget"))
+        panel.irrelevant_marked.connect(lambda one: self._tasks.start_task(self._mark_irrelevant(one)))
         panel.irrelevant_unmarked.connect(
-            lambda memory: self._bridge.start_task(self._unmark_irrelevant(memory, self._get_sources()))
+            lambda memory: self._tasks.start_task(self._unmark_irrelevant(memory, self._get_sources()))
         )
 
     def _notify_with_undo(self, text: str, undo: Callable[[], Awaitable[None]], detail: str = "") -> None:
@@ -46,15 +46,15 @@ class MemoryPanelActions(QObject):
             await undo()
 
         def start_undo() -> None:
-            self._bridge.start_task(run_undo())
+            self._tasks.start_task(run_undo())
 
         self._window.notifier.notify(text, detail, button=self.tr("Undo"), action=start_undo)
 
-    async def _pin_memory(self, memory: Surfaced, *, is_pinned: bool) -> None:
+    async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
         await self._service.pin(memory, pinned=is_pinned)
         await self._on_changed()
 
-    async def _save_text(self, memory: Surfaced, text: str) -> None:
+    async def _save_text(self, memory: ReplyMemory, text: str) -> None:
         restore_text = await self._service.write(memory, text)
         await self._on_changed()
 
@@ -64,7 +64,7 @@ class MemoryPanelActions(QObject):
 
         self._notify_with_undo(self.tr("The memory was edited."), undo)
 
-    async def _forget_memory(self, memory: Surfaced) -> None:
+    async def _forget_memory(self, memory: ReplyMemory) -> None:
         """Forget a memory. Only a whole session needs a confirmation; everything can be undone."""
         sources = self._get_sources()
         if sources is None or (memory.kind is SourceKind.CONVERSATION and not await self._confirm_forgetting(memory)):
@@ -74,7 +74,7 @@ class MemoryPanelActions(QObject):
         text = memory_labels.shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
         self._notify_with_undo(self.tr("Forgotten: “{words}”").format(words=text), lambda: self._restore_memory(memory))
 
-    async def _confirm_forgetting(self, memory: Surfaced) -> bool:
+    async def _confirm_forgetting(self, memory: ReplyMemory) -> bool:
         title = memory.recollection.title or self.tr("An earlier conversation")
         words = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
         question = ConfirmDialog(
@@ -85,11 +85,11 @@ class MemoryPanelActions(QObject):
         )
         return await run_dialog(question)
 
-    async def _restore_memory(self, memory: Surfaced) -> None:
+    async def _restore_memory(self, memory: ReplyMemory) -> None:
         await self._service.restore(memory)
         await self._on_changed()
 
-    async def _mark_irrelevant(self, surfaced_memory: Surfaced) -> None:
+    async def _mark_irrelevant(self, surfaced_memory: ReplyMemory) -> None:
         sources, memory_id = self._get_sources(), surfaced_memory.recollection.memory
         if sources is None:
             return

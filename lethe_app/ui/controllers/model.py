@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from lethe_app.domain.model import ModelFile
 from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, ModelUnreadable
-from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Ready
+from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.core.formatting import describe_model
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.pages.models.memory_labels import trust_in_words
@@ -18,16 +18,16 @@ from lethe_app.ui.shell.gear_menu import add_model_folder, ask_for_model_file, a
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
 class ModelController(QObject):
     """Follows the model's state. Errors of the model get a button with a remedy."""
 
-    def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, tasks: TaskRunner) -> None:
         super().__init__(window)
-        self._window, self._services, self._bridge = window, services, bridge
+        self._window, self._services, self._tasks = window, services, tasks
         self._status = window.chat.status
         self._used_tokens = 0
         self._model_name = ""
@@ -42,16 +42,16 @@ class ModelController(QObject):
     def show_used_tokens(self, tokens: int) -> None:
         """Set the number of tokens that the last prompt took of the context; 0 if it is not known."""
         self._used_tokens = tokens
-        if isinstance(self._services.models.state, Ready):
+        if isinstance(self._services.models.state, ModelReady):
             self._show_state(self._services.models.state)
 
     def open_menu(self) -> None:
         """Open the menu of models below the status line."""
-        self._bridge.start_task(self._show_menu(), key="models")
+        self._tasks.start_task(self._show_menu(), key="models")
 
     def load_model(self, path: Path | None = None) -> None:
         """Load the model file `path`; without a path the service chooses the model."""
-        self._bridge.start_task(self._services.models.load(path), key="load")
+        self._tasks.start_task(self._services.models.load(path), key="load")
 
     async def show_no_model_state(self) -> None:
         """Load no model yet: show that the first message loads one, or that there is none."""
@@ -60,22 +60,22 @@ class ModelController(QObject):
 
     def reload_model(self) -> None:
         """Load the current model again."""
-        self._bridge.start_task(self._services.models.restart(), key="load")
+        self._tasks.start_task(self._services.models.restart(), key="load")
 
     def close(self) -> None:
         """Disconnect from the model service."""
         self._unsubscribe()
 
     def _show_state(self, state: ModelState) -> None:
-        if isinstance(state, Loading):
+        if isinstance(state, ModelLoading):
             self._model_name = state.name
             self._status.show_loading(state.name, state.fraction)
-        elif isinstance(state, Ready):
+        elif isinstance(state, ModelReady):
             self._model_name = state.model.file.name
             self._status.show_ready(self._model_name, self._used_tokens, state.model.context)
         elif isinstance(state, NoModel):
             self._status.show_no_model()
-        elif isinstance(state, Failed):
+        elif isinstance(state, ModelFailed):
             self._status.show_failed(self._model_name)
             self._window.notifier.report_error(state.error)
 
@@ -94,7 +94,7 @@ class ModelController(QObject):
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
         state, colour = self._services.models.state, self._window.theme.palette.muted
-        loaded_path = state.model.file.path if isinstance(state, Ready) else None
+        loaded_path = state.model.file.path if isinstance(state, ModelReady) else None
         chat_models = [model for model in models if not model.is_embedding]
         for model in chat_models:
             action = menu.addAction(f"{model.name}\t{describe_model(model)}".replace("&", "&&"))
@@ -109,7 +109,7 @@ class ModelController(QObject):
         menu.addSeparator()
         menu.addAction(load_icon("model", colour), self.tr("Choose a GGUF file…"), self._pick_file)
         menu.addAction(load_icon("folder", colour), self.tr("Add model folder…"), self._pick_folder)
-        if loaded_path is not None or isinstance(state, Failed):
+        if loaded_path is not None or isinstance(state, ModelFailed):
             menu.addAction(load_icon("refresh", colour), self.tr("Reload model"), self.reload_model)
         return menu
 
@@ -119,7 +119,7 @@ class ModelController(QObject):
         return trust_in_words(verdict) if verdict is not None else ""
 
     def _pick_file(self) -> None:
-        self._bridge.start_task(self._load_picked_file(), key="pick")
+        self._tasks.start_task(self._load_picked_file(), key="pick")
 
     async def _load_picked_file(self) -> None:
         path = await ask_for_model_file(self._window)
@@ -127,7 +127,7 @@ class ModelController(QObject):
             await self._services.models.load(path)
 
     def _pick_folder(self) -> None:
-        self._bridge.start_task(self._add_picked_folder(), key="pick")
+        self._tasks.start_task(self._add_picked_folder(), key="pick")
 
     async def _add_picked_folder(self) -> None:
         folder = await ask_for_model_folder(self._window)

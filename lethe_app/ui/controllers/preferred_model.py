@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import ModelState, Ready
+from lethe_app.services.events import ModelReady, ModelState
 
 if TYPE_CHECKING:
     from lethe_app.ui.controllers.model import ModelController
@@ -37,12 +37,12 @@ class PreferredModelController(QObject):
     def _on_model_changed(self, state: ModelState) -> None:
         """Offer the persona's model when another one is ready; nothing is offered while a model is being loaded."""
         persona = self._persona
-        if persona is None or not persona.preferred_model or not isinstance(state, Ready):
+        if persona is None or not persona.preferred_model or not isinstance(state, ModelReady):
             return
         key = (persona.unique_name, persona.preferred_model)
         if state.model.file.path.name != persona.preferred_model and key not in self._offered_models:
             self._offered_models.add(key)
-            self._context.bridge.start_task(self._offer_model(persona), key="voice")
+            self._context.tasks.start_task(self._offer_model(persona), key="voice")
 
     async def _offer_model(self, persona: Persona) -> None:
         """Show the offer if the model is on this computer and the persona is still on display."""

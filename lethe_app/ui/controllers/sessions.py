@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.ui.controllers.conversation.drafts import Drafts
+from lethe_app.ui.controllers.conversation.drafts import DraftStore
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.palette import AVATAR
@@ -23,13 +23,13 @@ from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.controllers.conversation.replies import Turns
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.participants import ParticipantsController
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class Conversations(QObject):
+class SessionController(QObject):
     """Controller of the sidebar and of the session on display."""
 
     avatars_changed = Signal()
@@ -38,10 +38,15 @@ class Conversations(QObject):
     """Emitted with the persona whose session is on display now."""
 
     def __init__(
-        self, window: MainWindow, services: AppServices, turns: Turns, participants: ParticipantsController, bridge: Bridge
+        self,
+        window: MainWindow,
+        services: AppServices,
+        turns: ReplyController,
+        participants: ParticipantsController,
+        tasks: TaskRunner,
     ) -> None:
         super().__init__(window)
-        self._window, self._services, self._turns, self._bridge = window, services, turns, bridge
+        self._window, self._services, self._turns, self._tasks = window, services, turns, tasks
         self._participants = participants
         self._sidebar = window.sidebar
         self._personas: dict[str, Persona] = {}
@@ -53,12 +58,12 @@ class Conversations(QObject):
             services.library.changed.add(lambda _nothing: self._start_persona_refresh()),
         ]
         turns.session_started.connect(self._follow_started_session)
-        self._drafts = Drafts(services.paths.window, window.chat.composer)
+        self._drafts = DraftStore(services.paths.window, window.chat.composer)
         self._sidebar.persona_chosen.connect(self.choose_persona)
         self._sidebar.session_chosen.connect(self.choose_session)
         self._sidebar.new_wanted.connect(self.start_session)
-        self._sidebar.rename_wanted.connect(lambda guid, title: bridge.start_task(services.sessions.rename(UUID(guid), title)))
-        self._sidebar.delete_wanted.connect(lambda guid: bridge.start_task(self._delete_session(guid), key="delete"))
+        self._sidebar.rename_wanted.connect(lambda guid, title: tasks.start_task(services.sessions.rename(UUID(guid), title)))
+        self._sidebar.delete_wanted.connect(lambda guid: tasks.start_task(self._delete_session(guid), key="delete"))
         window.actions_.connect(new=lambda: self.start_session(""))
 
     def close(self) -> None:
@@ -80,11 +85,11 @@ class Conversations(QObject):
 
     def choose_persona(self, persona_id: str) -> None:
         """Open the newest session with this persona."""
-        self._bridge.start_task(self._resume_persona(persona_id), key="open")
+        self._tasks.start_task(self._resume_persona(persona_id), key="open")
 
     def choose_session(self, guid: str) -> None:
         """Open a session by its GUID."""
-        self._bridge.start_task(self._open_session(guid), key="open")
+        self._tasks.start_task(self._open_session(guid), key="open")
 
     def start_session(self, persona_id: str) -> None:
         """Start a new session; with an empty id with the persona of the session on display."""
@@ -92,7 +97,7 @@ class Conversations(QObject):
             self._current_session.persona_id if self._current_session else next(iter(self._personas), "")
         )
         if chosen_persona_id:
-            self._bridge.start_task(self._open_new_session(chosen_persona_id), key="open")
+            self._tasks.start_task(self._open_new_session(chosen_persona_id), key="open")
 
     async def open_initial_session(self) -> None:
         """Fill the sidebar, open the last session or the first persona's newest one, and report problems of the library."""
@@ -144,7 +149,7 @@ class Conversations(QObject):
         self._participants.follow_to_session(session.guid)
         self._window.chat.composer.switch_session(str(session.guid))
         self._sidebar.set_open_session(session.persona_id, str(session.guid))
-        self._bridge.start_task(self._services.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
+        self._tasks.start_task(self._services.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
 
     def _focus_composer(self) -> None:
         """Close the drawer and focus the composer."""
@@ -178,7 +183,7 @@ class Conversations(QObject):
         )
 
     def _undo_deletion(self, guid: str) -> None:
-        self._bridge.start_task(self._restore_session(guid))
+        self._tasks.start_task(self._restore_session(guid))
 
     async def _restore_session(self, guid: str) -> None:
         await self._services.sessions.restore(UUID(guid))
@@ -187,10 +192,10 @@ class Conversations(QObject):
     # Sidebar
 
     def _start_session_refresh(self, persona_id: str) -> None:
-        self._bridge.start_task(self.refresh_sessions(persona_id), key=f"sessions {persona_id}")
+        self._tasks.start_task(self.refresh_sessions(persona_id), key=f"sessions {persona_id}")
 
     def _start_persona_refresh(self) -> None:
-        self._bridge.start_task(self.refresh_personas(), key="personas")
+        self._tasks.start_task(self.refresh_personas(), key="personas")
 
     async def refresh_personas(self) -> None:
         """Read the personas again, with the sessions of each, and update sidebar, avatars and participants."""
@@ -207,7 +212,7 @@ class Conversations(QObject):
 
     def _start_guest_refresh(self, persona_id: str) -> None:
         if self._current_session is not None and self._current_session.persona_id == persona_id:
-            self._bridge.start_task(self._refresh_guests(self._current_session), key="guests")
+            self._tasks.start_task(self._refresh_guests(self._current_session), key="guests")
 
     async def _refresh_guests(self, old_session: ChatSession) -> None:
         """Read the session on display again and show its participants if they have changed."""

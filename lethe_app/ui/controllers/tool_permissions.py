@@ -8,27 +8,27 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
-from lethe_app.services.events import AskTool
+from lethe_app.services.events import ToolPermissionRequested
 from lethe_app.ui.chat.tool_permission_card import ToolCard
 
 if TYPE_CHECKING:
     from lethe_app.ui.chat.chat_panel import ChatPanel
-    from lethe_app.ui.controllers.conversation.replies import Turns
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
 
 
 class ToolPermissionController(QObject):
     """Shows one card at a time. A request that is answered or cancelled is removed."""
 
-    def __init__(self, panel: ChatPanel, turns: Turns) -> None:
+    def __init__(self, panel: ChatPanel, turns: ReplyController) -> None:
         super().__init__(panel)
         self._panel = panel
-        self._pending_requests: dict[UUID, AskTool] = {}
+        self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
         self._shown_session: UUID | None = None
         self.card: ToolCard | None = None
         turns.permission_requested.connect(self.add_request)
         turns.session_shown.connect(self.show_session_request)
 
-    def add_request(self, session_id: UUID, question: AskTool) -> None:
+    def add_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
         """Add the request of a reply that waits for the answer."""
         self._pending_requests[session_id] = question
         question.answer.add_done_callback(lambda _answer: self._remove_request(session_id, question))
@@ -39,7 +39,7 @@ class ToolPermissionController(QObject):
         self._shown_session = session_id
         self._update_card()
 
-    def _remove_request(self, session_id: UUID, question: AskTool) -> None:
+    def _remove_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
         if self._pending_requests.get(session_id) is question:
             del self._pending_requests[session_id]
             self._update_card()

@@ -13,7 +13,7 @@ from lethe_app.ui.pages.web_log.labels import running_request_in_words
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.domain.web import Outgoing
+    from lethe_app.domain.web import OutgoingRequest
     from lethe_app.ui.shell.main_window import MainWindow
 
 MIN_DISPLAY_MS = 2500
@@ -44,7 +44,7 @@ class WebStatusController(QObject):
         self._clear_timer.stop()
         self._status.show_web_request("")
 
-    def _on_request_changed(self, request: Outgoing) -> None:
+    def _on_request_changed(self, request: OutgoingRequest) -> None:
         if request.is_under_way:
             self._running_requests[request.id] = running_request_in_words(request)
             self._clear_timer.stop()

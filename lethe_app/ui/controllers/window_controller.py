@@ -12,16 +12,16 @@ from PySide6.QtGui import QDesktopServices
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
-from lethe_app.ui.controllers.appearance import Look
+from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import BackgroundActivityController
 from lethe_app.ui.controllers.bundles import BundleController, export_persona
 from lethe_app.ui.controllers.conversation.feedback import FeedbackController
 from lethe_app.ui.controllers.conversation.message_deletion import MessageDeletion
 from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
-from lethe_app.ui.controllers.conversation.replies import Turns
+from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.session_end import SessionEnd
-from lethe_app.ui.controllers.conversation.session_follower import Follower
-from lethe_app.ui.controllers.conversation.unanswered import Unanswered
+from lethe_app.ui.controllers.conversation.session_follower import SessionFollower
+from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
 from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.group import GroupController
@@ -30,12 +30,12 @@ from lethe_app.ui.controllers.memory_panel import MemoryPanelController
 from lethe_app.ui.controllers.model import ModelController
 from lethe_app.ui.controllers.participants import ParticipantsController
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
-from lethe_app.ui.controllers.sessions import Conversations
+from lethe_app.ui.controllers.sessions import SessionController
 from lethe_app.ui.controllers.tool_permissions import ToolPermissionController
 from lethe_app.ui.controllers.web_status import WebStatusController
-from lethe_app.ui.core.page_preload import Ahead
-from lethe_app.ui.core.tasks import Bridge
-from lethe_app.ui.core.user_activity import Presence
+from lethe_app.ui.core.page_preload import PagePreload
+from lethe_app.ui.core.tasks import TaskRunner
+from lethe_app.ui.core.user_activity import UserActivity
 from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
@@ -54,30 +54,30 @@ IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
 """Time without input after which the next page module may be imported."""
 
 
-class Host(QObject):
+class WindowController(QObject):
     """Owner of all objects that exist only while the services are open."""
 
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
         self._window, self._services = window, services
-        self.bridge = Bridge(window.notifier.report_error)
+        self.tasks = TaskRunner(window.notifier.report_error)
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
-        self.model_controller = ModelController(window, services, self.bridge)
-        self.background = BackgroundActivityController(window, services, self.bridge)
+        self.model_controller = ModelController(window, services, self.tasks)
+        self.background = BackgroundActivityController(window, services, self.tasks)
         self.web_status = WebStatusController(window, services)
         self.participants = ParticipantsController(window, services)
-        self.turns = Turns(window, services, self.messages, self.model_controller, self.participants, self.bridge)
-        self.conversations = Conversations(window, services, self.turns, self.participants, self.bridge)
-        self.appearance = Look(window, self.view, self.messages, services.preferences, self.bridge)
-        self.gear_menu = GearMenu(window, services, self.appearance, self.bridge)
+        self.turns = ReplyController(window, services, self.messages, self.model_controller, self.participants, self.tasks)
+        self.conversations = SessionController(window, services, self.turns, self.participants, self.tasks)
+        self.appearance = AppearanceController(window, self.view, self.messages, services.preferences, self.tasks)
+        self.gear_menu = GearMenu(window, services, self.appearance, self.tasks)
         self.desktop_notifications = DesktopNotifications(window, services)
         self.turns.reply_completed.connect(self.desktop_notifications.notify_reply)
-        self.navigator = PageNavigator(window, self.bridge)
+        self.navigator = PageNavigator(window, self.tasks)
         self.page_context = PageContext(
             window,
             services,
-            self.bridge,
+            self.tasks,
             self.navigator,
             lambda: self.conversations.current_session,
             self._go_to,
@@ -91,26 +91,26 @@ class Host(QObject):
         window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
         self.command_palette = CommandPalette(window.theme, window.actions_, window)
         window.actions_.connect(palette=self.command_palette.open_palette)
-        self.session_follower = Follower(services, self.conversations, self.turns, self.messages, self.bridge)
-        self.message_edits = MessageEdits(window, services, self.view, self.messages, self.turns, self.bridge)
-        self.message_deletion = MessageDeletion(window, services, self.view, self.turns, self.bridge)
+        self.session_follower = SessionFollower(services, self.conversations, self.turns, self.messages, self.tasks)
+        self.message_edits = MessageEdits(window, services, self.view, self.messages, self.turns, self.tasks)
+        self.message_deletion = MessageDeletion(window, services, self.view, self.turns, self.tasks)
         self.group = GroupController(self.page_context, self.participants, self.turns)
         self.memory_panel = MemoryPanelController(self.page_context, self.view, self.messages)
-        self.index_rebuild = IndexRebuild(window, services, self.bridge)
-        self.unanswered = Unanswered(window.chat, self.turns, self.messages)
-        self.session_end = SessionEnd(window, services, self.view, self.turns, self.bridge)
+        self.index_rebuild = IndexRebuild(window, services, self.tasks)
+        self.unanswered = UnansweredController(window.chat, self.turns, self.messages)
+        self.session_end = SessionEnd(window, services, self.view, self.turns, self.tasks)
         self.tool_permissions = ToolPermissionController(window.chat, self.turns)
         self.feedback = FeedbackController(self.page_context, self.view, self.messages)
-        self.user_activity = Presence(window.windowHandle(), window.chat.composer, services.idleness, self)
+        self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.bundles = BundleController(self.page_context)
-        self.page_preload = Ahead(self.is_idle, self)
+        self.page_preload = PagePreload(self.is_idle, self)
         self.preferred_model = PreferredModelController(self.page_context, self.model_controller)
         self.conversations.session_opened.connect(self.preferred_model.set_persona)
         self._connect_view()
 
     def _go_to(self, session_id: UUID, message_id: UUID | None) -> None:
         """Leave the pages for a session and, if given, for a message in it."""
-        self.bridge.start_task(self._open_session_at(session_id, message_id), key="find")
+        self.tasks.start_task(self._open_session_at(session_id, message_id), key="find")
 
     async def _open_session_at(self, session_id: UUID, message_id: UUID | None) -> None:
         if await self.navigator.leave_all_pages():
@@ -128,7 +128,7 @@ class Host(QObject):
         if self.navigator.current_page is None:
             callback()
         else:
-            self.bridge.start_task(self._leave_pages_and_run(callback), key="leave")
+            self.tasks.start_task(self._leave_pages_and_run(callback), key="leave")
 
     async def _leave_pages_and_run(self, callback: Callable[[], object]) -> None:
         if await self.navigator.leave_all_pages():
@@ -152,12 +152,12 @@ class Host(QObject):
         """Show the welcome screen at the first start; otherwise open the last session while the model is loaded."""
         if self._services.preferences.current.welcomed:
             self._window.close_welcome_pages()
-            self.bridge.start_task(self.conversations.open_initial_session())
+            self.tasks.start_task(self.conversations.open_initial_session())
             if isinstance(self._services.models.state, NoModel):
                 self.model_controller.load_model()
         else:
-            first = FirstStart(self._window, self._services, self.conversations, self.model_controller, self.bridge)
-            self.bridge.start_task(first.show_welcome())
+            first = FirstStart(self._window, self._services, self.conversations, self.model_controller, self.tasks)
+            self.tasks.start_task(first.show_welcome())
 
     async def close(self) -> None:
         """Close pages and controllers: running replies are stopped and stored first, then all tasks are cancelled, then the
@@ -167,7 +167,7 @@ class Host(QObject):
         self.navigator.close_all_pages()
         self.bundles.close()
         await self.turns.stop_all_replies()
-        await self.bridge.close()
+        await self.tasks.close()
         self.session_follower.close()
         self.user_activity.close()
         self.session_end.close()
@@ -186,7 +186,7 @@ class Host(QObject):
         self.web_status.close()
 
     def _export_persona(self, persona_id: str) -> None:
-        self.bridge.start_task(export_persona(self.page_context, persona_id, BundleScope.PERSONA), key="give")
+        self.tasks.start_task(export_persona(self.page_context, persona_id, BundleScope.PERSONA), key="give")
 
     def _update_empty_text(self) -> None:
         """Set the text that is shown in a session without messages."""

@@ -41,7 +41,7 @@ INPUT_EVENTS = {
 """Events that count as input of the user."""
 
 
-class Sweeper(QObject):
+class GarbageCollector(QObject):
     """Replacement of Python's automatic garbage collection, from its creation until `close`. Create it in the main thread."""
 
     def __init__(self, is_busy: Callable[[], bool] = lambda: False, idle_seconds: float = IDLE_S) -> None:

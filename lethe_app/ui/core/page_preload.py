@@ -20,7 +20,7 @@ PACKAGES = ("lethe_app.ui.widgets", "lethe_app.ui.pages")
 MODULE_PREFIXES = tuple(f"{package}." for package in PACKAGES)
 
 
-class Ahead(QObject):
+class PagePreload(QObject):
     """Timer that imports one module per step, until all are imported or it is closed. A step is skipped unless `can_continue`
     returns True.
     """

@@ -9,7 +9,7 @@ from typing import Any
 Work = Coroutine[Any, Any, None]
 
 
-class Bridge:
+class TaskRunner:
     """Owner of all tasks that the window starts. An error is reported once; a cancelled task is not reported."""
 
     def __init__(self, report_error: Callable[[BaseException], None]) -> None:
@@ -21,8 +21,7 @@ class Bridge:
     def start_task(self, coroutine: Work, key: str = "") -> asyncio.Task[None] | None:
         """Run `coroutine` in the running event loop and return its task; None after `close`.
 
-        A new task in a named `lane` cancels the previous one of that lane, so that only the last of several clicks takes
-        effect.
+        A new task with a `key` cancels the previous one of that key, so that only the last of several clicks takes effect.
         """
         if self._is_closed:
             coroutine.close()
@@ -37,7 +36,7 @@ class Bridge:
         return task
 
     def cancel(self, key: str) -> None:
-        """Cancel the task of `lane`, if one is running."""
+        """Cancel the task of `key`, if one is running."""
         running = self._keyed_tasks.pop(key, None)
         if running is not None:
             running.cancel()
@@ -52,8 +51,8 @@ class Bridge:
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        for lane in [name for name, held in self._keyed_tasks.items() if held is task]:
-            del self._keyed_tasks[lane]
+        for key in [name for name, other in self._keyed_tasks.items() if other is task]:
+            del self._keyed_tasks[key]
         if not task.cancelled() and (error := task.exception()) is not None and not is_deleted_object_error(error):
             self._report_error(error)
 

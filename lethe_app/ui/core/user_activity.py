@@ -21,7 +21,7 @@ INPUT_EVENTS = frozenset(
 """Events that count as input; a mouse move counts only if the position has changed."""
 
 
-class Presence(QObject):
+class UserActivity(QObject):
     """Event filter on the program's windows, which receive each key and click once, unlike the widgets below them."""
 
     def __init__(self, window: QWindow | None, composer: Composer, idleness: Idleness, parent: QObject) -> None:

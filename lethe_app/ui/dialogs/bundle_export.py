@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lethe_app.domain.bundle import BundleScope, Holds
+from lethe_app.domain.bundle import BundleCounts, BundleScope
 from lethe_app.services.personas.bundles import BundleOffer
 from lethe_app.ui.core.formatting import join_with_and
 from lethe_app.ui.core.icons import render_icon
@@ -18,7 +18,7 @@ SCOPE_ICONS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", Bun
 """Icon of each scope."""
 
 
-class GivingDialog(BundleDialog):
+class BundleExportDialog(BundleDialog):
     """Dialog with one card per scope, each of which includes the one before. Conversations are only exported if the user
     selects them.
     """
@@ -60,11 +60,11 @@ class GivingDialog(BundleDialog):
         """Return title and text of the card of each scope."""
         contents, name = self._offer.holds, self._offer.persona.name
         persona_text = self.tr("Description, portrait")
-        persona_text = join_with_and([persona_text, *describe_contents(Holds(worlds=contents.worlds))])
-        memory_contents = Holds(memories=contents.memories, facts=contents.facts, notebooks=contents.notebooks)
+        persona_text = join_with_and([persona_text, *describe_contents(BundleCounts(worlds=contents.worlds))])
+        memory_contents = BundleCounts(memories=contents.memories, facts=contents.facts, notebooks=contents.notebooks)
         memories_text = join_with_and(describe_contents(memory_contents)) or self.tr("no memories yet")
         conversations_text = join_with_and(
-            describe_contents(Holds(conversations=contents.conversations, messages=contents.messages))
+            describe_contents(BundleCounts(conversations=contents.conversations, messages=contents.messages))
         )
         return {
             BundleScope.PERSONA: (

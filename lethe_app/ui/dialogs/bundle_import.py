@@ -14,7 +14,7 @@ MAX_BIO_LENGTH = 280
 """Maximum characters of the persona's description."""
 
 
-class MeetingDialog(BundleDialog):
+class BundleImportDialog(BundleDialog):
     """Confirmation of an import. If the persona's name is taken, the user can enter another one."""
 
     def __init__(self, parent: QWidget, theme: Theme, bundle: Bundle, name: str) -> None:

@@ -10,12 +10,12 @@ from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QLo
 from PySide6.QtGui import QImageReader, QPainter, QPainterPath, QPixmap, QShowEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.bundle import Holds
+from lethe_app.domain.bundle import BundleCounts
 from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.core.avatars import draw_letter_avatar
 from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
-from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size
 
 T = TypeVar("T")
 WIDTH_IN_CHARACTERS = 60
@@ -63,7 +63,7 @@ def _draw_image(painter: QPainter, content: bytes, size: int, device_pixel_ratio
     return True
 
 
-def describe_contents(contents: Holds) -> list[str]:
+def describe_contents(contents: BundleCounts) -> list[str]:
     """Return texts such as “2 worlds”, “3 memories” and “5 conversations with 212 messages”; kinds without records are
     omitted.
     """
@@ -113,7 +113,7 @@ class BundleDialog(QDialog):
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self._scroll_area = Tall(SPACE_4, self.fit_to_content)
+        self._scroll_area = GrowingScrollArea(SPACE_4, self.fit_to_content)
         self.column = self._scroll_area.column
         """Layout of everything except the buttons."""
         self._outer_column = QVBoxLayout(self)
@@ -164,7 +164,7 @@ class BundleDialog(QDialog):
         self._outer_column.addLayout(row)
 
 
-class Waiting(BundleDialog):
+class TransferProgressDialog(BundleDialog):
     """Progress dialog of a running transfer, which can be cancelled, or sent to the background, where the task list shows
     it.
     """
@@ -198,7 +198,7 @@ class Waiting(BundleDialog):
 
 
 async def run_with_progress(
-    dialog: Waiting, transfers: FileTransfers, work: Callable[[Callable[[float], None]], Awaitable[T]]
+    dialog: TransferProgressDialog, transfers: FileTransfers, work: Callable[[Callable[[float], None]], Awaitable[T]]
 ) -> T | None:
     """Return the result of `work`, with a progress dialog and an entry in the task list if it takes long; None if the user
     cancelled it.

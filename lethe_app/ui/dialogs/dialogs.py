@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size
 from lethe_app.ui.shell.actions import ACTION_SPECS, ActionSpec, action_shortcut, action_title
 
 SHORTCUT_COLUMNS, MAX_TITLE_WIDTH = 3, 180
@@ -54,7 +54,7 @@ class QuestionDialog(QDialog):
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.cancel)
         self.buttons.addWidget(self.primary)
-        self._scroll_area = Tall(spacing, self._grow_to_content)
+        self._scroll_area = GrowingScrollArea(spacing, self._grow_to_content)
         self.column = self._scroll_area.column
         """Layout of the content."""
         outer_column = QVBoxLayout(self)
@@ -95,7 +95,7 @@ class ConfirmDialog(QuestionDialog):
         self.primary.setFocus()
 
 
-class About(QDialog):
+class AboutDialog(QDialog):
     """Dialog with the description and version of the program."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -121,7 +121,7 @@ class About(QDialog):
         words.setMinimumWidth(352)
 
 
-class Keys(QDialog):
+class ShortcutsDialog(QDialog):
     """Dialog with the table of shortcuts."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -191,7 +191,7 @@ class _Whole(QScrollArea):
 
 def _create_scroll_area(content: QWidget) -> QScrollArea:
     area = _Whole()
-    area.setAccessibleName(QCoreApplication.translate("Keys", "All shortcuts"))
+    area.setAccessibleName(QCoreApplication.translate("ShortcutsDialog", "All shortcuts"))
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.viewport().setAutoFillBackground(False)

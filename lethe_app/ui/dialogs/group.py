@@ -27,7 +27,7 @@ MIN_WIDTH, MAX_HEIGHT = 508, 640
 Face = Callable[[Persona], QPixmap]
 
 
-class Invitation(QuestionDialog):
+class GroupDialog(QuestionDialog):
     """List of personas with check boxes. The session's own persona is first and cannot be removed. Afterwards `selected_names`
     are the others.
     """
@@ -192,7 +192,7 @@ def create_text_label(text: str) -> QLabel:
 def describe_persona(persona: Persona) -> str:
     """Return a one-line description of a persona."""
     description = persona.mini_bio.strip() or persona.bio.strip() or persona.tagline
-    you = QCoreApplication.translate("Invitation", "you")
+    you = QCoreApplication.translate("GroupDialog", "you")
     return shorten_text(
         " ".join(description.replace("{{char}}", persona.name).replace("{{user}}", you).split()), MAX_TOOLTIP_LENGTH
     )

@@ -15,7 +15,7 @@ MIN_CONTENT_HEIGHT = 96
 """Minimum visible height of the content, in pixels."""
 
 
-class Tall(QScrollArea):
+class GrowingScrollArea(QScrollArea):
     """Scroll area with content in `column`; `on_content_changed` is called when the content may need another height."""
 
     def __init__(self, spacing: int, on_content_changed: Callable[[], None]) -> None:
@@ -60,7 +60,7 @@ def max_dialog_size(widget: QWidget) -> QSize:
     return widget.screen().availableSize() - QSize(SPACE_3, SPACE_6)  # the system's frame comes on top
 
 
-def fitting_height(dialog: QDialog, scroll_area: Tall, width: int) -> int:
+def fitting_height(dialog: QDialog, scroll_area: GrowingScrollArea, width: int) -> int:
     """Return the height of `dialog` that shows its whole content in a width of `width` pixels, limited by the screen."""
     dialog.ensurePolished()
     layout = dialog.layout()

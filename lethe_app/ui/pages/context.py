@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.chat import ChatSession
     from lethe_app.ui.controllers.file_transfers import FileTransfers
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.pages.navigator import PageNavigator
     from lethe_app.ui.shell.main_window import MainWindow
@@ -23,7 +23,7 @@ class PageContext:
 
     window: MainWindow
     services: AppServices
-    bridge: Bridge
+    tasks: TaskRunner
     navigator: PageNavigator
     current_session: Callable[[], ChatSession | None]
     """Return the session on display; None if there is none."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.ui.pages.page import Page
 
 if TYPE_CHECKING:
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 PageFactory = Callable[[], Page]
@@ -23,9 +23,9 @@ class PageNavigator(QObject):
     conversation.
     """
 
-    def __init__(self, window: MainWindow, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, tasks: TaskRunner) -> None:
         super().__init__(window)
-        self._window, self._bridge = window, bridge
+        self._window, self._tasks = window, tasks
         self._pages: list[Page] = []
         self._page_keys: list[object] = []
         self._background_widget: QWidget | None = None
@@ -76,7 +76,7 @@ class PageNavigator(QObject):
         page = create_page()
         if focused is not None:
             self._focus_before[page] = focused
-        page.back_requested.connect(lambda: self._bridge.start_task(self.leave_page(page), key="leave"))
+        page.back_requested.connect(lambda: self._tasks.start_task(self.leave_page(page), key="leave"))
         self._pages.append(page)
         self._page_keys.append(page_key)
         self._show_page(page)

@@ -11,7 +11,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 
-class Whose(NoWheelComboBox):
+class PersonaSelector(NoWheelComboBox):
     """Combo box of all personas by name. `chosen` is also emitted for the first one, as soon as it is known."""
 
     chosen = Signal(str)
@@ -64,7 +64,7 @@ class Whose(NoWheelComboBox):
         return session.persona_id if session is not None else self._context.services.preferences.current.last_persona
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(), key=f"whose {id(self)}")
+        self._context.tasks.start_task(self._reload(), key=f"whose {id(self)}")
 
     async def _reload(self) -> None:
         personas = await self._context.services.library.personas()

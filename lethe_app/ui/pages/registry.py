@@ -41,9 +41,9 @@ def create_facts_page(context: PageContext) -> Page:
 
 
 def create_feedback_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.feedback.page import ObjectionPage
+    from lethe_app.ui.pages.feedback.page import FeedbackPage
 
-    return ObjectionPage(context)
+    return FeedbackPage(context)
 
 
 def create_timeline_page(context: PageContext) -> Page:
@@ -85,7 +85,7 @@ def edit_persona(context: PageContext, persona_id: str) -> None:
 def duplicate_persona(context: PageContext, persona_id: str) -> None:
     from lethe_app.ui.pages.persona_routes import duplicate_and_open_persona
 
-    context.bridge.start_task(duplicate_and_open_persona(context, persona_id))
+    context.tasks.start_task(duplicate_and_open_persona(context, persona_id))
 
 
 def create_inspector_page(context: PageContext) -> Page:
@@ -131,9 +131,9 @@ def create_notebooks_page(context: PageContext) -> Page:
 
 
 def create_web_log_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.web_log.page import OutgoingPage
+    from lethe_app.ui.pages.web_log.page import WebLogPage
 
-    return OutgoingPage(context)
+    return WebLogPage(context)
 
 
 def create_dreams_page(context: PageContext) -> Page:
@@ -143,9 +143,9 @@ def create_dreams_page(context: PageContext) -> Page:
 
 
 def create_activity_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.activity.page import AwayPage
+    from lethe_app.ui.pages.activity.page import ActivityPage
 
-    return AwayPage(context)
+    return ActivityPage(context)
 
 
 def create_research_page(context: PageContext) -> Page:
@@ -189,6 +189,6 @@ def connect_actions(context: PageContext) -> None:
 def open_or_return(context: PageContext, create_page: Callable[[PageContext], Page]) -> None:
     """Open a page, or return to it if it is open already."""
     if context.navigator.is_page_open(create_page):
-        context.bridge.start_task(context.navigator.go_back_to_page(create_page), key="leave")
+        context.tasks.start_task(context.navigator.go_back_to_page(create_page), key="leave")
     else:
         context.navigator.open_page(lambda: create_page(context), page_key=create_page)

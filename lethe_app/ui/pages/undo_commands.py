@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QUndoCommand, QUndoStack
 from PySide6.QtWidgets import QApplication, QWidget
 
 if TYPE_CHECKING:
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
 
 Step = Callable[[], Awaitable[object]]
 """Coroutine function that runs or reverts a command."""
@@ -53,9 +53,9 @@ class FieldChange(QUndoCommand):
 class CommandRunner:
     """Runs asynchronous commands one after the other, in the order of the user's actions."""
 
-    def __init__(self, stack: QUndoStack, bridge: Bridge, on_step_done: Callable[[], object] | None = None) -> None:
+    def __init__(self, stack: QUndoStack, tasks: TaskRunner, on_step_done: Callable[[], object] | None = None) -> None:
         """Create the runner; `on_step_done` is called after every step, also a failed one, to refresh the page."""
-        self._stack, self._bridge, self._on_step_done = stack, bridge, on_step_done
+        self._stack, self._tasks, self._on_step_done = stack, tasks, on_step_done
         self._lock = asyncio.Lock()
 
     def run_command(self, title: str, redo_step: Step, undo_step: Step) -> None:
@@ -66,7 +66,7 @@ class CommandRunner:
 
     def queue_step(self, command: _QueuedCommand, step: Step) -> None:
         """Queue one step of a command."""
-        self._bridge.start_task(self._run_step(command, step))
+        self._tasks.start_task(self._run_step(command, step))
 
     async def _run_step(self, command: _QueuedCommand, step: Step) -> None:
         async with self._lock:

@@ -17,7 +17,7 @@ LIST_WIDTH = 340
 
 
 @dataclass(frozen=True)
-class Activity:
+class ActivityItem:
     """A background task, running or paused."""
 
     key: str
@@ -37,7 +37,7 @@ class ActivityButton(QPushButton):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._activities: tuple[Activity, ...] = ()
+        self._activities: tuple[ActivityItem, ...] = ()
         self._full_text = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # the sidebar does not grow for it
         self.activity_list = ActivityList(self)
@@ -45,7 +45,7 @@ class ActivityButton(QPushButton):
         self.clicked.connect(self._open_list)
         self.hide()
 
-    def show_activities(self, activities: Sequence[Activity]) -> None:
+    def show_activities(self, activities: Sequence[ActivityItem]) -> None:
         """Replace all activities."""
         if tuple(activities) == self._activities:
             return
@@ -93,7 +93,7 @@ class ActivityList(QFrame):
         self._column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
         self._column.setSpacing(SPACE_4)
 
-    def show_activities(self, activities: Sequence[Activity]) -> None:
+    def show_activities(self, activities: Sequence[ActivityItem]) -> None:
         """Update the list; the row of a task that is still there keeps its position."""
         for key in [key for key in self._rows if key not in {activity.key for activity in activities}]:
             row = self._rows.pop(key)
@@ -147,7 +147,7 @@ class ActivityRow(QWidget):
         row.addLayout(words, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def show_activity(self, activity: Activity) -> None:
+    def show_activity(self, activity: ActivityItem) -> None:
         self.title.setText(activity.title)
         self.detail.setText(activity.detail)
         self.detail.setVisible(bool(activity.detail))

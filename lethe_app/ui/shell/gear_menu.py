@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.dialogs.dialogs import About, Keys, run_dialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ShortcutsDialog, run_dialog
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.controllers.appearance import Look
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.controllers.appearance import AppearanceController
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 PAGES = {
@@ -41,9 +41,9 @@ BACKGROUND_PAGES = ("away", "mind", "research", "outgoing")
 class GearMenu(QObject):
     """Menu that is rebuilt every time it opens, so that its check marks show the current settings."""
 
-    def __init__(self, window: MainWindow, services: AppServices, appearance: Look, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, appearance: AppearanceController, tasks: TaskRunner) -> None:
         super().__init__(window)
-        self._window, self._services, self._appearance, self._bridge = window, services, appearance, bridge
+        self._window, self._services, self._appearance, self._tasks = window, services, appearance, tasks
         self.menu = QMenu(window)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         window.sidebar.gear_button.setMenu(self.menu)
@@ -118,7 +118,7 @@ class GearMenu(QObject):
         action.triggered.connect(lambda checked: self._appearance.save_settings(**{name: checked}))
 
     def _add_folder(self) -> None:
-        self._bridge.start_task(self._ask_for_folder(), key="folder")
+        self._tasks.start_task(self._ask_for_folder(), key="folder")
 
     async def _ask_for_folder(self) -> None:
         folder = await ask_for_model_folder(self._window)
@@ -133,13 +133,13 @@ class GearMenu(QObject):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._services.paths.home)))
 
     def _show_about(self) -> None:
-        self._bridge.start_task(_show_dialog(About(self._window)), key="about")
+        self._tasks.start_task(_show_dialog(AboutDialog(self._window)), key="about")
 
     def _show_keys(self) -> None:
-        self._bridge.start_task(_show_dialog(Keys(self._window)), key="keys")
+        self._tasks.start_task(_show_dialog(ShortcutsDialog(self._window)), key="keys")
 
 
-async def _show_dialog(dialog: About | Keys) -> None:
+async def _show_dialog(dialog: AboutDialog | ShortcutsDialog) -> None:
     await run_dialog(dialog)
 
 

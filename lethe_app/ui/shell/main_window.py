@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lethe_app.paths import Paths
     from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.chat.memory_panel import MemoryPanel
-    from lethe_app.ui.controllers.window_controller import Host
+    from lethe_app.ui.controllers.window_controller import WindowController
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.actions import Actions
     from lethe_app.ui.shell.notifier import Notifier
@@ -53,7 +53,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._paths = paths
         self._window_settings = QSettings(str(paths.window), QSettings.Format.IniFormat)
-        self._host: Host | None = None
+        self._host: WindowController | None = None
         self._welcome_pages: list[QWidget] = []
         self._has_panes = False
         self._is_first_start = str(self._window_settings.value("welcomed")).lower() != "true"
@@ -132,9 +132,9 @@ class MainWindow(QMainWindow):
 
     def attach(self, services: AppServices) -> None:
         """Connect the window to `services` and fill it; the event loop must be running."""
-        from lethe_app.ui.controllers.window_controller import Host
+        from lethe_app.ui.controllers.window_controller import WindowController
 
-        self._host = Host(self, services)
+        self._host = WindowController(self, services)
         self._set_tab_order()
         self._host.open()
 

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Notice:
+class Notification:
     """Text of a notification, with an optional detail and button."""
 
     text: str
@@ -54,7 +54,7 @@ class Notifier(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._queued_notices: list[Notice] = []
+        self._queued_notices: list[Notification] = []
         self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
         self._toast_parent: QWidget | None = None
@@ -77,7 +77,7 @@ class Notifier(QObject):
 
     def notify(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
         """Show a notification that is not an error; it closes by itself."""
-        self._show_notice(Notice(text, detail, button=button, action=action))
+        self._show_notice(Notification(text, detail, button=button, action=action))
 
     def report_error(self, error: BaseException) -> None:
         """Show an error: a `LetheError` with its own texts, any other as an unexpected error with a traceback to copy. Both
@@ -90,7 +90,7 @@ class Notifier(QObject):
         log.error("unexpected error", exc_info=error)
         details = crash_report(error)
         self._show_notice(
-            Notice(
+            Notification(
                 self.tr("Lethe ran into an unexpected error."),
                 self.tr("Your conversations are saved. If it happens again, please report it and include the details."),
                 is_error=True,
@@ -99,15 +99,15 @@ class Notifier(QObject):
             )
         )
 
-    def _create_notice(self, error: LetheError) -> Notice:
+    def _create_notice(self, error: LetheError) -> Notification:
         text = _EXIT_CODE.sub("", error.message)
         remedy = next((self._remedies[kind] for kind in type(error).__mro__ if kind in self._remedies), None)
         if remedy is None:
-            return Notice(text, error.remedy, is_error=True)
+            return Notification(text, error.remedy, is_error=True)
         detail = "" if remedy.replaces_text else error.remedy
-        return Notice(text, detail, is_error=True, button=remedy.button, action=remedy.action)
+        return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action)
 
-    def _show_notice(self, notice: Notice) -> None:
+    def _show_notice(self, notice: Notification) -> None:
         if self._toast_parent is None or self._theme is None:
             self._queued_notices.append(notice)
             return

@@ -18,7 +18,7 @@ UNDECIDED_SPEAKER = "…"
 """Stands for the speaker while it is open which participant answers."""
 
 
-class Faces:
+class AvatarCache:
     """Cache of drawn avatars by speaker, name and pixel ratio."""
 
     def __init__(self, style: MessageStyle, avatars: Avatars) -> None:

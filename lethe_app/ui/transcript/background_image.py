@@ -16,7 +16,7 @@ FADE_HEIGHT = 48
 """Height in pixels over which the image fades out at its lower edge, above the composer."""
 
 
-class Backdrop:
+class BackgroundImage:
     """Image that covers a widget; the scaled copy is cached for the current size."""
 
     def __init__(self, widget: QWidget) -> None:

@@ -18,7 +18,7 @@ _COMMAND_MODIFIERS = _ALT_GR | Qt.KeyboardModifier.MetaModifier
 """Modifiers that make a key a command. AltGr may be reported as Ctrl+Alt, and letters typed with it are text."""
 
 
-class ChatKeys(QObject):
+class TranscriptKeyboard(QObject):
     """Key handler of the transcript. The arrow keys scroll, or move between messages if one has the focus."""
 
     def __init__(self, view: ChatView) -> None:

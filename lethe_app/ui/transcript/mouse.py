@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent, QTextCursor
 
-from lethe_app.ui.transcript.painting.message_layout import MessageSheet
+from lethe_app.ui.transcript.painting.message_layout import MessageLayout
 from lethe_app.ui.transcript.selection import TextPosition
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ SCROLL_MS = 30
 """Interval of scrolling while a selection is dragged beyond the edge."""
 
 
-class ChatPointer(QObject):
+class TranscriptMouse(QObject):
     """Handler of the mouse events of the viewport."""
 
     def __init__(self, view: ChatView) -> None:
@@ -29,7 +29,7 @@ class ChatPointer(QObject):
         self._scroll_timer = QTimer(self, interval=SCROLL_MS)
         self._scroll_timer.timeout.connect(self._continue_scrolling)
 
-    def _layout_at(self, point: QPoint) -> tuple[int, MessageSheet, float, float] | None:
+    def _layout_at(self, point: QPoint) -> tuple[int, MessageLayout, float, float] | None:
         """Return row and layout at a point, with the point in the coordinates of the layout."""
         placed_row = self._view.placed_row_at(point.y())
         message_layout = self._view.message_layout(placed_row.row) if placed_row else None

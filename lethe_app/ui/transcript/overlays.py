@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QPushButton
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.transcript.message_actions import MessageActions, available_actions
 from lethe_app.ui.transcript.message_editor import MessageEditor
-from lethe_app.ui.transcript.painting.ended_line import EndedLine
-from lethe_app.ui.transcript.painting.message_layout import MessageSheet
+from lethe_app.ui.transcript.painting.ended_line import SessionEndLine
+from lethe_app.ui.transcript.painting.message_layout import MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, PlacedRow
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 
-class ChatOverlays(QObject):
+class TranscriptOverlays(QObject):
     """Places the widgets and moves them with the messages."""
 
     def __init__(self, view: ChatView) -> None:
@@ -37,7 +37,7 @@ class ChatOverlays(QObject):
         self.newest_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.newest_button.clicked.connect(view.go_to_end)
         self.newest_button.hide()
-        self.footer: EndedLine | None = None
+        self.footer: SessionEndLine | None = None
         self.apply_style(view.layout_cache.style)
 
     def apply_style(self, style: MessageStyle) -> None:
@@ -98,7 +98,7 @@ class ChatOverlays(QObject):
         self._move_actions(placed_row, message_layout)
         self.action_buttons.show()
 
-    def _move_actions(self, placed_row: PlacedRow, message_layout: MessageSheet) -> None:
+    def _move_actions(self, placed_row: PlacedRow, message_layout: MessageLayout) -> None:
         """Place the buttons below the text of their message, or at the lower edge of the viewport if that is out of view."""
         left, width = self._view.text_column()
         top = placed_row.top + message_layout.footer_top - 2
@@ -136,7 +136,7 @@ class ChatOverlays(QObject):
 
     # Line below the last message
 
-    def set_footer(self, footer: EndedLine | None) -> None:
+    def set_footer(self, footer: SessionEndLine | None) -> None:
         """Show a widget below the last message, or none. The scroll position stays, unless the view is at the end."""
         if footer is self.footer:
             return

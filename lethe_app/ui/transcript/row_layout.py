@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lethe_app.ui.core.palette import AVATAR, PROSE_WIDTH, SPACE_3, SPACE_6, SPACE_8
 
 
-class Heights:
+class RowHeights:
     """Row heights in pixels as a Fenwick tree: prefix sums, searches and changes take O(log n)."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
@@ -95,7 +95,7 @@ class ChatLayout:
 
     def __init__(self, measure: Callable[[int], int | None]) -> None:
         self._measure = measure
-        self._heights = Heights()
+        self._heights = RowHeights()
         self._height_states = bytearray()
         self.viewport_height = 0
         self.bottom_space = BOTTOM_SPACE
@@ -109,14 +109,14 @@ class ChatLayout:
 
     def reset(self, estimates: Iterable[int]) -> None:
         """Start with other rows, scrolled to the end."""
-        self._heights = Heights(estimates)
+        self._heights = RowHeights(estimates)
         self._height_states = bytearray(len(self._heights))
         self.first_row, self.offset, self.is_at_end = 0, -TOP_SPACE, True
 
     def reset_heights(self, estimates: Iterable[int]) -> None:
         """Replace all heights by estimates after a change of the column's width; the scroll position within its row is kept."""
         share = self.offset / max(1, self._heights[self.first_row]) if self.offset > 0 else 0.0
-        self._heights = Heights(estimates)
+        self._heights = RowHeights(estimates)
         self._height_states = bytearray(len(self._heights))
         if share:
             self.offset = round(share * self._measure_row(self.first_row))

@@ -7,10 +7,10 @@ from PySide6.QtGui import QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
 
 from lethe_app.ui.core.palette import NIGHT
-from lethe_app.ui.transcript.background_image import Backdrop
+from lethe_app.ui.transcript.background_image import BackgroundImage
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.layout_cache import Sheets
-from lethe_app.ui.transcript.painting.message_layout import MessageSheet
+from lethe_app.ui.transcript.painting.layout_cache import LayoutCache
+from lethe_app.ui.transcript.painting.message_layout import MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, ChatLayout, PlacedRow, column_geometry
 from lethe_app.ui.transcript.selection import TextSelection
@@ -26,7 +26,7 @@ class _SteadyScrollBar(QScrollBar):
     nothing to scroll.
     """
 
-    backdrop: Backdrop | None = None
+    backdrop: BackgroundImage | None = None
     """Background image to paint below the bar."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -38,7 +38,7 @@ class _SteadyScrollBar(QScrollBar):
             super().paintEvent(event)
 
 
-class ChatCanvas(QListView):
+class ScrollView(QListView):
     """Item view that lays out the rows but does not paint them. It is a QListView because Qt exposes only lists, tables and
     trees to assistive technology row by row; the layout of QListView itself, which visits every row, never runs.
     """
@@ -50,7 +50,7 @@ class ChatCanvas(QListView):
         super().__init__(parent)
         self.chat_model = model
         self.visible_rows: list[PlacedRow] = []
-        self.layout_cache = Sheets(MessageStyle(NIGHT))
+        self.layout_cache = LayoutCache(MessageStyle(NIGHT))
         self.text_selection = TextSelection()
         self.row_layout = ChatLayout(self._measure_row)
         self._is_syncing = False
@@ -73,7 +73,7 @@ class ChatCanvas(QListView):
         left, width = column_geometry(self.width())
         return left + AVATAR_COLUMN_WIDTH, width - AVATAR_COLUMN_WIDTH
 
-    def message_layout(self, row: int) -> MessageSheet | None:
+    def message_layout(self, row: int) -> MessageLayout | None:
         """Return the laid out message of a row; None while it is being loaded."""
         return self.layout_cache.get_layout(self.chat_model, row)
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.layout_cache import Sheets
+from lethe_app.ui.transcript.painting.layout_cache import LayoutCache
 
 END_OF_MESSAGE = 1 << 30
 """Position beyond the end of every message."""
@@ -65,7 +65,7 @@ class TextSelection:
             return None
         return ends[0][1] if row == ends[0][0] else 0, ends[1][1] if row == ends[1][0] else END_OF_MESSAGE
 
-    def extract_text(self, model: ChatModel, layout_cache: Sheets) -> str:
+    def extract_text(self, model: ChatModel, layout_cache: LayoutCache) -> str:
         """Return the selected text; with the speakers' names if it spans several messages."""
         ends = self._ordered_ends(model)
         if ends is None:
@@ -77,7 +77,7 @@ class TextSelection:
         texts_by_speaker = [(message.speaker_name, words) for row, words in parts if words and (message := model.message(row))]
         return "\n\n".join(f"{name}: {words}" if name else words for name, words in texts_by_speaker)
 
-    def _extract_row_text(self, model: ChatModel, layout_cache: Sheets, row: int) -> str:
+    def _extract_row_text(self, model: ChatModel, layout_cache: LayoutCache, row: int) -> str:
         span = self.range_in(model, row)
         if span is None or model.message(row) is None:
             return ""

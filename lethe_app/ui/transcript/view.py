@@ -22,15 +22,15 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 from lethe_app.domain.chat import Role
 from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.transcript.avatars import Avatars
-from lethe_app.ui.transcript.background_image import Backdrop
-from lethe_app.ui.transcript.keyboard import ChatKeys
+from lethe_app.ui.transcript.background_image import BackgroundImage
+from lethe_app.ui.transcript.keyboard import TranscriptKeyboard
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.mouse import ChatPointer
-from lethe_app.ui.transcript.overlays import ChatOverlays
+from lethe_app.ui.transcript.mouse import TranscriptMouse
+from lethe_app.ui.transcript.overlays import TranscriptOverlays
 from lethe_app.ui.transcript.painting.painter import MessagePainter, PaintState
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import PlacedRow
-from lethe_app.ui.transcript.scroll_view import ChatCanvas, Index
+from lethe_app.ui.transcript.scroll_view import Index, ScrollView
 from lethe_app.ui.transcript.view_actions import TranscriptActions
 
 FRAME_MS = 33
@@ -43,7 +43,7 @@ def _no_avatar(_speaker: str) -> QPixmap | None:
     return None
 
 
-class ChatView(ChatCanvas):
+class ChatView(ScrollView):
     """View of a `ChatModel`. Requests for a message are emitted as signals with its id."""
 
     edit_requested = Signal(UUID)
@@ -72,7 +72,7 @@ class ChatView(ChatCanvas):
         self._highlighted_reply: UUID | None = None
         self._dots = 3
         self.message_painter = MessagePainter(self.layout_cache.style, self._avatars)
-        self.backdrop = self.scroll_bar.backdrop = Backdrop(self)
+        self.backdrop = self.scroll_bar.backdrop = BackgroundImage(self)
         self.setObjectName("chatView")
         self.setAccessibleName(self.tr("Conversation"))
         self.setAccessibleDescription(
@@ -81,8 +81,8 @@ class ChatView(ChatCanvas):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.transcript_actions, self.overlays = TranscriptActions(self), ChatOverlays(self)
-        self._pointer, self._keys = ChatPointer(self), ChatKeys(self)
+        self.transcript_actions, self.overlays = TranscriptActions(self), TranscriptOverlays(self)
+        self._pointer, self._keys = TranscriptMouse(self), TranscriptKeyboard(self)
         self._frame_timer = QTimer(self, interval=FRAME_MS, singleShot=True)
         self._frame_timer.timeout.connect(self.layout_growing_reply)
         self._dots_timer = QTimer(self, interval=DOTS_MS)

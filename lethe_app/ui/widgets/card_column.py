@@ -12,7 +12,7 @@ COLUMN_WIDTH = 760
 """Maximum width of a column of cards, in pixels."""
 
 
-class Sheet(QScrollArea):
+class CardColumn(QScrollArea):
     """Scroll area with cards from top to bottom, centred, at most `width` pixels wide."""
 
     def __init__(self, width: int = COLUMN_WIDTH, parent: QWidget | None = None) -> None:
@@ -47,9 +47,9 @@ class Sheet(QScrollArea):
         self.ensureWidgetVisible(widget, 0, SPACE_6)
 
 
-def create_side_sheet() -> Sheet:
+def create_side_sheet() -> CardColumn:
     """Create a sheet with smaller margins, for use beside a list."""
-    sheet = Sheet()
+    sheet = CardColumn()
     sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
     return sheet
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 
-class Pick(NoWheelComboBox):
+class ComboField(NoWheelComboBox):
     """Combo box for one string value or none. A value that is not among the choices is listed as missing."""
 
     chosen = Signal(str)

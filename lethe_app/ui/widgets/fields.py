@@ -1,4 +1,4 @@
-"""Field widgets of a form, each built from a description (`Spec`) of the value it edits."""
+"""Field widgets of a form, each built from a description (`FieldSpec`) of the value it edits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, Q
 
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.multi_select import Ticks
-from lethe_app.ui.widgets.tag_field import WordsField
-from lethe_app.ui.widgets.text_area import ProseField
-from lethe_app.ui.widgets.text_list_field import TextsField
+from lethe_app.ui.widgets.multi_select import MultiSelect
+from lethe_app.ui.widgets.tag_field import TagField
+from lethe_app.ui.widgets.text_area import TextAreaField
+from lethe_app.ui.widgets.text_list_field import TextListField
 
 
 class FieldKind(StrEnum):
@@ -45,7 +45,7 @@ class FieldKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Spec:
+class FieldSpec:
     """Description of a field: the attribute it edits, title, help text and kind of editor."""
 
     name: str
@@ -85,7 +85,7 @@ class Field:
     put: Callable[[Any], None]
 
 
-def create_field(spec: Spec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def create_field(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
     """Create the widget for `spec`. `on_change` is called with the new value after every change by the user."""
     field = _MAKERS[spec.kind](spec, theme, on_change)
     field.widget.setObjectName(f"field_{spec.name}")
@@ -96,7 +96,7 @@ def create_field(spec: Spec, theme: Theme, on_change: Callable[[Any], None]) -> 
     return field
 
 
-def _create_line_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_line_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
     if spec.secret:
         edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
@@ -110,7 +110,7 @@ def _create_line_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], Non
     return Field(edit, edit.text, put)
 
 
-def _create_code_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_code_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
     edit.setPlaceholderText(spec.placeholder)
     edit.textEdited.connect(lambda text: on_change(unescape_text(text)))
@@ -133,15 +133,15 @@ def unescape_text(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: characters.get(match[1], match[0]), text)
 
 
-def _create_prose_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = ProseField(spec.title, spec.lines, spec.most_lines)
+def _create_prose_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = TextAreaField(spec.title, spec.lines, spec.most_lines)
     edit.setPlaceholderText(spec.placeholder)
     edit.edited.connect(on_change)
     return Field(edit, lambda: edit.text, edit.set_text)
 
 
-def _create_words_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = WordsField(spec.title, [words for _value, words in spec.choices], splits_at_commas=spec.commas)
+def _create_words_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = TagField(spec.title, [words for _value, words in spec.choices], splits_at_commas=spec.commas)
     edit.set_placeholder(spec.placeholder)
     if not spec.escapes:
         edit.changed.connect(on_change)
@@ -154,21 +154,21 @@ def _create_words_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], No
     )
 
 
-def _create_ticks_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    missing = QCoreApplication.translate("Ticks", "{name} (missing)")
-    edit = Ticks(spec.title, QCoreApplication.translate("Ticks", "Nothing to choose from."), missing)
+def _create_ticks_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    missing = QCoreApplication.translate("MultiSelect", "{name} (missing)")
+    edit = MultiSelect(spec.title, QCoreApplication.translate("MultiSelect", "Nothing to choose from."), missing)
     edit.set_choices(spec.choices)
     edit.changed.connect(on_change)
     return Field(edit, lambda: edit.checked_values, edit.set_checked_values)
 
 
-def _create_texts_field(spec: Spec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
-    edit = TextsField(theme, spec.title, spec.add_words or QCoreApplication.translate("TextsField", "Add"), spec.lines)
+def _create_texts_field(spec: FieldSpec, theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = TextListField(theme, spec.title, spec.add_words or QCoreApplication.translate("TextListField", "Add"), spec.lines)
     edit.changed.connect(on_change)
     return Field(edit, lambda: edit.texts, edit.set_texts)
 
 
-def _create_integer_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_integer_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     spin = NoWheelSpinBox()
     spin.setRange(int(spec.lowest), int(spec.highest))
     spin.setSingleStep(int(spec.step))
@@ -182,7 +182,7 @@ def _create_integer_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], 
     return Field(spin, spin.value, put)
 
 
-def _create_number_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_number_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     spin = NoWheelDoubleSpinBox()
     spin.setDecimals(spec.decimals)
     spin.setRange(spec.lowest, spec.highest)
@@ -197,7 +197,7 @@ def _create_number_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], N
     return Field(spin, spin.value, put)
 
 
-def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
+def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: FieldSpec) -> None:
     spin.setSuffix(f" {spec.unit}" if spec.unit else "")
     spin.setSpecialValueText(spec.special)
     spin.setKeyboardTracking(False)
@@ -206,7 +206,7 @@ def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
     spin.setMaximumWidth(420)  # in large type the words for the lowest number are long
 
 
-def _create_switch_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_switch_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     box = QCheckBox(spec.title)
     box.toggled.connect(on_change)
 
@@ -217,7 +217,7 @@ def _create_switch_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], N
     return Field(box, box.isChecked, put)
 
 
-def _create_choice_field(spec: Spec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+def _create_choice_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
     box = NoWheelComboBox()
     for value, words in spec.choices:
         box.addItem(words, value)
@@ -258,7 +258,7 @@ class NoWheelComboBox(QComboBox):
         event.ignore()
 
 
-_MAKERS: dict[FieldKind, Callable[[Spec, Theme, Callable[[Any], None]], Field]] = {
+_MAKERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {
     FieldKind.LINE: _create_line_field,
     FieldKind.CODE: _create_code_field,
     FieldKind.PROSE: _create_prose_field,

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
 
 
-class Flow(QLayout):
+class FlowLayout(QLayout):
     """Layout with height for width. Widgets keep their preferred width; a line is as high as its highest widget."""
 
     def __init__(self, parent: QWidget | None = None, *, margin: int = 0, spacing: int = 8) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import build_small_label
-from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, create_field
+from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, create_field
 
 
 class Form(QWidget):
@@ -20,7 +20,7 @@ class Form(QWidget):
     changed = Signal(str, object)
     """Field name and new value; emitted for changes by the user, never by `show_values` or `set_field`."""
 
-    def __init__(self, specs: Sequence[Spec], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, specs: Sequence[FieldSpec], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fields: dict[str, Field] = {}
         self._rows: dict[str, QWidget] = {}
@@ -33,7 +33,7 @@ class Form(QWidget):
         for spec in specs:
             self._add_row(spec, theme)
 
-    def _add_row(self, spec: Spec, theme: Theme) -> None:
+    def _add_row(self, spec: FieldSpec, theme: Theme) -> None:
         name = spec.name
         field = create_field(spec, theme, lambda value: self.changed.emit(name, value))
         self._fields[name] = field
@@ -55,7 +55,7 @@ class Form(QWidget):
         self._error_labels[name], self._rows[name] = error_label, row
         self._column.addWidget(row)
 
-    def _build_title_line(self, spec: Spec, field: Field) -> QHBoxLayout:
+    def _build_title_line(self, spec: FieldSpec, field: Field) -> QHBoxLayout:
         """Return the line with title and note; a check box carries its title itself."""
         head = QHBoxLayout()
         head.setSpacing(SPACE_3)

@@ -11,7 +11,7 @@ from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.page import build_small_label
 
 
-class Ticks(QWidget):
+class MultiSelect(QWidget):
     """Check boxes for a list[str]. A checked value that is not among the choices stays until the user unchecks it."""
 
     changed = Signal(list)

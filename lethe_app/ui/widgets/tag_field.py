@@ -11,10 +11,10 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 
-class WordsField(QFrame):
+class TagField(QFrame):
     """Field of chips. `changed` is emitted when the user adds or removes a chip, never by `set_words`."""
 
     changed = Signal(list)
@@ -42,7 +42,7 @@ class WordsField(QFrame):
             self._line_edit.setCompleter(completer)
         self.setFocusProxy(self._line_edit)
         self.setCursor(Qt.CursorShape.IBeamCursor)
-        self._flow = Flow(self, margin=SPACE_1, spacing=SPACE_1)
+        self._flow = FlowLayout(self, margin=SPACE_1, spacing=SPACE_1)
         self._flow.addWidget(self._line_edit)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
@@ -141,7 +141,7 @@ def is_regex(text: str) -> bool:
 class _Line(QLineEdit):
     """Line edit behind the chips, where the next one is typed."""
 
-    def __init__(self, owner: WordsField) -> None:
+    def __init__(self, owner: TagField) -> None:
         super().__init__(owner)
         self.setObjectName("words_line")
         self._owner = owner

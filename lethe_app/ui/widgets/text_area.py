@@ -7,7 +7,7 @@ from PySide6.QtGui import QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 
-class ProseField(QPlainTextEdit):
+class TextAreaField(QPlainTextEdit):
     """Text area. `edited` is emitted for every change by the user, never by `set_text`."""
 
     edited = Signal(str)

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 
-class TextsField(QWidget):
+class TextListField(QWidget):
     """List of text areas. `changed` is emitted for every change by the user, never by `set_texts`."""
 
     changed = Signal(list)
@@ -22,7 +22,7 @@ class TextsField(QWidget):
         """Set up the field. `name` is the name of one text (“Greeting”), `add_label` the label of the button that adds one."""
         super().__init__(parent)
         self._theme, self._name, self._min_lines = theme, name, min_lines
-        self._fields: list[ProseField] = []
+        self._fields: list[TextAreaField] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_2)
@@ -53,8 +53,8 @@ class TextsField(QWidget):
         self._create_field().setFocus()
         self._emit_changed()
 
-    def _create_field(self) -> ProseField:
-        field = ProseField(
+    def _create_field(self) -> TextAreaField:
+        field = TextAreaField(
             self.tr("{name} {number}").format(name=self._name, number=len(self._fields) + 1), self._min_lines, 10
         )
         field.edited.connect(lambda _text: self._emit_changed())
@@ -80,7 +80,7 @@ class TextsField(QWidget):
         button.clicked.connect(slot)
         return button
 
-    def _move_field(self, field: ProseField, step: int) -> None:
+    def _move_field(self, field: TextAreaField, step: int) -> None:
         position = self._fields.index(field)
         if 0 <= position + step < len(self._fields):
             texts = self.texts
@@ -89,11 +89,11 @@ class TextsField(QWidget):
             self._fields[position + step].setFocus()
             self._emit_changed()
 
-    def _remove_by_user(self, field: ProseField) -> None:
+    def _remove_by_user(self, field: TextAreaField) -> None:
         self._remove_field(field)
         self._emit_changed()
 
-    def _remove_field(self, field: ProseField) -> None:
+    def _remove_field(self, field: TextAreaField) -> None:
         self._fields.remove(field)
         row = field.parentWidget()
         assert row is not None

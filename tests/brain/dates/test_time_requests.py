@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.recall.time_requests import Edge, find_time_request
+from lethe_app.brain.recall.time_requests import TimelineEnd, find_time_request
 from tests.brain.memories import quick
 
 TODAY = date(2026, 11, 20)
@@ -86,8 +86,8 @@ def test_a_message_that_only_mentions_a_time_is_none(text: str):
     assert find_time_request(text, TODAY, PRESENT) is None
 
 
-@pytest.mark.parametrize(("texts", "edge"), [(FIRST, Edge.FIRST), (LAST, Edge.LAST)])
-def test_the_first_and_the_last_conversation_are_times_too(texts: list[str], edge: Edge):
+@pytest.mark.parametrize(("texts", "edge"), [(FIRST, TimelineEnd.FIRST), (LAST, TimelineEnd.LAST)])
+def test_the_first_and_the_last_conversation_are_times_too(texts: list[str], edge: TimelineEnd):
     for text in texts:
         request = find_time_request(text, TODAY, PRESENT)
 

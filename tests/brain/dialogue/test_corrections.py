@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Strength, find_corrections, is_alike
+from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStrength, find_corrections, is_alike
 
-STRONG, MILD, CASUAL = Strength.STRONG, Strength.MILD, Strength.CASUAL
+STRONG, MILD, CASUAL = CorrectionStrength.STRONG, CorrectionStrength.MILD, CorrectionStrength.CASUAL
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ STRONG, MILD, CASUAL = Strength.STRONG, Strength.MILD, Strength.CASUAL
         ("I told you to keep it short.", STRONG, ""),
     ],
 )
-def test_a_correction_is_heard_with_what_it_forbids_and_how_it_was_said(said: str, strength: Strength, unwanted: str):
+def test_a_correction_is_heard_with_what_it_forbids_and_how_it_was_said(said: str, strength: CorrectionStrength, unwanted: str):
     (one,) = find_corrections(f"The tea is cold. {said}")
 
     assert (one.strength, one.unwanted) == (strength, unwanted)

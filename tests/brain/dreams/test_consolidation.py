@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.brain.dreams.consolidation import (
-    Decision,
+    MergeDecision,
     build_changes,
     can_change_fact,
     can_change_memory,
@@ -22,10 +22,10 @@ from lethe_app.brain.dreams.consolidation import (
     normalize_tags,
     signature,
 )
-from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.dreams.corrections import CorrectionStrength
 from lethe_app.brain.dreams.preferences import (
     STRONG_TAG,
-    Remark,
+    CorrectionRemark,
     build_anti_pattern_change,
     build_preference_change,
     group_remarks,
@@ -33,9 +33,9 @@ from lethe_app.brain.dreams.preferences import (
     strong_pattern_ids,
 )
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.dreams import Avoided, Sorted, StatedPreferences
+from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, ConsolidationAnswer, PreferencesAnswer
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records
+from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecords, Kept
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.prompt.task_prompts import TaskPrompts
@@ -48,7 +48,7 @@ def note(content: str, **fields: object) -> MemoryUnit:
     return MemoryUnit.model_validate({"content": content, "made_by": "journal", "added": NOON, "last_trigger": NOON, **fields})
 
 
-def made(decision: Decision, *group: Kept) -> list[RecordedChange]:
+def made(decision: MergeDecision, *group: Kept) -> list[RecordedChange]:
     return build_changes(decision, group, "mira", None, NOON, NAMES)
 
 
@@ -58,7 +58,7 @@ def test_one_in_the_place_of_several_has_the_earliest_day_all_sources_summed_cou
     new = note("Anna has a dog.", added=NOON, trigger_count=3, priority=4, **more)
 
     (change,) = made(merge_identical([old, new]), old, new)
-    (one,) = Records.after(change).memories
+    (one,) = ChangedRecords.after(change).memories
 
     assert (one.added, one.trigger_count, one.priority, one.made_by) == (old.added, 5, 4, "dream")
     assert one.sources == ["https://a.example", "https://b.example"]
@@ -78,7 +78,7 @@ def test_one_fact_in_the_place_of_several_knows_all_that_said_it():
     new = ExtractedFact(fact="Anna sings!", first_seen=NOON, last_seen=NOON + timedelta(days=1), source_messages=[second])
 
     (change,) = made(merge_identical([old, new]), old, new)
-    whole, *gone = Records.after(change).facts
+    whole, *gone = ChangedRecords.after(change).facts
 
     assert (whole.first_seen, whole.last_seen, whole.reference_count) == (old.first_seen, new.last_seen, 3)
     assert whole.source_messages == [first, second]
@@ -97,12 +97,12 @@ ANSWERS = [
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_no_source_of_a_merger_survives_even_where_the_model_forgets_to_name_it(answer: dict[str, object]):
     group = [note("Anna has a dog."), note("Anna's dog is Pip."), note("Anna has a dog called Pip.")]
-    said = Sorted.model_validate({"text": "Anna has a dog called Pip.", "filed_under": "", "tags": [], **answer})
+    said = ConsolidationAnswer.model_validate({"text": "Anna has a dog called Pip.", "filed_under": "", "tags": [], **answer})
 
     changes = made(said.to_decision(len(group)), *group)
 
-    before = {guid for change in changes for guid in Records.before(change).guids}
-    after = {guid for change in changes for guid in Records.after(change).guids}
+    before = {guid for change in changes for guid in ChangedRecords.before(change).guids}
+    after = {guid for change in changes for guid in ChangedRecords.after(change).guids}
     assert before == {one.guid for one in group}
     assert before.isdisjoint(after)
 
@@ -110,10 +110,10 @@ def test_no_source_of_a_merger_survives_even_where_the_model_forgets_to_name_it(
 def test_what_is_dropped_beside_a_merger_goes_too():
     group = [note("Anna has a dog."), note("Anna has a dog called Pip."), note("Good morning.")]
 
-    changes = made(Decision(text="Anna has a dog called Pip.", sources=(0, 1), dropped=(2,)), *group)
+    changes = made(MergeDecision(text="Anna has a dog called Pip.", sources=(0, 1), dropped=(2,)), *group)
 
     assert [change.what for change in changes] == [MERGE, DROP]
-    assert Records.before(changes[1]).memories == [group[2]]
+    assert ChangedRecords.before(changes[1]).memories == [group[2]]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_what_is_dropped_beside_a_merger_goes_too():
 def test_merged_words_add_nothing_and_lose_no_name(text: str):
     group = [note("Anna has a dog called Pip."), note("Anna has a dog.")]
 
-    assert made(Decision(text=text, sources=(0, 1)), *group) == []
+    assert made(MergeDecision(text=text, sources=(0, 1)), *group) == []
 
 
 def test_nothing_of_the_users_is_ever_part_of_a_change_whatever_is_decided():
@@ -144,14 +144,14 @@ def test_nothing_of_the_users_is_ever_part_of_a_change_whatever_is_decided():
             else:
                 group.append(ExtractedFact(fact=text, made_by=dice.choice(list(MadeBy)), pinned=dice.random() < 0.3))
         kept = [one for one in group if not may(one)]
-        decision = Decision(
+        decision = MergeDecision(
             text=dice.choice(["", text]),
             sources=tuple(dice.randrange(5) for _ in range(dice.randrange(4))),
             dropped=tuple(dice.randrange(5) for _ in range(dice.randrange(4))),
             filed_under="pets",
         )
         alike = [one for one in group if isinstance(one, type(group[0]))]
-        touched = {guid for change in made(decision, *alike) for guid in Records.before(change).guids}
+        touched = {guid for change in made(decision, *alike) for guid in ChangedRecords.before(change).guids}
         assert touched.isdisjoint(one.guid for one in kept)
 
 
@@ -194,8 +194,8 @@ def test_groups_follow_from_pairs_and_never_mix_kinds():
 def test_a_single_note_is_filed_and_keeps_its_tags():
     memory = note("Anna has a dog.", tags=["mine"])
 
-    (change,) = made(Decision(filed_under="pets/dogs", tags=("dog",)), memory)
-    (filed,) = Records.after(change).memories
+    (change,) = made(MergeDecision(filed_under="pets/dogs", tags=("dog",)), memory)
+    (filed,) = ChangedRecords.after(change).memories
 
     assert change.what == REFINE
     assert (filed.guid, filed.filed_under, filed.tags) == (memory.guid, "pets/dogs", ["mine", "dog"])
@@ -222,9 +222,9 @@ def test_a_category_counts_what_lies_in_its_branches():
 # wishes
 
 
-def remark(words: str, strength: Strength, *, day: int = 0, **fields: object) -> Remark:
+def remark(words: str, strength: CorrectionStrength, *, day: int = 0, **fields: object) -> CorrectionRemark:
     values = {"words": words, "strength": strength, "message": uuid4(), "session": uuid4(), "at": NOON + timedelta(days=day)}
-    return Remark.model_validate({**values, **fields})
+    return CorrectionRemark.model_validate({**values, **fields})
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def remark(words: str, strength: Strength, *, day: int = 0, **fields: object) ->
     ],
 )
 def test_a_wish_counts_once_strongly_twice_mildly_three_times_casually(strengths: str, counts: bool):
-    named = {"S": Strength.STRONG, "M": Strength.MILD, "C": Strength.CASUAL}
+    named = {"S": CorrectionStrength.STRONG, "M": CorrectionStrength.MILD, "C": CorrectionStrength.CASUAL}
 
     (wish,) = group_remarks([remark("Keep it short.", named[letter], day=day) for day, letter in enumerate(strengths)])
 
@@ -250,9 +250,9 @@ def test_a_wish_counts_once_strongly_twice_mildly_three_times_casually(strengths
 def test_what_was_said_twice_in_one_message_or_sent_again_is_one_occasion():
     message, session = uuid4(), uuid4()
     said = [
-        remark("Keep it short.", Strength.CASUAL, message=message, session=session),
-        remark("Please, shorter.", Strength.CASUAL, message=message, session=session),
-        remark("Keep it short.", Strength.CASUAL, session=session),
+        remark("Keep it short.", CorrectionStrength.CASUAL, message=message, session=session),
+        remark("Please, shorter.", CorrectionStrength.CASUAL, message=message, session=session),
+        remark("Keep it short.", CorrectionStrength.CASUAL, session=session),
     ]
 
     (wish,) = group_remarks([*said[:1], *said[2:]])
@@ -261,10 +261,10 @@ def test_what_was_said_twice_in_one_message_or_sent_again_is_one_occasion():
 
 
 def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touched():
-    said = [remark("I'd prefer shorter answers about money.", Strength.CASUAL, day=day) for day in range(3)]
+    said = [remark("I'd prefer shorter answers about money.", CorrectionStrength.CASUAL, day=day) for day in range(3)]
     (wish,) = group_remarks(said)
 
-    (memory,) = Records.after(build_preference_change(wish, "Tomas", "mira", None, NOON)).memories
+    (memory,) = ChangedRecords.after(build_preference_change(wish, "Tomas", "mira", None, NOON)).memories
 
     assert memory.filed_under == "user-preferences/inferred"
     assert memory.tags == ["inferred"]
@@ -275,10 +275,12 @@ def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touche
 
 
 def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
-    said = remark("Don't call me Tommy, call me Tom.", Strength.STRONG, unwanted="call me Tommy", instead="call me Tom")
+    said = remark(
+        "Don't call me Tommy, call me Tom.", CorrectionStrength.STRONG, unwanted="call me Tommy", instead="call me Tom"
+    )
     (wish,) = group_remarks([said])
 
-    (memory,) = Records.after(build_anti_pattern_change(wish, "Tomas", "mira", None, NOON)).memories
+    (memory,) = ChangedRecords.after(build_anti_pattern_change(wish, "Tomas", "mira", None, NOON)).memories
 
     assert memory.content == (
         "Don't call Tomas Tommy, because Tomas objected: “Don't call me Tommy, call me Tom.” Instead: call Tomas Tom."
@@ -287,7 +289,9 @@ def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
     assert STRONG_TAG in memory.tags
 
 
-@pytest.mark.parametrize(("errand", "answer"), [("dream", Sorted), ("infer", StatedPreferences), ("avoid", Avoided)])
+@pytest.mark.parametrize(
+    ("errand", "answer"), [("dream", ConsolidationAnswer), ("infer", PreferencesAnswer), ("avoid", AntiPatternAnswer)]
+)
 def test_the_worked_examples_are_answers_of_the_right_shape(errand: str, answer: type[LlmAnswer]):
     examples = TaskPrompts(Path(__file__).parents[3] / "resources" / "prompts").load_prompt(errand).examples
 

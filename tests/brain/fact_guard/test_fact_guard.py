@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_guard.claims import Support
+from lethe_app.brain.fact_guard.claims import SupportLevel
 from tests.brain.guarded_facts import FALSE, FALSE_ELSEWHERE, TRUE, TRUE_ELSEWHERE, Case, checked, one
 
 
 def accepted(cases: Sequence[Case]) -> int:
     """How many are accepted without asking anybody."""
-    return sum(checked(case).support is Support.FULL for case in cases)
+    return sum(checked(case).support is SupportLevel.FULL for case in cases)
 
 
 def test_true_facts_in_free_words_are_accepted():
-    refused = [case.fact for case in TRUE if checked(case).support is Support.NONE]
+    refused = [case.fact for case in TRUE if checked(case).support is SupportLevel.NONE]
 
     assert len(TRUE) >= 40
     assert refused == []
@@ -27,11 +27,11 @@ def test_true_facts_in_free_words_are_accepted():
 
 @pytest.mark.parametrize("case", FALSE, ids=lambda case: case.fact)
 def test_a_false_fact_is_never_accepted_without_asking(case: Case):
-    assert checked(case).support is not Support.FULL
+    assert checked(case).support is not SupportLevel.FULL
 
 
 def test_nearly_all_false_facts_are_refused_without_asking():
-    doubtful = sum(checked(case).support is Support.DOUBTFUL for case in FALSE)
+    doubtful = sum(checked(case).support is SupportLevel.DOUBTFUL for case in FALSE)
 
     assert doubtful * 6 <= len(FALSE)
 
@@ -46,7 +46,7 @@ def test_ten_of_eleven_true_facts_in_other_languages_are_accepted(language: str)
 
 @pytest.mark.parametrize("case", FALSE_ELSEWHERE, ids=lambda case: case.fact)
 def test_a_false_fact_in_another_language_is_never_accepted_without_asking(case: Case):
-    assert checked(case).support is not Support.FULL
+    assert checked(case).support is not SupportLevel.FULL
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_false_fact_in_another_language_is_never_accepted_without_asking(case:
     ],
 )
 def test_a_language_without_rules_leaves_it_to_the_question(text: str):
-    assert checked(one(text, text, f"Tom: {text}")).support is Support.DOUBTFUL
+    assert checked(one(text, text, f"Tom: {text}")).support is SupportLevel.DOUBTFUL
 
 
 def test_a_quotation_on_the_wrong_line_is_found_where_it_stands():
@@ -67,21 +67,21 @@ def test_a_quotation_on_the_wrong_line_is_found_where_it_stands():
 
     found = checked(case)
 
-    assert found.support is Support.FULL
+    assert found.support is SupportLevel.FULL
     assert found.quotation is not None
     assert found.quotation.message_index == 0
 
 
 @pytest.mark.parametrize("quote", ["", "...", "I keep wasps", "bees keep I"])
 def test_a_quotation_nobody_said_supports_nothing(quote: str):
-    assert checked(one("I keep bees.", quote, "Tom keeps bees.")).support is Support.NONE
+    assert checked(one("I keep bees.", quote, "Tom keeps bees.")).support is SupportLevel.NONE
 
 
 @pytest.mark.parametrize(
     "quote", ["i KEEP  bees", "“I keep bees”", "I keep bees!", "I keep ... in the orchard", "I’ve, I keep bees"]
 )
 def test_marks_spaces_and_capitals_of_a_quotation_do_not_count(quote: str):
-    assert checked(one("I've... I keep bees in the orchard", quote, "Tom keeps bees.")).support is Support.FULL
+    assert checked(one("I've... I keep bees in the orchard", quote, "Tom keeps bees.")).support is SupportLevel.FULL
 
 
 def test_what_is_said_in_character_is_known_as_such():
@@ -98,9 +98,9 @@ def test_what_is_said_in_character_is_known_as_such():
 
 
 @pytest.mark.parametrize(
-    ("user", "support"), [("Tom: Yes, that's right.", Support.DOUBTFUL), ("Tom: Pass the salt.", Support.NONE)]
+    ("user", "support"), [("Tom: Yes, that's right.", SupportLevel.DOUBTFUL), ("Tom: Pass the salt.", SupportLevel.NONE)]
 )
-def test_a_personas_word_about_the_user_counts_only_where_they_agree(user: str, support: Support):
+def test_a_personas_word_about_the_user_counts_only_where_they_agree(user: str, support: SupportLevel):
     case = Case(("Mira: You keep bees, Tom.", user), 1, "You keep bees", "Tom", "Tom keeps bees.")
 
     assert checked(case).support is support
@@ -108,4 +108,4 @@ def test_a_personas_word_about_the_user_counts_only_where_they_agree(user: str, 
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_any_text_can_be_checked(text: str, quote: str, about: str, fact: str):
-    assert checked(Case((f"Tom: {text}", f"Mira: {quote}"), 1, quote, about, fact)).support in Support
+    assert checked(Case((f"Tom: {text}", f"Mira: {quote}"), 1, quote, about, fact)).support in SupportLevel

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
@@ -15,7 +15,7 @@ from lethe_app.domain.facts import FactKind
 MONDAY = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 
 
-def told(*texts: str) -> list[Statement]:
+def told(*texts: str) -> list[SpeakerStatement]:
     return extract_statements([Utterance(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
 from lethe_app.brain.fact_rules.told_facts import MAX_FACT_LENGTH
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
@@ -28,7 +28,7 @@ def talk(*messages: str) -> list[Utterance]:
     ]
 
 
-def told(*messages: str) -> list[Statement]:
+def told(*messages: str) -> list[SpeakerStatement]:
     return extract_statements(talk(*messages))
 
 

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.llm_schemas.archive import (
-    Confirmation,
+    ConfirmationAnswer,
+    FactRelationAnswer,
     FactsAnswer,
-    Goals,
+    GoalsAnswer,
     KeywordsAnswer,
     LlmAnswer,
-    LongSummary,
-    MoodChange,
-    Relevance,
-    Roleplay,
-    Settlement,
-    Summary,
+    LongSummaryAnswer,
+    MoodChangeAnswer,
+    RelevanceAnswer,
+    RoleplayAnswer,
+    SummaryAnswer,
     TitleAnswer,
     clean_answer_text,
     is_self_contained,
@@ -32,17 +32,17 @@ from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts
 
 KINDS: dict[TaskKind, type[LlmAnswer]] = {
     TaskKind.TITLE: TitleAnswer,
-    TaskKind.SUMMARY: Summary,
-    TaskKind.MERGE: Summary,
+    TaskKind.SUMMARY: SummaryAnswer,
+    TaskKind.MERGE: SummaryAnswer,
     TaskKind.KEYWORDS: KeywordsAnswer,
-    TaskKind.GOALS: Goals,
-    TaskKind.RELEVANCE: Relevance,
-    TaskKind.ROLEPLAY: Roleplay,
+    TaskKind.GOALS: GoalsAnswer,
+    TaskKind.RELEVANCE: RelevanceAnswer,
+    TaskKind.ROLEPLAY: RoleplayAnswer,
     TaskKind.FACTS: FactsAnswer,
-    TaskKind.CONFIRM: Confirmation,
-    TaskKind.SETTLE: Settlement,
-    TaskKind.MOOD: MoodChange,
-    TaskKind.RECAP: Summary,
+    TaskKind.CONFIRM: ConfirmationAnswer,
+    TaskKind.SETTLE: FactRelationAnswer,
+    TaskKind.MOOD: MoodChangeAnswer,
+    TaskKind.RECAP: SummaryAnswer,
 }
 
 
@@ -52,7 +52,7 @@ def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: TaskKin
         assert KINDS[task].parse(answer).model_dump() == json.loads(answer)
 
 
-@pytest.mark.parametrize("kind", [*dict.fromkeys(KINDS.values()), LongSummary], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*dict.fromkeys(KINDS.values()), LongSummaryAnswer], ids=lambda kind: kind.__name__)
 def test_every_schema_becomes_a_grammar(kind: type[LlmAnswer]):
     assert "root ::=" in grammar_from_schema(kind.schema_text())
 
@@ -103,11 +103,11 @@ def test_useless_answers_are_refused(text: str):
 def test_a_sentence_broken_off_is_left_out():
     long = "Tomas came much too late. " * 2 + "He had walked " + "on and " * 200
 
-    assert Summary.parse(json.dumps({"paragraphs": [long[:700]]})).text == "Tomas came much too late."
+    assert SummaryAnswer.parse(json.dumps({"paragraphs": [long[:700]]})).text == "Tomas came much too late."
 
 
 def test_a_sentence_that_lacks_its_full_stop_gets_it():
-    answer = Summary.parse('{"paragraphs": ["Tomas came much too late. Mira waited"]}')
+    answer = SummaryAnswer.parse('{"paragraphs": ["Tomas came much too late. Mira waited"]}')
 
     assert answer.text == "Tomas came much too late. Mira waited."
 
@@ -148,29 +148,29 @@ def test_more_facts_than_allowed_are_cut_and_an_unknown_kind_is_other():
 
 
 def test_a_plan_too_long_is_left_out():
-    assert Goals.parse(json.dumps({"goals": ["Tomas will " + "walk and " * 40, "Tomas will bring bread."]})).goals == [
+    assert GoalsAnswer.parse(json.dumps({"goals": ["Tomas will " + "walk and " * 40, "Tomas will bring bread."]})).goals == [
         "Tomas will bring bread."
     ]
 
 
 def test_a_summary_that_ran_out_of_tokens_is_kept_as_far_as_it_came():
-    assert Summary.parse('{"paragraphs": ["Tomas came much too late. He had').text == "Tomas came much too late."
+    assert SummaryAnswer.parse('{"paragraphs": ["Tomas came much too late. He had').text == "Tomas came much too late."
     with pytest.raises(ValueError):
         FactsAnswer.parse('{"facts": [{"line": 1, "fact": "Tomas doesn')
 
 
 def test_a_summary_says_nothing_twice_and_one_that_goes_round_in_circles_is_refused():
-    once = Summary.parse('{"paragraphs": ["Tomas came late. Mira waited. Tomas came late."]}')
+    once = SummaryAnswer.parse('{"paragraphs": ["Tomas came late. Mira waited. Tomas came late."]}')
 
     assert once.text == "Tomas came late. Mira waited."
     with pytest.raises(ValueError, match="repeats"):
-        Summary.parse(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker. " * 5]}))
+        SummaryAnswer.parse(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker. " * 5]}))
     with pytest.raises(ValueError, match="repeats"):
-        Summary.parse(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker." * 5]}))
+        SummaryAnswer.parse(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker." * 5]}))
 
 
 def test_lines_broken_inside_a_string_are_no_trouble():
-    assert Summary.parse('{"paragraphs": ["Tomas came late.\nMira waited."]}').text == "Tomas came late. Mira waited."
+    assert SummaryAnswer.parse('{"paragraphs": ["Tomas came late.\nMira waited."]}').text == "Tomas came late. Mira waited."
 
 
 def test_keywords_are_distinct_and_enough():
@@ -186,7 +186,7 @@ def test_keywords_are_distinct_and_enough():
 
 @pytest.mark.parametrize(("felt", "stars"), [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (9, 4), (10, 5)])
 def test_relevance_is_brought_down_to_five_steps(felt: int, stars: int):
-    assert Relevance.parse(json.dumps({"relevance": felt})).stars == stars
+    assert RelevanceAnswer.parse(json.dumps({"relevance": felt})).stars == stars
 
 
 def test_a_fact_is_one_sentence():

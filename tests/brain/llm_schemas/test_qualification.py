@@ -8,13 +8,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_guard.claims import Claim, Support
+from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.faithfulness import coverage, find_invented_words
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.llm_schemas.qualification import (
-    Dialogue,
-    Marks,
-    Snippet,
+    QualificationDialogue,
+    QualificationScore,
+    QualificationSnippet,
     has_already_failed,
     parse_utterances,
     score_facts,
@@ -22,8 +22,10 @@ from lethe_app.brain.llm_schemas.qualification import (
 )
 
 FOLDER = Path(__file__).parents[3] / "resources" / "selftest"
-SNIPPETS = TypeAdapter(list[Snippet]).validate_json((FOLDER / "facts.json").read_bytes())
-DIALOGUES = {each.name: each for each in TypeAdapter(list[Dialogue]).validate_json((FOLDER / "dialogues.json").read_bytes())}
+SNIPPETS = TypeAdapter(list[QualificationSnippet]).validate_json((FOLDER / "facts.json").read_bytes())
+DIALOGUES = {
+    each.name: each for each in TypeAdapter(list[QualificationDialogue]).validate_json((FOLDER / "dialogues.json").read_bytes())
+}
 GOOD = {
     "boat": "Rosa and Emre agreed to paint the boat on Sunday, now that it is dry. Emre has blue paint left for the hull, but "
     "they need white for the name. Rosa chose the name Heron, because her mother used to call her that.",
@@ -79,17 +81,17 @@ UNFAITHFUL = {
 }
 
 
-def marks(name: str, *facts: str) -> Marks:
+def marks(name: str, *facts: str) -> QualificationScore:
     snippet = next(each for each in SNIPPETS if each.name == name)
     return score_facts(snippet, parse_utterances(snippet.lines, snippet.about), facts)
 
 
-def supported(snippet: Snippet, fact: str) -> int:
+def supported(snippet: QualificationSnippet, fact: str) -> int:
     """The place of the line whose words support a fact best."""
     lines = parse_utterances(snippet.lines, snippet.about)
     parts = read_parts(lines)
     support = [check_claim(Claim(at, line.text, fact, snippet.about), lines, parts).support for at, line in enumerate(lines)]
-    assert max(support) is not Support.NONE
+    assert max(support) is not SupportLevel.NONE
     return support.index(max(support))
 
 
@@ -102,7 +104,7 @@ def test_there_are_enough_texts_and_about_half_hold_no_fact():
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: snippet.name)
-def test_the_facts_that_are_right_are_marked_right_and_pass_the_guard(snippet: Snippet):
+def test_the_facts_that_are_right_are_marked_right_and_pass_the_guard(snippet: QualificationSnippet):
     for each in snippet.facts:
         assert marks(snippet.name, each.fact).right, each.fact
         assert snippet.lines[supported(snippet, each.fact)]
@@ -184,7 +186,7 @@ def test_trying_ends_when_the_outcome_is_certain():
     snippets, dialogues = SNIPPETS[:4], list(DIALOGUES.values())
     text = snippets[-1]
 
-    assert not has_already_failed(text, {snippets[0].name: Marks(right=1)}, snippets, dialogues)
-    assert has_already_failed(text, {snippets[0].name: Marks(wrong=9)}, snippets, dialogues)
-    assert has_already_failed(dialogues[1], {dialogues[0].name: Marks(failed="x")}, snippets, dialogues)
-    assert not has_already_failed(dialogues[1], {dialogues[0].name: Marks(right=1)}, snippets, dialogues)
+    assert not has_already_failed(text, {snippets[0].name: QualificationScore(right=1)}, snippets, dialogues)
+    assert has_already_failed(text, {snippets[0].name: QualificationScore(wrong=9)}, snippets, dialogues)
+    assert has_already_failed(dialogues[1], {dialogues[0].name: QualificationScore(failed="x")}, snippets, dialogues)
+    assert not has_already_failed(dialogues[1], {dialogues[0].name: QualificationScore(right=1)}, snippets, dialogues)

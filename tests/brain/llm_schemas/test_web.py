@@ -9,27 +9,27 @@ import pytest
 
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.web import (
-    Enough,
-    Merged,
-    Outline,
+    CompletenessAnswer,
+    MergedPagesAnswer,
+    OutlineAnswer,
     PageSummaryAnswer,
     ReportAnswer,
+    SearchDecisionAnswer,
     TopicAnswer,
-    Topics,
-    WantsSearch,
+    TopicsAnswer,
 )
 from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.prompt.task_prompts import TaskPrompts
 
 SHIPPED = TaskPrompts(Path(__file__).parents[3] / "resources" / "prompts")
 KINDS: dict[str, type[LlmAnswer]] = {
-    "topics": Topics,
-    "merge_pages": Merged,
-    "wants_search": WantsSearch,
-    "plan": Outline,
+    "topics": TopicsAnswer,
+    "merge_pages": MergedPagesAnswer,
+    "wants_search": SearchDecisionAnswer,
+    "plan": OutlineAnswer,
     "finding": PageSummaryAnswer,
     "report": ReportAnswer,
-    "enough": Enough,
+    "enough": CompletenessAnswer,
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from lethe_app.brain.lore.compiled import CACHE_SIZE, Lore, OpenLore
+from lethe_app.brain.lore.compiled import CACHE_SIZE, LoreIndex, LoreIndexCache
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import shipped_root
@@ -20,7 +20,7 @@ def naming(char: str) -> Callable[[str], str]:
 
 
 def test_macros_in_keywords_are_filled_in():
-    lore = Lore([world(entry("self", "{{char}}'s ship"))], naming("Mira"))
+    lore = LoreIndex([world(entry("self", "{{char}}'s ship"))], naming("Mira"))
 
     fired = one(wake(lore=lore, said="Is this Mira’s ship?"))
 
@@ -28,13 +28,13 @@ def test_macros_in_keywords_are_filled_in():
 
 
 def test_a_macro_for_which_there_is_nothing_is_a_condition_that_is_never_met():
-    lore = Lore([world(entry("self", "{{char}}", keywords_secondary=["x"], word_link="not"))], naming(""))
+    lore = LoreIndex([world(entry("self", "{{char}}", keywords_secondary=["x"], word_link="not"))], naming(""))
 
     assert names(wake(lore=lore, said="anything")) == []
 
 
 def test_the_same_worlds_are_made_ready_once():
-    desk = OpenLore()
+    desk = LoreIndexCache()
     book = world(entry("king"), entry("self", "{{char}}"))
 
     first = desk.get_compiled([book], naming("Mira"))
@@ -54,7 +54,7 @@ def test_the_same_worlds_are_made_ready_once():
     ids=["another world", "an edited world", "an edited entry", "another name"],
 )
 def test_changed_worlds_or_names_are_made_ready_anew(again: Callable[[World], tuple[list[World], str]]):
-    desk = OpenLore()
+    desk = LoreIndexCache()
     book = world(entry("king"), entry("self", "{{char}}"))
     first = desk.get_compiled([book], naming("Mira"))
 
@@ -64,7 +64,7 @@ def test_changed_worlds_or_names_are_made_ready_anew(again: Callable[[World], tu
 
 
 def test_a_few_conversations_can_take_turns():
-    desk = OpenLore()
+    desk = LoreIndexCache()
     books = [world(entry(str(number)), name=str(number)) for number in range(CACHE_SIZE + 1)]
     made = [desk.get_compiled([book]) for book in books]
 
@@ -73,7 +73,7 @@ def test_a_few_conversations_can_take_turns():
 
 
 def test_how_long_it_took_is_known():
-    assert Lore([world(entry("king"))]).build_seconds > 0
+    assert LoreIndex([world(entry("king"))]).build_seconds > 0
 
 
 def test_no_worlds_are_no_lore():
@@ -83,7 +83,7 @@ def test_no_worlds_are_no_lore():
 
 
 def test_an_unchanged_message_is_not_searched_again():
-    lore = Lore([world(entry("king"), scan_depth=3)])
+    lore = LoreIndex([world(entry("king"), scan_depth=3)])
     wake(lore=lore, said=window("a", "b king", "c"))
 
     wake(lore=lore, said=window("new", "a", "b king"))
@@ -140,7 +140,7 @@ SHIPPED = {
 
 @pytest.mark.parametrize("stem", SHIPPED)
 def test_nothing_is_wrong_with_the_keywords_of_a_shipped_world(stem: str):
-    assert Lore([SHIPPED[stem]]).problems == []
+    assert LoreIndex([SHIPPED[stem]]).problems == []
 
 
 @pytest.mark.parametrize("stem", SHIPPED)

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.evaluation import LoreLimits
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import Alternative, Message, Role
@@ -199,7 +199,7 @@ def test_a_delayed_entry_waits_until_enough_was_said(spoken: int, fires: bool):
 def test_a_problem_names_the_entry_and_the_keyword():
     book = world(entry("king", "/(/"), entry("queen"))
 
-    (problem,) = Lore([book]).problems
+    (problem,) = LoreIndex([book]).problems
 
     assert (problem.entry.name, problem.key, problem.world.name) == ("king", "/(/", "a world")
     assert "no regular expression" in problem.message

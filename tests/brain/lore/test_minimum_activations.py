@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.evaluation import LoreLimits
 from tests.brain.memories import quick
 from tests.brain.scenes import entry, names, one, reasons, turn, wake, window, world
@@ -41,7 +41,7 @@ def test_it_looks_no_farther_than_it_may():
     book = court(least_awake=4, deepest_scan=4)
 
     assert set(names(wake(book, said=window("Well?", *TALK)))) == {"king", "queen"}
-    assert Lore([book]).max_scan_depth == 4
+    assert LoreIndex([book]).max_scan_depth == 4
 
 
 def test_an_entry_with_a_depth_of_its_own_keeps_to_it():

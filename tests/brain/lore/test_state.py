@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import Evaluation, LoreLimits
 from lethe_app.brain.lore.state import LoreState
@@ -195,7 +195,7 @@ conversations = st.lists(lists.map(" ".join), min_size=1, max_size=7)
 @quick
 @given(entries(), conversations, st.sampled_from([None, 0, 3, 8]))
 def test_looking_changes_nothing_and_looking_again_sees_the_same(book: list[WorldEntry], said: list[str], tokens: int | None):
-    lore, limits = Lore([world(*book, recursive=True)]), LoreLimits(token_budget=tokens)
+    lore, limits = LoreIndex([world(*book, recursive=True)]), LoreLimits(token_budget=tokens)
     state = LoreState()
     for number, text in enumerate(said, 1):
         before = state.model_dump_json()
@@ -203,7 +203,7 @@ def test_looking_changes_nothing_and_looking_again_sees_the_same(book: list[Worl
         first = evaluate(lore, window(text), state, now, limits)
         second = evaluate(lore, window(text), state, now, limits)
         afterwards = evaluate(lore, window(text), first.state, now, limits)
-        anew = evaluate(Lore(lore.worlds), window(text), state, now, limits)
+        anew = evaluate(LoreIndex(lore.worlds), window(text), state, now, limits)
 
         assert first == second == anew
         assert afterwards.fired == first.fired

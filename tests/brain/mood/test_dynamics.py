@@ -10,16 +10,16 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.brain.mood.dynamics import Life
+from lethe_app.brain.mood.dynamics import MoodDynamics
 from lethe_app.brain.mood.model import (
     BUILTIN_MOODLETS,
     CHEER,
     CURIOSITY,
     ENERGY,
     STEPS,
+    MoodChange,
     Moodlet,
     MoodMessage,
-    Nudge,
     describe_mood,
     describe_mood_changes,
 )
@@ -31,15 +31,15 @@ ADJECTIVES = [(moodlet.id, adjective.word) for moodlet in BUILTIN_MOODLETS for a
 
 
 @pytest.fixture
-def life() -> Life:
-    return Life(BUILTIN_MOODLETS)
+def life() -> MoodDynamics:
+    return MoodDynamics(BUILTIN_MOODLETS)
 
 
 def said(moment: datetime, text: str = "Hm.", **fields: object) -> MoodMessage:
     return MoodMessage(text, moment, **fields)  # type: ignore[arg-type]
 
 
-def talked(life: Life, mood: Mood, messages: int, **fields: object) -> Mood:
+def talked(life: MoodDynamics, mood: Mood, messages: int, **fields: object) -> Mood:
     """As many messages, a minute apart."""
     for _message in range(messages):
         mood = life.after_message(mood, said(mood.at + timedelta(minutes=1), **fields))
@@ -50,7 +50,7 @@ def value(mood: Mood, id_: str) -> float:
     return mood.feelings[id_].value
 
 
-LIVES: dict[str, Callable[[Life, Mood], Mood]] = {
+LIVES: dict[str, Callable[[MoodDynamics, Mood], Mood]] = {
     "exhausted": lambda life, mood: talked(life, mood, 400),
     "tired": lambda life, mood: talked(life, mood, 200),
     "rested": lambda life, mood: life.apply_decay(mood, NOON),
@@ -67,14 +67,14 @@ LIVES: dict[str, Callable[[Life, Mood], Mood]] = {
 
 
 @pytest.mark.parametrize(("id_", "word"), ADJECTIVES)
-def test_some_life_leads_to_every_adjective(life: Life, id_: str, word: str):
+def test_some_life_leads_to_every_adjective(life: MoodDynamics, id_: str, word: str):
     lived = LIVES[word](life, life.create_mood(NOON))
 
     assert life.adjectives(lived)[id_] == word
 
 
 @pytest.mark.parametrize(("id_", "word"), ADJECTIVES)
-def test_for_every_adjective_there_is_a_value(life: Life, id_: str, word: str):
+def test_for_every_adjective_there_is_a_value(life: MoodDynamics, id_: str, word: str):
     mood = life.create_mood(NOON)
 
     words = {life.adjectives(life.set_value(mood, id_, step / 1000, NOON))[id_] for step in range(1001)}
@@ -91,7 +91,7 @@ def test_no_two_adjectives_share_a_value_and_the_middle_has_none():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_absence_is_the_same_however_often_somebody_looks(life: Life, seed: int):
+def test_an_absence_is_the_same_however_often_somebody_looks(life: MoodDynamics, seed: int):
     dice = random.Random(seed)
     mood = life.create_mood(NOON)
     for moodlet in BUILTIN_MOODLETS:
@@ -112,7 +112,7 @@ def test_no_absence_jumps(moodlet: Moodlet):
         assert max(abs(one - other) for one, other in pairwise(hours)) < 0.02
 
 
-def test_two_weeks_leave_her_rested_curious_and_calm(life: Life):
+def test_two_weeks_leave_her_rested_curious_and_calm(life: MoodDynamics):
     back = life.apply_decay(life.create_mood(NOON), NOON + 14 * DAY)
 
     assert value(back, "energy") > 0.99
@@ -120,7 +120,7 @@ def test_two_weeks_leave_her_rested_curious_and_calm(life: Life):
     assert value(back, "cheer") == pytest.approx(0.6, abs=0.01)
 
 
-def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: Life):
+def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: MoodDynamics):
     mood = life.create_mood(NOON)
     for day in range(60):
         mood = talked(life, life.apply_decay(mood, NOON + day * DAY), 20)
@@ -128,7 +128,7 @@ def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: Life):
     assert life.adjectives(mood) == {"energy": "rested", "cheer": "", "curiosity": "curious"}
 
 
-def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life):
+def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: MoodDynamics):
     mood = life.set_value(life.create_mood(NOON), "cheer", 1.0, NOON)
 
     after = [value(talked(life, mood, messages), "cheer") for messages in (0, 20, 200)]
@@ -136,7 +136,7 @@ def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life
     assert after[0] > after[1] > after[2] > 0.5
 
 
-def test_praise_cheers_and_a_question_answered_stills_curiosity(life: Life):
+def test_praise_cheers_and_a_question_answered_stills_curiosity(life: MoodDynamics):
     before = life.create_mood(NOON)
 
     plain = life.after_message(before, said(NOON))
@@ -149,13 +149,13 @@ def test_praise_cheers_and_a_question_answered_stills_curiosity(life: Life):
     assert praised.feelings["cheer"].why == MoodCause.PRAISE
 
 
-def test_a_clock_put_back_moves_nothing(life: Life):
+def test_a_clock_put_back_moves_nothing(life: MoodDynamics):
     mood = life.create_mood(NOON)
 
     assert life.apply_decay(mood, NOON - 30 * DAY).values == mood.values
 
 
-def test_many_small_moves_are_noticed_together(life: Life):
+def test_many_small_moves_are_noticed_together(life: MoodDynamics):
     mood = talked(life, life.set_value(life.create_mood(NOON), "energy", 0.45, NOON), 3)
     assert mood.feelings["energy"].why == MoodCause.HAND
 
@@ -163,7 +163,7 @@ def test_many_small_moves_are_noticed_together(life: Life):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_whatever_happens_values_stay_between_nothing_and_all(life: Life, seed: int):
+def test_whatever_happens_values_stay_between_nothing_and_all(life: MoodDynamics, seed: int):
     dice = random.Random(seed)
     mood = life.create_mood(NOON)
     for _event in range(200):
@@ -176,7 +176,7 @@ def test_whatever_happens_values_stay_between_nothing_and_all(life: Life, seed: 
         assert all(0 <= one <= 1 for one in mood.values.values())
 
 
-def test_a_conversation_moves_by_one_of_five_steps_and_no_other(life: Life):
+def test_a_conversation_moves_by_one_of_five_steps_and_no_other(life: MoodDynamics):
     mood = life.create_mood(NOON)
 
     moved = life.after_session(mood, {"cheer": -0.2, "energy": 0.1, "curiosity": 0.7, "unknown": 0.1}, NOON)
@@ -220,10 +220,10 @@ class Broken(Moodlet):
             raise RuntimeError("broken")
         return float("nan") if self.fault == "nan" else super().decay_value(value, elapsed_time)
 
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
         if self.fault == "after_message":
             raise RuntimeError("broken")
-        return [Nudge(99.0, "it went mad")] if self.fault == "wild" else ()
+        return [MoodChange(99.0, "it went mad")] if self.fault == "wild" else ()
 
     def adjective(self, value: float, before: str = "") -> str:
         if self.fault == "adjective":
@@ -233,7 +233,7 @@ class Broken(Moodlet):
 
 @pytest.mark.parametrize("fault", ["after", "nan", "after_message", "adjective"])
 def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_log):
-    life = Life([Broken("odd", "Oddity", "how odd", (), fault=fault), *BUILTIN_MOODLETS])
+    life = MoodDynamics([Broken("odd", "Oddity", "how odd", (), fault=fault), *BUILTIN_MOODLETS])
 
     mood = life.after_message(life.create_mood(NOON), said(NOON + DAY, praise="well done"))
     words = life.adjectives(mood)
@@ -246,7 +246,7 @@ def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_l
 
 
 def test_a_wild_moodlet_stays_within_bounds():
-    life = Life([Broken("odd", "Oddity", "how odd", (), fault="wild")])
+    life = MoodDynamics([Broken("odd", "Oddity", "how odd", (), fault="wild")])
 
     mood = life.after_message(life.create_mood(NOON), said(NOON))
 
@@ -255,11 +255,11 @@ def test_a_wild_moodlet_stays_within_bounds():
 
 
 def test_a_moodlet_that_comes_later_starts_where_it_should_and_one_that_is_gone_is_kept():
-    with_odd = Life([*BUILTIN_MOODLETS, Broken("odd", "Oddity", "how odd", (), start=0.3)])
-    before = Life(BUILTIN_MOODLETS).create_mood(NOON)
+    with_odd = MoodDynamics([*BUILTIN_MOODLETS, Broken("odd", "Oddity", "how odd", (), start=0.3)])
+    before = MoodDynamics(BUILTIN_MOODLETS).create_mood(NOON)
 
     there = with_odd.add_missing_feelings(before)
-    gone = Life(BUILTIN_MOODLETS).after_message(there, said(NOON + DAY))
+    gone = MoodDynamics(BUILTIN_MOODLETS).after_message(there, said(NOON + DAY))
 
     assert value(there, "odd") == 0.3
     assert value(gone, "odd") == 0.3

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.notebooks import document as writing
-from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent, to_line
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry, to_line
 from lethe_app.brain.notebooks.matching import (
     DistanceLimits,
-    NotebookSigns,
+    NotebookEvidence,
     build_vocabulary,
     choose_notebook,
     find_evidence,
@@ -116,7 +116,7 @@ def test_only_the_newest_lines_are_told_where_there_is_little_room():
 
 def test_the_index_holds_the_twenty_newest_subjects_and_survives_foreign_lines():
     start = datetime(2026, 2, 1, tzinfo=UTC)
-    recents = [Recent(start + timedelta(days=day), f"topic-{day}", f"a | b {day}") for day in range(25)]
+    recents = [NotebookIndexEntry(start + timedelta(days=day), f"topic-{day}", f"a | b {day}") for day in range(25)]
 
     text = writing.render_index(writing.update_index([], recents)) + "nonsense\n2026-13-01|x|y\n"
     read = writing.parse_index(text)
@@ -219,16 +219,16 @@ def test_the_open_notebook_stays_until_another_one_is_clearly_meant():
 def test_meaning_counts_where_words_are_missing_and_one_near_line_is_not_enough():
     limits = DistanceLimits(nearest=0.4, near_by=0.6)
 
-    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.3, 0.5, 0.6))}, limits) == "a"
-    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.3, 0.9, 0.9))}, limits) == ""
-    assert choose_notebook({"a": NotebookSigns(1.0, ("rice",), (0.3, 0.9, 0.9))}, limits) == "a"
+    assert choose_notebook({"a": NotebookEvidence(0.0, (), (0.3, 0.5, 0.6))}, limits) == "a"
+    assert choose_notebook({"a": NotebookEvidence(0.0, (), (0.3, 0.9, 0.9))}, limits) == ""
+    assert choose_notebook({"a": NotebookEvidence(1.0, ("rice",), (0.3, 0.9, 0.9))}, limits) == "a"
 
 
 def test_what_a_single_word_means_opens_none():
     limits = DistanceLimits(nearest=0.4, near_by=0.6)
 
-    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), word_count=1)}, limits) == ""
-    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), word_count=2)}, limits) == "a"
+    assert choose_notebook({"a": NotebookEvidence(0.0, (), (0.1, 0.1, 0.1), word_count=1)}, limits) == ""
+    assert choose_notebook({"a": NotebookEvidence(0.0, (), (0.1, 0.1, 0.1), word_count=2)}, limits) == "a"
 
 
 def test_what_was_concluded_goes_where_half_of_it_belongs():

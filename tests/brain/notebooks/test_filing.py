@@ -10,7 +10,7 @@ import pytest
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, to_line
 from lethe_app.brain.notebooks.filing import assign_conclusions, split_by_subject
 from lethe_app.brain.notebooks.splitting import pieces_from_proposal
-from lethe_app.brain.notebooks.subjects import Matters, load_subjects, parse_subjects
+from lethe_app.brain.notebooks.subjects import SubjectStems, load_subjects, parse_subjects
 
 MATTERS = load_subjects([Path(__file__).parents[3] / "resources" / "subjects"])
 NAMES = ("Tomas", "Mira")
@@ -51,7 +51,7 @@ def test_lists_of_ones_own_count_as_well(tmp_path: Path):
     (tmp_path / "subjects.xx.txt").write_bytes(b"\xff\xfe broken")
 
     assert load_subjects([tmp_path]).build_title(["Der Honig ist hell.", "Der Imker kommt morgen."], ()) == "Bienen"
-    assert parse_subjects(["no colon", ": nothing", "#x: y"]) == Matters({})
+    assert parse_subjects(["no colon", ": nothing", "#x: y"]) == SubjectStems({})
 
 
 def concluded(*texts: str) -> list[Conclusion]:

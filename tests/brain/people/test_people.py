@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 TIME = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 
 
-def stated(*messages: str) -> list[Statement]:
+def stated(*messages: str) -> list[SpeakerStatement]:
     """What Orla says, message by message; “P: ” begins a line of the persona."""
     lines = [
         Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TIME)

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.proactive.selection import (
     SHARED_WORD_BONUS,
-    Chosen,
+    ChosenMemory,
     ProactiveEvidence,
     choose_memory,
     find_waiting,
     mark_used,
 )
-from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, Pace, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace, ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import ReasonKind, RecallWay
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
 RULES = ProactiveRules()
-RECENTLY = Pace.start(MOMENT)
-LONG_AGO = Pace(messages=4, last_insert=MOMENT - timedelta(minutes=30))
+RECENTLY = ProactivePace.start(MOMENT)
+LONG_AGO = ProactivePace(messages=4, last_insert=MOMENT - timedelta(minutes=30))
 
 
 def pick(
@@ -34,15 +34,15 @@ def pick(
     said: str = "Hello.",
     near: Mapping[str, float] | None = None,
     keywords: Mapping[str, str] | None = None,
-    pace: Pace = RECENTLY,
+    pace: ProactivePace = RECENTLY,
     rules: ProactiveRules = RULES,
-) -> Chosen | None:
+) -> ChosenMemory | None:
     near, keywords = near or {}, keywords or {}
     evidence = {each.guid: ProactiveEvidence(near.get(each.name), keywords.get(each.name, "")) for each in held}
     return choose_memory(held, evidence, said, pace, rules, MOMENT)
 
 
-def name_of(chosen: Chosen | None) -> str | None:
+def name_of(chosen: ChosenMemory | None) -> str | None:
     return chosen.memory.name if chosen else None
 
 
@@ -138,22 +138,22 @@ def test_the_most_important_forced_one_comes_after_enough_messages_and_minutes()
 
 
 @pytest.mark.parametrize("pace", [
-    Pace(messages=3, last_insert=MOMENT - timedelta(days=9)),
-    Pace(messages=99, last_insert=MOMENT - timedelta(minutes=29)),
+    ProactivePace(messages=3, last_insert=MOMENT - timedelta(days=9)),
+    ProactivePace(messages=99, last_insert=MOMENT - timedelta(minutes=29)),
     RECENTLY,
 ])  # fmt: skip
-def test_too_soon_nothing_is_forced(pace: Pace):
+def test_too_soon_nothing_is_forced(pace: ProactivePace):
     assert pick(forced("any"), pace=pace) is None
 
 
 def test_a_clock_that_was_put_back_holds_nothing_up():
-    assert name_of(pick(forced("any"), pace=Pace(messages=4, last_insert=MOMENT + timedelta(days=400)))) == "any"
+    assert name_of(pick(forced("any"), pace=ProactivePace(messages=4, last_insert=MOMENT + timedelta(days=400)))) == "any"
 
 
 def test_the_pace_is_right_in_any_zone():
     tokyo = (MOMENT - timedelta(minutes=29)).astimezone(timezone(timedelta(hours=9)))
 
-    assert not Pace(messages=9, last_insert=tokyo).is_insertion_allowed(MOMENT, RULES)
+    assert not ProactivePace(messages=9, last_insert=tokyo).is_insertion_allowed(MOMENT, RULES)
 
 
 def test_whoever_asks_for_news_gets_the_most_important_whatever_the_spacing():
@@ -175,10 +175,10 @@ def test_nothing_comes_of_nothing():
 
 
 def test_the_pace_counts_messages_and_starts_anew():
-    pace = Pace.start(MOMENT).count_message().count_message()
+    pace = ProactivePace.start(MOMENT).count_message().count_message()
 
     assert (pace.messages, pace.last_insert) == (2, MOMENT)
-    assert Pace.model_validate_json(pace.model_dump_json()) == pace
+    assert ProactivePace.model_validate_json(pace.model_dump_json()) == pace
 
 
 # --- afterwards -------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, build_recollection
+from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
@@ -36,12 +36,12 @@ def hear(
     said: str | ScanWindow,
     at: EvaluationTurn | None = None,
     state: LoreState | None = None,
-    pool: Pool | None = None,
+    pool: KeywordRecall | None = None,
 ) -> KeywordRecallResult:
     sessions = [each for each in held if isinstance(each, ChatSession)]
     others = [each for each in held if not isinstance(each, ChatSession)]
     heard = window(said) if isinstance(said, str) else said
-    return (pool or Pool()).find_mentioned(others, sessions, heard, state or LoreState(), at or turn())
+    return (pool or KeywordRecall()).find_mentioned(others, sessions, heard, state or LoreState(), at or turn())
 
 
 def names(outcome: KeywordRecallResult) -> list[str]:
@@ -98,7 +98,7 @@ def test_both_lists_are_minded():
 
 
 def test_a_memory_stays_for_its_duration_and_a_session_for_one_turn():
-    held, pool = (keyed("fog", duration=2), session("tea", "fog", duration=5)), Pool()
+    held, pool = (keyed("fog", duration=2), session("tea", "fog", duration=5)), KeywordRecall()
     first = hear(*held, said="fog", at=turn(1), pool=pool)
     second = hear(*held, said="hm", at=turn(2), state=first.state, pool=pool)
     third = hear(*held, said="hm", at=turn(3), state=second.state, pool=pool)
@@ -108,7 +108,7 @@ def test_a_memory_stays_for_its_duration_and_a_session_for_one_turn():
 
 
 def test_being_brought_up_does_not_end_its_stay():
-    held, pool = keyed("fog", duration=2), Pool()
+    held, pool = keyed("fog", duration=2), KeywordRecall()
     first = hear(held, said="fog", at=turn(1), pool=pool)
     touched = held.model_copy(update={"trigger_count": 1, "last_trigger": MOMENT})
 
@@ -116,7 +116,7 @@ def test_being_brought_up_does_not_end_its_stay():
 
 
 def test_an_edited_memory_is_heard_by_its_new_keywords():
-    pool, held = Pool(), keyed("fog")
+    pool, held = KeywordRecall(), keyed("fog")
     hear(held, said="fog", pool=pool)
     held.keywords_main.append("mist")
 
@@ -213,4 +213,4 @@ def test_the_order_of_memories_means_nothing(said: list[str], seed: int):
 def test_keywords_of_waiting_memories_are_found_in_the_message():
     held = [natural("fog", keywords_main=["mist"], trigger_chance=0.0), natural("tea", keywords_main=["cup"]), natural("none")]
 
-    assert Pool().match_waiting(held, window("Mist!", "A cup."), turn()) == {held[0].guid: "mist"}
+    assert KeywordRecall().match_waiting(held, window("Mist!", "A cup."), turn()) == {held[0].guid: "mist"}

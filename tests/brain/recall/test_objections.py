@@ -10,19 +10,19 @@ import pytest
 from lethe_app.brain.recall.objections import apply_objections, create_objection, dice_similarity
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import BlockReason, RecallWay, Recollection
+from lethe_app.domain.recall import BlockReason, RecalledMemory, RecallWay
 
 MEMORY, MOMENT = uuid4(), now()
 SAID = "Is the lighthouse open to visitors in winter?"
 
 
-def memory(way: RecallWay = RecallWay.KEYWORD, likelihood: float = 1.0) -> Recollection:
-    return Recollection(
+def memory(way: RecallWay = RecallWay.KEYWORD, likelihood: float = 1.0) -> RecalledMemory:
+    return RecalledMemory(
         memory=MEMORY, category=MemoryType.GENERAL, title="The lamp", text="It is dark.", way=way, likelihood=likelihood
     )
 
 
-def coming(said: str, *, way: RecallWay = RecallWay.KEYWORD, days: float = 0, likelihood: float = 1.0) -> list[Recollection]:
+def coming(said: str, *, way: RecallWay = RecallWay.KEYWORD, days: float = 0, likelihood: float = 1.0) -> list[RecalledMemory]:
     objected = create_objection(MEMORY, uuid4(), SAID, MOMENT - timedelta(days=days))
     return apply_objections([memory(way, likelihood)], [objected], said, MOMENT)[0]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.summary.digest import (
     MAX_SUMMARY_LENGTH,
-    Digest,
+    SessionDigest,
     build_digest,
     build_summary,
     build_title,
@@ -67,7 +67,7 @@ def long_talk(lines: int) -> list[Utterance]:
 
 
 def test_nothing_said_is_an_empty_digest():
-    assert build_digest([]) == Digest()
+    assert build_digest([]) == SessionDigest()
     assert build_summary([]) == ""
     assert build_title([]) == ""
     assert extend_rolling_summary([], "", 100) == ""

@@ -13,7 +13,7 @@ from lethe_app.domain.model import LoadOptions, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.engines.llama_context import Outlet
+from lethe_app.llm.engines.llama_context import TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
 
@@ -260,7 +260,7 @@ def test_the_end_of_a_reply_is_evaluated_while_nobody_waits(engine: LlamaEngine)
 
 def test_text_is_handed_on_once_per_frame_and_none_is_lost():
     heard: list[str] = []
-    outlet = Outlet(heard.append)
+    outlet = TextThrottle(heard.append)
 
     for letter in "abcdefghij":
         outlet.write(letter)

@@ -8,7 +8,7 @@ import pytest
 
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.request_queue import RequestQueue
-from lethe_app.llm.protocol import Generate, ReadAhead, Request, RequestPriority, Rest, Tokenize
+from lethe_app.llm.protocol import Generate, Prefill, ReleaseBackground, Request, RequestPriority, Tokenize
 
 PRESET = SamplerPreset(name="test")
 
@@ -32,7 +32,7 @@ def turnstile(flag: threading.Event) -> RequestQueue:
 
 
 def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: RequestQueue):
-    for request in (quiet(1), chat(2), Rest(3), chat(4), quiet(5)):
+    for request in (quiet(1), chat(2), ReleaseBackground(3), chat(4), quiet(5)):
         turnstile.enqueue(request)
 
     order = []
@@ -43,7 +43,7 @@ def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Reques
     assert order == [2, 4, 1, 3, 5]
 
 
-@pytest.mark.parametrize("request_", [chat(2), ReadAhead(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
+@pytest.mark.parametrize("request_", [chat(2), Prefill(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
 def test_quiet_work_that_runs_makes_way(turnstile: RequestQueue, flag: threading.Event, request_: Request):
     turnstile.enqueue(quiet(1))
     turnstile.wait_for_next()
@@ -60,7 +60,7 @@ def test_quiet_work_ends_nobodys_turn(turnstile: RequestQueue, flag: threading.E
     turnstile.wait_for_next()
 
     turnstile.enqueue(quiet(2))
-    turnstile.enqueue(Rest(3))
+    turnstile.enqueue(ReleaseBackground(3))
 
     assert not flag.is_set()
     assert not turnstile.was_preempted

@@ -20,7 +20,7 @@ from lethe_app.errors import ModelError
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import cache as kv_cache_cache
 from lethe_app.llm.kv_cache import edits, staging
-from lethe_app.llm.kv_cache.cache import Cache
+from lethe_app.llm.kv_cache.cache import KvCache
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
@@ -41,14 +41,14 @@ class Rig:
         self.engine = LlamaEngine()
         self.facts = self.engine.load(path, LoadOptions(context=ROOM, batch=BATCH, threads=1), lambda _fraction: None)
         self.weights, chat = self.engine._require_loaded()
-        self.cache: Cache = chat._cache
-        self._truth = Cache(self.weights.create_context(ROOM, 1), BATCH, self.engine.stop, can_shift=False)
+        self.cache: KvCache = chat._cache
+        self._truth = KvCache(self.weights.create_context(ROOM, 1), BATCH, self.engine.stop, can_shift=False)
 
     def close(self) -> None:
         self._truth.free()
         self.engine.close()
 
-    def next_word(self, cache: Cache) -> np.ndarray:
+    def next_word(self, cache: KvCache) -> np.ndarray:
         """Natural logarithms of the probabilities of what comes next."""
         size = int(llama_cpp.llama_vocab_n_tokens(self.weights.vocab))
         logits = np.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(cache.context, -1), (size,)).astype(np.float64)

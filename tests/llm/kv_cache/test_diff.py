@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH, Run, common_prefix_length, plan_reuse
+from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH, TokenRun, common_prefix_length, plan_reuse
 from lethe_app.llm.kv_cache.edits import MAX_RECOMPUTED, MAX_SEAMS, Seam, compute_seams, has_too_many_edits, shorten_runs
 
 WORDS = st.integers(0, 9)
@@ -23,7 +23,7 @@ def text(length: int, seed: int) -> list[int]:
     return [source.randrange(50_000) for _ in range(length)]
 
 
-def rebuilt(cached: list[int], wanted: list[int], runs: list[Run]) -> list[int]:
+def rebuilt(cached: list[int], wanted: list[int], runs: list[TokenRun]) -> list[int]:
     """The wanted text from what is kept of the cached one and the gaps between."""
     result: list[int] = []
     for run in runs:
@@ -31,7 +31,7 @@ def rebuilt(cached: list[int], wanted: list[int], runs: list[Run]) -> list[int]:
     return result + wanted[len(result) :]
 
 
-def check(cached: list[int], wanted: list[int]) -> list[Run]:
+def check(cached: list[int], wanted: list[int]) -> list[TokenRun]:
     runs = plan_reuse(cached, wanted)
     assert rebuilt(cached, wanted, runs) == wanted
     assert runs[0].cached_start == runs[0].wanted_start == 0
@@ -81,7 +81,7 @@ def test_a_note_that_is_gone_costs_only_what_is_new():
 
     runs = check(old + note + said, old + said + new_note + new)
 
-    assert runs == [Run(0, 0, 3000), Run(3150, 3000, 120)]
+    assert runs == [TokenRun(0, 0, 3000), TokenRun(3150, 3000, 120)]
 
 
 def test_a_block_of_history_that_gives_way_to_its_summary_keeps_the_rest():
@@ -89,7 +89,7 @@ def test_a_block_of_history_that_gives_way_to_its_summary_keeps_the_rest():
 
     runs = check(head + block + rest, head + summary + rest + text(50, 5))
 
-    assert runs == [Run(0, 0, 700), Run(2700, 900, 3500)]
+    assert runs == [TokenRun(0, 0, 700), TokenRun(2700, 900, 3500)]
 
 
 def test_both_at_once():
@@ -97,7 +97,7 @@ def test_both_at_once():
 
     runs = check(head + block + rest + note + said, head + rest + said + text(200, 6))
 
-    assert runs == [Run(0, 0, 700), Run(1600, 700, 3500), Run(5250, 4200, 80)]
+    assert runs == [TokenRun(0, 0, 700), TokenRun(1600, 700, 3500), TokenRun(5250, 4200, 80)]
 
 
 def test_a_quotation_does_not_lead_astray():
@@ -106,7 +106,7 @@ def test_a_quotation_does_not_lead_astray():
 
     runs = check(head + first + second, head + quoted + second + text(30, 4))
 
-    assert runs == [Run(0, 0, 500), Run(800, 620, 900)]
+    assert runs == [TokenRun(0, 0, 500), TokenRun(800, 620, 900)]
 
 
 def test_a_song_with_a_refrain_is_followed_line_by_line():
@@ -115,7 +115,7 @@ def test_a_song_with_a_refrain_is_followed_line_by_line():
 
     runs = check([*song[:40], 7, 8, 9, *song[40:]], song)
 
-    assert runs == [Run(0, 0, 40), Run(43, 40, len(song) - 41)]
+    assert runs == [TokenRun(0, 0, 40), TokenRun(43, 40, len(song) - 41)]
 
 
 @pytest.mark.parametrize("period", [17, 48, 136])
@@ -133,20 +133,20 @@ def test_the_end_of_an_errand_is_not_kept_behind_another_text():
 
     runs = check(instructions + text(1500, 3) + closing, instructions + text(1400, 4) + closing + [7])
 
-    assert runs == [Run(0, 0, 200)]
+    assert runs == [TokenRun(0, 0, 200)]
 
 
 def test_nothing_is_kept_behind_another_beginning():
     rest = text(2000, 1)
 
-    assert check([1, *rest], [2, *rest, 3]) == [Run(0, 0, 0)]
+    assert check([1, *rest], [2, *rest, 3]) == [TokenRun(0, 0, 0)]
 
 
 @pytest.mark.parametrize(("cached", "wanted"), [([], []), ([], [1]), ([1], []), ([1], [1]), ([1, 2], [1]), ([1], [1, 2])])
 def test_the_smallest_texts(cached: list[int], wanted: list[int]):
     runs = check(cached, wanted)
 
-    assert runs == [Run(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0)))]
+    assert runs == [TokenRun(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0)))]
 
 
 def test_a_text_of_one_repeated_word_is_planned_soon():
@@ -156,17 +156,17 @@ def test_a_text_of_one_repeated_word_is_planned_soon():
 
 
 def test_cutting_a_note_leaves_a_joint_and_rewinding_takes_it_away():
-    joints = compute_seams([], [Run(0, 0, 3000), Run(3150, 3000, 120)])
+    joints = compute_seams([], [TokenRun(0, 0, 3000), TokenRun(3150, 3000, 120)])
 
     assert joints == [Seam(3000, 150)]
-    assert compute_seams(joints, [Run(0, 0, 3001)]) == joints
-    assert compute_seams(joints, [Run(0, 0, 3000)]) == []
+    assert compute_seams(joints, [TokenRun(0, 0, 3001)]) == joints
+    assert compute_seams(joints, [TokenRun(0, 0, 3000)]) == []
 
 
 def test_joints_move_with_their_text():
     joints = [Seam(3000, 150), Seam(3400, 100)]
 
-    moved = compute_seams(joints, [Run(0, 0, 700), Run(1600, 850, 2000)])
+    moved = compute_seams(joints, [TokenRun(0, 0, 700), TokenRun(1600, 850, 2000)])
 
     assert moved == [Seam(850, 1050), Seam(2250, 150), Seam(2650, 100)]
 
@@ -174,40 +174,44 @@ def test_joints_move_with_their_text():
 def test_joints_in_what_is_cut_away_are_remembered_by_the_joint_that_takes_their_place():
     joints = [Seam(100, 10), Seam(800, 20), Seam(1600, 30), Seam(1700, 40)]
 
-    assert compute_seams(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Seam(100, 10), Seam(700, 950), Seam(800, 40)]
+    assert compute_seams(joints, [TokenRun(0, 0, 700), TokenRun(1600, 700, 500)]) == [
+        Seam(100, 10),
+        Seam(700, 950),
+        Seam(800, 40),
+    ]
 
 
 def test_what_stood_right_behind_a_large_cut_is_computed_anew():
-    runs = [Run(0, 0, 700), Run(2300, 1000, 1500)]
+    runs = [TokenRun(0, 0, 700), TokenRun(2300, 1000, 1500)]
 
     kept, joints = shorten_runs(runs, compute_seams([], runs))
 
-    assert kept == [Run(0, 0, 700), Run(2300 + MAX_RECOMPUTED, 1000 + MAX_RECOMPUTED, 1500 - MAX_RECOMPUTED)]
+    assert kept == [TokenRun(0, 0, 700), TokenRun(2300 + MAX_RECOMPUTED, 1000 + MAX_RECOMPUTED, 1500 - MAX_RECOMPUTED)]
     assert joints == [Seam(1000 + MAX_RECOMPUTED, 1900)]
 
 
 def test_no_more_is_mended_than_was_changed():
-    runs = [Run(0, 0, 700), Run(710, 700, 1500)]
+    runs = [TokenRun(0, 0, 700), TokenRun(710, 700, 1500)]
 
-    assert shorten_runs(runs, compute_seams([], runs)) == ([runs[0], Run(720, 710, 1490)], [Seam(710, 10)])
+    assert shorten_runs(runs, compute_seams([], runs)) == ([runs[0], TokenRun(720, 710, 1490)], [Seam(710, 10)])
 
 
 def test_a_short_stretch_behind_a_cut_stays_whole():
-    runs = [Run(0, 0, 3000), Run(3150, 3000, 2 * MAX_RECOMPUTED)]
+    runs = [TokenRun(0, 0, 3000), TokenRun(3150, 3000, 2 * MAX_RECOMPUTED)]
 
     assert shorten_runs(runs, compute_seams([], runs)) == (runs, [Seam(3000, 150)])
 
 
 def test_joints_that_stood_in_what_is_mended_become_one_behind_it():
     old = [Seam(2400, 30), Seam(2300 + MAX_RECOMPUTED, 5), Seam(3000, 70)]
-    runs = [Run(0, 0, 700), Run(2300, 700, 1500)]
+    runs = [TokenRun(0, 0, 700), TokenRun(2300, 700, 1500)]
 
     assert shorten_runs(runs, compute_seams(old, runs))[1] == [Seam(700 + MAX_RECOMPUTED, 1600 + 30 + 5), Seam(1400, 70)]
 
 
 def test_a_cut_that_was_mended_once_is_not_mended_again():
     joints = [Seam(1000 + MAX_RECOMPUTED, 1900)]
-    runs = [Run(0, 0, 2500)]
+    runs = [TokenRun(0, 0, 2500)]
 
     assert shorten_runs(runs, compute_seams(joints, runs)) == (runs, joints)
 

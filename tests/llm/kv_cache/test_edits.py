@@ -16,7 +16,7 @@ from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import staging
-from lethe_app.llm.kv_cache.cache import Cache, ReuseOptions
+from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, RequestPriority
@@ -50,7 +50,7 @@ class Table:
     def __init__(self, engine: LlamaEngine) -> None:
         weights, chat = engine._require_loaded()
         self.engine = engine
-        self.cache: Cache = chat._cache
+        self.cache: KvCache = chat._cache
         self.weights = weights
         self.text = weights.tokenize(STORY * 3)
 

@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.native import model as native_model
-from lethe_app.llm.protocol import Forget, Generate, Keep, KeptAt, ReadAhead
+from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, StateLocation
 from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -55,11 +55,11 @@ def open_engine(starter_model: Path) -> Iterator[Opening]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> KeptAt:
-    return KeptAt(tmp_path / "states", "anna-1", 1 << 30)
+def place(tmp_path: Path) -> StateLocation:
+    return StateLocation(tmp_path / "states", "anna-1", 1 << 30)
 
 
-def say(engine: LlamaEngine, prompt: str, at: KeptAt | None, most: int = 1, **wishes: object) -> tuple[str, Usage]:
+def say(engine: LlamaEngine, prompt: str, at: StateLocation | None, most: int = 1, **wishes: object) -> tuple[str, Usage]:
     engine.stop.clear()
     said: list[str] = []
     job = Generate(1, prompt, GREEDY, most, kept_at=at, **wishes)  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ def say(engine: LlamaEngine, prompt: str, at: KeptAt | None, most: int = 1, **wi
 
 def keep(engine: LlamaEngine, least: int = 1) -> None:
     engine.stop.clear()
-    engine.save_state(Keep(1, least, parting=True))
+    engine.save_state(SaveState(1, least, parting=True))
 
 
 def next_word(engine: LlamaEngine) -> list[float]:
@@ -81,13 +81,13 @@ def next_word(engine: LlamaEngine) -> list[float]:
     return list(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float * size)).contents)
 
 
-def reading(engine: LlamaEngine, prompt: str, at: KeptAt | None = None) -> Usage:
+def reading(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> Usage:
     """The logits are then those behind the prompt."""
     engine.stop.clear()
-    return engine.read_ahead(ReadAhead(1, prompt, kept_at=at))
+    return engine.read_ahead(Prefill(1, prompt, kept_at=at))
 
 
-def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, place: KeptAt):
+def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -99,7 +99,7 @@ def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, pla
     assert usage.evaluated_tokens < 20 < all_of_it.evaluated_tokens == all_of_it.prompt_tokens
 
 
-def test_it_says_to_the_last_bit_what_it_would_have_said(open_engine: Opening, place: KeptAt):
+def test_it_says_to_the_last_bit_what_it_would_have_said(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -114,7 +114,7 @@ def test_it_says_to_the_last_bit_what_it_would_have_said(open_engine: Opening, p
 
 
 @pytest.mark.parametrize("kind", [KvType.F16, KvType.Q8_0, KvType.Q4_0])
-def test_a_smaller_cache_comes_back_too(open_engine: Opening, place: KeptAt, kind: KvType):
+def test_a_smaller_cache_comes_back_too(open_engine: Opening, place: StateLocation, kind: KvType):
     options = replace(OPTIONS, kv_type=kind)
     engine = open_engine(options)
     reading(engine, TOLD, place)
@@ -137,7 +137,7 @@ def test_cells_that_every_move_would_blur_stay_in_place(starter_model: Path, kin
     assert facts.can_shift is moves
 
 
-def test_another_conversation_comes_between_and_neither_is_read_again(open_engine: Opening, place: KeptAt):
+def test_another_conversation_comes_between_and_neither_is_read_again(open_engine: Opening, place: StateLocation):
     engine, other = open_engine(), replace(place, name="anna-2")
     say(engine, ASKED, place)
     say(engine, OTHER, other)
@@ -149,7 +149,7 @@ def test_another_conversation_comes_between_and_neither_is_read_again(open_engin
     assert second.evaluated_tokens <= 2
 
 
-def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: KeptAt):
+def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     say(engine, ASKED, place)
     _text, drifted = say(engine, CUT, place)
@@ -157,7 +157,7 @@ def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: KeptA
 
     again = open_engine()
     _text, usage = say(again, CUT, place)
-    again.read_ahead(ReadAhead(1, CUT, exact=True, kept_at=place))
+    again.read_ahead(Prefill(1, CUT, exact=True, kept_at=place))
     mended = next_word(again)
     reading(again, CUT[:5])
     reading(again, CUT)
@@ -167,7 +167,7 @@ def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: KeptA
     assert mended.index(max(mended)) == next_word(again).index(max(next_word(again)))
 
 
-def test_without_surgery_what_stands_behind_a_cut_is_not_trusted(open_engine: Opening, place: KeptAt):
+def test_without_surgery_what_stands_behind_a_cut_is_not_trusted(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     say(engine, ASKED, place)
     say(engine, CUT, place)
@@ -179,7 +179,7 @@ def test_without_surgery_what_stands_behind_a_cut_is_not_trusted(open_engine: Op
     assert usage.evaluated_tokens > usage.prompt_tokens / 2
 
 
-def test_only_what_the_prompt_really_begins_with_is_used(open_engine: Opening, place: KeptAt):
+def test_only_what_the_prompt_really_begins_with_is_used(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -197,7 +197,7 @@ def changed(path: Path, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", ["turned", "short", "empty", "noise"])
-def test_what_was_spoilt_on_the_disk_is_read_anew(open_engine: Opening, place: KeptAt, change: str):
+def test_what_was_spoilt_on_the_disk_is_read_anew(open_engine: Opening, place: StateLocation, change: str):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -210,7 +210,7 @@ def test_what_was_spoilt_on_the_disk_is_read_anew(open_engine: Opening, place: K
     assert said == fresh
 
 
-def test_what_another_file_read_is_read_anew(open_engine: Opening, place: KeptAt, starter_model: Path, tmp_path: Path):
+def test_what_another_file_read_is_read_anew(open_engine: Opening, place: StateLocation, starter_model: Path, tmp_path: Path):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -224,7 +224,7 @@ def test_what_another_file_read_is_read_anew(open_engine: Opening, place: KeptAt
 @pytest.mark.parametrize(
     "options", [replace(OPTIONS, context=768), replace(OPTIONS, kv_type=KvType.Q8_0), replace(OPTIONS, flash_attention=True)]
 )
-def test_what_was_read_in_another_way_is_read_anew(open_engine: Opening, place: KeptAt, options: LoadOptions):
+def test_what_was_read_in_another_way_is_read_anew(open_engine: Opening, place: StateLocation, options: LoadOptions):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -234,7 +234,7 @@ def test_what_was_read_in_another_way_is_read_anew(open_engine: Opening, place: 
     assert usage.evaluated_tokens == usage.prompt_tokens
 
 
-def test_what_another_build_made_is_made_anew(open_engine: Opening, place: KeptAt, monkeypatch: pytest.MonkeyPatch):
+def test_what_another_build_made_is_made_anew(open_engine: Opening, place: StateLocation, monkeypatch: pytest.MonkeyPatch):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -245,7 +245,7 @@ def test_what_another_build_made_is_made_anew(open_engine: Opening, place: KeptA
     assert usage.evaluated_tokens == usage.prompt_tokens
 
 
-def test_a_file_that_only_pretends_to_be_of_this_model_leaves_it_whole(open_engine: Opening, place: KeptAt):
+def test_a_file_that_only_pretends_to_be_of_this_model_leaves_it_whole(open_engine: Opening, place: StateLocation):
     """Everything about it is right but what llama.cpp is to read."""
     engine = open_engine()
     reading(engine, TOLD, place)
@@ -262,7 +262,7 @@ def test_a_file_that_only_pretends_to_be_of_this_model_leaves_it_whole(open_engi
     assert said == say(engine, ASKED, None, 4)[0]
 
 
-def test_a_short_conversation_is_not_worth_a_file(open_engine: Opening, place: KeptAt):
+def test_a_short_conversation_is_not_worth_a_file(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     say(engine, TOLD[:300], place)
 
@@ -271,7 +271,7 @@ def test_a_short_conversation_is_not_worth_a_file(open_engine: Opening, place: K
     assert not place.folder.exists()
 
 
-def test_what_is_kept_already_is_not_written_again(open_engine: Opening, place: KeptAt):
+def test_what_is_kept_already_is_not_written_again(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
@@ -285,7 +285,7 @@ def test_what_is_kept_already_is_not_written_again(open_engine: Opening, place: 
     assert path.stat().st_mtime == 1000
 
 
-def test_without_memory_for_a_copy_nothing_is_kept(open_engine: Opening, place: KeptAt, monkeypatch: pytest.MonkeyPatch):
+def test_without_memory_for_a_copy_nothing_is_kept(open_engine: Opening, place: StateLocation, monkeypatch: pytest.MonkeyPatch):
     engine = open_engine()
     reading(engine, TOLD, place)
     room = native_model.psutil.virtual_memory()
@@ -296,11 +296,11 @@ def test_without_memory_for_a_copy_nothing_is_kept(open_engine: Opening, place: 
     assert not place.folder.exists()
 
 
-def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine: Opening, place: KeptAt):
+def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     say(engine, ASKED, place)
     keep(engine)
-    engine.delete_states(Forget(1, place.folder, "anna-"))
+    engine.delete_states(DeleteStates(1, place.folder, "anna-"))
     gone = not list(place.folder.iterdir())
 
     keep(engine)
@@ -308,7 +308,7 @@ def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine
     _text, usage = say(engine, CUT, place)
     keep(engine)
     with_traces = bool(list(place.folder.iterdir()))
-    engine.read_ahead(ReadAhead(1, CUT, exact=True, kept_at=place))
+    engine.read_ahead(Prefill(1, CUT, exact=True, kept_at=place))
     keep(engine)
 
     assert gone
@@ -318,7 +318,7 @@ def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine
     assert list(place.folder.iterdir())
 
 
-def test_a_mended_cache_is_as_good_after_it_came_back(open_engine: Opening, place: KeptAt):
+def test_a_mended_cache_is_as_good_after_it_came_back(open_engine: Opening, place: StateLocation):
     engine = open_engine()
     say(engine, ASKED, place)
     reading(engine, CUT, place)

@@ -13,14 +13,14 @@ import pytest
 from lethe_app.llm.kv_cache import state_store as shelves
 from lethe_app.llm.kv_cache.saved_state import SavedState, write
 from lethe_app.llm.kv_cache.state_store import StateStore, trim_folder
-from lethe_app.llm.protocol import KeptAt
+from lethe_app.llm.protocol import StateLocation
 
 SIZE = 10_000
 MARK = SavedState([1, 2, 3], (), b"x" * SIZE)
 
 
-def at(folder: Path, name: str, limit: int = 1 << 30) -> KeptAt:
-    return KeptAt(folder, name, limit)
+def at(folder: Path, name: str, limit: int = 1 << 30) -> StateLocation:
+    return StateLocation(folder, name, limit)
 
 
 def never() -> bool:

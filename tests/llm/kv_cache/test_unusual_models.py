@@ -18,7 +18,7 @@ from lethe_app.llm.kv_cache.reuse import UNSTABLE_TAIL
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.native import model as native_model
-from lethe_app.llm.protocol import Generate, Keep, KeptAt, ReadAhead
+from lethe_app.llm.protocol import Generate, Prefill, SaveState, StateLocation
 from tests.llm.kv_cache.test_edits import STORY
 from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
 
@@ -75,13 +75,13 @@ def narrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptAt:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StateLocation:
     monkeypatch.setattr(session_switch, "MIN_SAVED_TOKENS", 128)
     monkeypatch.setattr(session_switch, "MIN_SPARED_TOKENS", 64)
-    return KeptAt(tmp_path / "states", "anna-1", 1 << 30)
+    return StateLocation(tmp_path / "states", "anna-1", 1 << 30)
 
 
-def say(engine: LlamaEngine, prompt: str, at: KeptAt | None = None, most: int = 12) -> tuple[str, Usage]:
+def say(engine: LlamaEngine, prompt: str, at: StateLocation | None = None, most: int = 12) -> tuple[str, Usage]:
     engine.stop.clear()
     said: list[str] = []
     usage = engine.generate(Generate(1, prompt, GREEDY, most, kept_at=at), lambda *_: None, said.append)
@@ -89,14 +89,14 @@ def say(engine: LlamaEngine, prompt: str, at: KeptAt | None = None, most: int = 
     return "".join(said), usage
 
 
-def read(engine: LlamaEngine, prompt: str, at: KeptAt | None = None) -> Usage:
+def read(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> Usage:
     engine.stop.clear()
-    return engine.read_ahead(ReadAhead(1, prompt, kept_at=at))
+    return engine.read_ahead(Prefill(1, prompt, kept_at=at))
 
 
 def keep(engine: LlamaEngine) -> None:
     engine.stop.clear()
-    engine.save_state(Keep(1, 1, parting=True))
+    engine.save_state(SaveState(1, 1, parting=True))
 
 
 def test_they_are_known_by_what_their_files_say(tmp_path: Path):
@@ -165,7 +165,7 @@ def test_notes_above_the_words_that_were_waited_for_have_nothing_read_again(unus
     assert max(costs) < len(NOTED + LINE) + 20
 
 
-def test_a_conversation_opened_again_is_read_ahead_at_once_and_answered_as_soon(unusual: Opening, place: KeptAt):
+def test_a_conversation_opened_again_is_read_ahead_at_once_and_answered_as_soon(unusual: Opening, place: StateLocation):
     """What was kept is just what is read ahead then, to the last token."""
     engine, told = unusual(), STORY[:900]
     read(engine, told + ASKS, place)
@@ -181,7 +181,7 @@ def test_a_conversation_opened_again_is_read_ahead_at_once_and_answered_as_soon(
     assert said == fresh
 
 
-def test_a_conversation_that_was_left_at_a_reply_is_kept_up_to_where_notes_stood(unusual: Opening, place: KeptAt):
+def test_a_conversation_that_was_left_at_a_reply_is_kept_up_to_where_notes_stood(unusual: Opening, place: StateLocation):
     engine, told = unusual(), STORY[:900]
     read(engine, told + ASKS, place)
     reply, _usage = say(engine, told + NOTED + LINE, place)
@@ -195,7 +195,7 @@ def test_a_conversation_that_was_left_at_a_reply_is_kept_up_to_where_notes_stood
     assert said == fresh
 
 
-def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusual: Opening, place: KeptAt):
+def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusual: Opening, place: StateLocation):
     engine = unusual()
     read(engine, STORY[:900] + ASKS, place)
     keep(engine)
@@ -204,12 +204,12 @@ def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusu
 
     read(engine, STORY[:900] + ASKS, place)
     engine.stop.clear()
-    engine.save_state(Keep(1, MIN_NEW_TOKENS, parting=True))
+    engine.save_state(SaveState(1, MIN_NEW_TOKENS, parting=True))
 
     assert path.stat().st_mtime == 1000
 
 
-def test_what_is_at_hand_is_not_given_up_for_what_cannot_be_gone_back_to(windowed: Opening, place: KeptAt):
+def test_what_is_at_hand_is_not_given_up_for_what_cannot_be_gone_back_to(windowed: Opening, place: StateLocation):
     engine = windowed()
     read(engine, STORY, place)
     keep(engine)
@@ -258,7 +258,7 @@ def test_a_recurrent_model_stopped_while_it_reads_says_what_it_would_have_said(r
     assert said == fresh
 
 
-def test_a_recurrent_model_takes_up_a_conversation_it_left(recurrent: Opening, place: KeptAt):
+def test_a_recurrent_model_takes_up_a_conversation_it_left(recurrent: Opening, place: StateLocation):
     engine = recurrent()
     read(engine, STORY, place)
     keep(engine)
@@ -270,7 +270,7 @@ def test_a_recurrent_model_takes_up_a_conversation_it_left(recurrent: Opening, p
     assert said == fresh
 
 
-def test_a_recurrent_model_takes_up_nothing_that_went_on_otherwise(recurrent: Opening, place: KeptAt):
+def test_a_recurrent_model_takes_up_nothing_that_went_on_otherwise(recurrent: Opening, place: StateLocation):
     engine = recurrent()
     read(engine, STORY + "He left the room without a word.", place)
     keep(engine)
@@ -282,7 +282,7 @@ def test_a_recurrent_model_takes_up_nothing_that_went_on_otherwise(recurrent: Op
     assert said == fresh
 
 
-def test_a_recurrent_model_fetches_what_it_can_no_longer_go_back_to(recurrent: Opening, place: KeptAt):
+def test_a_recurrent_model_fetches_what_it_can_no_longer_go_back_to(recurrent: Opening, place: StateLocation):
     engine = recurrent()
     read(engine, STORY[:600], place)
     keep(engine)
@@ -317,7 +317,7 @@ def test_a_model_with_a_window_reads_anew_what_was_written_over(narrow: Opening)
 
 
 @pytest.mark.parametrize("kind", ["windowed", "narrow"])
-def test_a_model_with_a_window_takes_up_a_conversation_it_left(kind: str, request: pytest.FixtureRequest, place: KeptAt):
+def test_a_model_with_a_window_takes_up_a_conversation_it_left(kind: str, request: pytest.FixtureRequest, place: StateLocation):
     load: Opening = request.getfixturevalue(kind)
     engine = load()
     read(engine, STORY, place)

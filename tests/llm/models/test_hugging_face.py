@@ -15,7 +15,7 @@ from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DiskFull, DownloadFailed, StorageError
 from lethe_app.llm.models import hugging_face as hub_module
 from lethe_app.llm.models import partial_file
-from lethe_app.llm.models.hugging_face import Hub
+from lethe_app.llm.models.hugging_face import HuggingFaceHub
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import MODEL, SHA, HubServer, serving
 
@@ -25,7 +25,9 @@ WANTED = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gg
 async def fetch(server: HubServer, folder: Path, wanted: RemoteModel = WANTED) -> list[tuple[DownloadStage, int, int]]:
     """Everything that was told on the way; the file is checked to be the right one."""
     told: list[tuple[DownloadStage, int, int]] = []
-    path = await Hub(server.url, retry_delay=0.01, stall_timeout=0.3).download(wanted, folder, lambda *news: told.append(news))
+    path = await HuggingFaceHub(server.url, retry_delay=0.01, stall_timeout=0.3).download(
+        wanted, folder, lambda *news: told.append(news)
+    )
     assert path == folder / "tiny.gguf"
     assert path.read_bytes() == MODEL
     assert not (folder / "tiny.gguf.part").exists()
@@ -157,7 +159,9 @@ def told_when(half: asyncio.Event) -> Callable[[DownloadStage, int, int], None]:
 async def test_stopping_keeps_what_came(tmp_path: Path):
     async with serving(HubServer(stalls=1)) as server:
         part, half = tmp_path / "tiny.gguf.part", asyncio.Event()
-        loading = asyncio.ensure_future(Hub(server.url, stall_timeout=30).download(WANTED, tmp_path, told_when(half)))
+        loading = asyncio.ensure_future(
+            HuggingFaceHub(server.url, stall_timeout=30).download(WANTED, tmp_path, told_when(half))
+        )
         await asyncio.wait_for(half.wait(), 120)
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
@@ -169,7 +173,7 @@ async def test_stopping_keeps_what_came(tmp_path: Path):
 
 async def test_behind_a_proxy_nobody_else_is_asked(tmp_path: Path):
     async with serving(HubServer(status=403)) as proxy:  # one that lets nobody through
-        hub = Hub("https://only-the-proxy-knows.example.com", proxy.url, retry_delay=0.01, stall_timeout=0.3)
+        hub = HuggingFaceHub("https://only-the-proxy-knows.example.com", proxy.url, retry_delay=0.01, stall_timeout=0.3)
 
         with pytest.raises(DownloadFailed):
             await hub.download(WANTED, tmp_path, lambda *_news: None)
@@ -204,12 +208,12 @@ async def test_where_no_hash_is_told_the_file_itself_says_whether_it_is_whole(tm
     (tmp_path / "models").mkdir()
     told = lambda *_news: None  # noqa: E731 - nobody listens
     async with serving(HubServer(content=whole, etag="")) as server:
-        path = await Hub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
+        path = await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
         assert path.read_bytes() == whole
         path.unlink()
         server.content = whole[: len(whole) - 40]  # as long as it is said to be, and yet not all of it
         with pytest.raises(DownloadFailed, match="is not the announced one"):
-            await Hub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
+            await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path / "models", told)
 
     assert list((tmp_path / "models").iterdir()) == []
 
@@ -241,7 +245,7 @@ async def test_a_file_that_changes_between_two_breaks_is_given_up(tmp_path: Path
                 server.more = 'ETag: "two"\r\n'
 
         with pytest.raises(DownloadFailed, match="was changed"):
-            await Hub(server.url, retry_delay=0.01).download(WANTED, tmp_path, told)
+            await HuggingFaceHub(server.url, retry_delay=0.01).download(WANTED, tmp_path, told)
 
 
 async def test_whoever_leads_round_in_circles_is_not_followed_for_long(tmp_path: Path):
@@ -256,7 +260,7 @@ async def test_whoever_leads_round_in_circles_is_not_followed_for_long(tmp_path:
 @pytest.mark.parametrize(("endpoint", "proxy"), [("https://[::1", ""), ("", "socks4://here"), ("", "socks5://here")])
 async def test_an_address_that_is_none_is_told_at_once(tmp_path: Path, endpoint: str, proxy: str):
     with pytest.raises(DownloadFailed):
-        await Hub(endpoint, proxy, retry_delay=60).download(WANTED, tmp_path, lambda *_news: None)
+        await HuggingFaceHub(endpoint, proxy, retry_delay=60).download(WANTED, tmp_path, lambda *_news: None)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
@@ -283,4 +287,4 @@ async def test_a_disk_that_fills_up_meanwhile_keeps_what_came(tmp_path: Path, li
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
     (tmp_path / "models").write_text("a file, where a folder should be", encoding="utf-8")
     with pytest.raises(StorageError, match="cannot be written"):
-        await Hub("http://127.0.0.1:9").download(WANTED, tmp_path / "models", lambda *_news: None)
+        await HuggingFaceHub("http://127.0.0.1:9").download(WANTED, tmp_path / "models", lambda *_news: None)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, Inseparable, Merges, decode_token, decode_tokens
+from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, AmbiguousMerges, MergeTable, decode_token, decode_tokens
 from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate_tokens
 from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS
 from tests.llm.gguf_factory import write_vocabulary
@@ -211,13 +211,13 @@ def test_a_vocabulary_that_is_accepted_has_the_engines_tokens(tmp_path: Path):
 
 
 def test_a_token_made_before_its_parts_is_refused():
-    with pytest.raises(Inseparable):
-        Merges([b"ab c", b"a b"])
+    with pytest.raises(AmbiguousMerges):
+        MergeTable([b"ab c", b"a b"])
     assert build_encoding(small(["ab c", "a b"])) is None
 
 
 def test_a_pair_that_can_never_meet_makes_no_token():
-    merges = Merges([b"b c", b"a b", b"ab c"])  # “abc” always becomes a·bc
+    merges = MergeTable([b"b c", b"a b", b"ab c"])  # “abc” always becomes a·bc
 
     assert b"ab" in merges.rank
     assert b"abc" not in merges.rank

@@ -19,7 +19,7 @@ from lethe_app.prompt.format.instruct import (
     choose_renderer,
     recognise_preset,
 )
-from lethe_app.prompt.format.thinking import Markers
+from lethe_app.prompt.format.thinking import ThinkingMarkers
 from tests.prompt import templates
 
 FILES = sorted((shipped_root() / "resources" / "presets" / "instruct").glob("*.json"))
@@ -196,7 +196,7 @@ def test_every_recognised_family_has_a_preset():
     assert {name for name, _ in _PRESET_MARKERS} | set(_ARCHITECTURES.values()) <= set(PRESETS)
 
 
-OWN = Markers("<hm>", "</hm>")
+OWN = ThinkingMarkers("<hm>", "</hm>")
 
 
 def test_a_models_own_marks_of_thinking_replace_those_of_its_template_and_of_a_format_that_thinks():

@@ -15,7 +15,7 @@ from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_call_syntax import parse_calls
-from lethe_app.prompt.format.tool_calls import CallEars, has_native_tools, with_tools
+from lethe_app.prompt.format.tool_calls import ToolCallDetector, has_native_tools, with_tools
 from tests.prompt.templates import CHATML, HERMES, LATE_TOOLS
 
 NAMES = ("memory_save", "memory_search", "dice_roll")
@@ -64,8 +64,8 @@ SPELLED = {
 }
 
 
-def heard(*pieces: str) -> tuple[str, CallEars]:
-    ears = CallEars(NAMES)
+def heard(*pieces: str) -> tuple[str, ToolCallDetector]:
+    ears = ToolCallDetector(NAMES)
     said = "".join(map(ears.feed, pieces))
     return said + ears.finish(), ears
 
@@ -113,7 +113,7 @@ def test_ordinary_words_are_shown_whole_wherever_they_are_cut(text: str):
 
 
 def test_ordinary_words_are_not_held_back_longer_than_need_be():
-    ears = CallEars(NAMES)
+    ears = ToolCallDetector(NAMES)
     assert ears.feed("[She ") == "[She "
     assert ears.feed("smiles] and <too") == "smiles] and "
 
@@ -171,7 +171,7 @@ def test_a_call_that_cannot_be_read_is_known_as_one():
 
 
 def test_a_model_that_makes_up_the_result_is_not_heard_any_longer():
-    ears = CallEars(NAMES)
+    ears = ToolCallDetector(NAMES)
     ears.feed(SPELLED["hermes"])
     assert not ears.can_stop
     ears.feed("\n<tool_response>\n7")

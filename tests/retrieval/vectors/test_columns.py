@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, Columns, PassageColumns, number_sources
+from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, ColumnSnapshot, PassageColumns, number_sources
 from lethe_app.storage.index.passages import KINDS
 
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.integers(0, 2)), max_size=40)
@@ -32,7 +32,7 @@ def sheet(*passages: Passage) -> str:
     )
 
 
-def told(columns: Columns) -> list[tuple[int, UUID, int, int]]:
+def told(columns: ColumnSnapshot) -> list[tuple[int, UUID, int, int]]:
     sources = [columns.sources[int(place)] for place in columns.source]
     return list(zip(columns.number.tolist(), sources, columns.day.tolist(), columns.length.tolist(), strict=True))
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval.vectors import distances
-from lethe_app.retrieval.vectors.distances import Undated
+from lethe_app.retrieval.vectors.distances import UndatedEmbedder
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -33,7 +33,7 @@ def passage(number: int, text: str) -> Passage:
 
 async def test_a_text_is_read_once_however_often_it_is_compared():
     reader = Reader()
-    undated = Undated(reader)
+    undated = UndatedEmbedder(reader)
     dog, sea = passage(1, "A dog."), passage(2, "The sea.")
 
     first = await undated.embed_passages([dog, sea])
@@ -46,7 +46,7 @@ async def test_a_text_is_read_once_however_often_it_is_compared():
 async def test_what_was_not_asked_for_long_is_read_again(monkeypatch):
     monkeypatch.setattr(distances, "CACHED_VECTORS", 2)
     reader = Reader()
-    undated = Undated(reader)
+    undated = UndatedEmbedder(reader)
 
     for text in ("one", "two", "one", "three", "one", "two"):
         assert await undated.embed_passages([passage(1, text)]) == {1: text.encode()}
@@ -56,7 +56,7 @@ async def test_what_was_not_asked_for_long_is_read_again(monkeypatch):
 
 async def test_where_the_embedder_fails_nothing_is_compared_and_later_it_is():
     reader = Reader()
-    undated = Undated(reader)
+    undated = UndatedEmbedder(reader)
     await undated.embed_passages([passage(1, "one")])
     reader.is_broken = True
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.vectors.index import Graph, VectorTable
+from lethe_app.retrieval.vectors.index import HnswGraph, VectorTable
 from lethe_app.retrieval.vectors.search_width import measure_width
 
 SIZE = 8
-Kind = type[VectorTable] | type[Graph]
-KINDS = [VectorTable, Graph]
+Kind = type[VectorTable] | type[HnswGraph]
+KINDS = [VectorTable, HnswGraph]
 
 
 def unit(number: int, version: int = 0) -> np.ndarray:
@@ -24,7 +24,7 @@ def stack(*numbers: int) -> np.ndarray:
     return np.stack([unit(number) for number in numbers])
 
 
-def filled(kind: Kind, count: int) -> VectorTable | Graph:
+def filled(kind: Kind, count: int) -> VectorTable | HnswGraph:
     index = kind(SIZE)
     index.add(np.arange(count), stack(*range(count)))
     return index
@@ -49,7 +49,7 @@ def test_an_empty_index_finds_nothing(kind: Kind):
 
 
 def test_what_is_left_is_found_also_when_nearly_all_was_taken_out():
-    index = filled(Graph, 3000)
+    index = filled(HnswGraph, 3000)
     index.remove(range(2990))
 
     assert set(index.nearest(unit(0), 10)[0].tolist()) <= set(range(2990, 3000))
@@ -59,7 +59,7 @@ def test_what_is_left_is_found_also_when_nearly_all_was_taken_out():
 def test_it_is_searched_as_widely_as_it_needs():
     vectors = np.random.default_rng(1).normal(size=(4000, 48)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    index = Graph(48)
+    index = HnswGraph(48)
     index.add(np.arange(4000), vectors)
 
     index.width = measure_width(index)

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.vectors import persistence, store
-from lethe_app.retrieval.vectors.index import Graph
+from lethe_app.retrieval.vectors.index import HnswGraph
 from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -35,11 +35,11 @@ def facts(*words: str, owner: str = "mara") -> list[Passage]:
     return [fact for word in words for fact in passage_builder.fact_passages(owner, uuid4(), uuid4(), word, WHEN)]
 
 
-def opened(passages: Passages, folder: Path) -> Recall:
-    return Recall(passages, embed, "toy", exact_up_to=FEW, folder=folder)
+def opened(passages: Passages, folder: Path) -> MemoryIndex:
+    return MemoryIndex(passages, embed, "toy", exact_up_to=FEW, folder=folder)
 
 
-async def learned(recall: Recall) -> None:
+async def learned(recall: MemoryIndex) -> None:
     while await recall.embed_pending():
         pass
     await recall.wait_until_idle()
@@ -55,7 +55,7 @@ async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dic
     return {number: float(np.frombuffer(vector, np.float32) @ asked) for number, vector in stored.items()}
 
 
-async def agrees(recall: Recall, passages: Passages, *owners: str) -> None:
+async def agrees(recall: MemoryIndex, passages: Passages, *owners: str) -> None:
     """Does what is in memory say the same as storage?"""
     view = await recall._views.open_view(owners)
     await recall.wait_until_idle()
@@ -109,7 +109,7 @@ async def test_while_a_table_turns_into_a_graph_everything_is_found(passages: Pa
         assert found.hits[0].leads[0].cosine > 0.3, "its text has a day before it"
     await agrees(recall, passages, "mara")
 
-    assert isinstance(recall._views._vectors._indexes["mara"].active_index, Graph)
+    assert isinstance(recall._views._vectors._indexes["mara"].active_index, HnswGraph)
     await recall.close()
 
 
@@ -205,7 +205,7 @@ async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passage
     numbers = await numbers_of(passages, "mara")
     await passages.remove([numbers[2], *numbers[-2:]])
     reused = await passages.add(facts("lighthouse", "storm", "gale"))
-    without_file = Recall(passages, embed, "toy")
+    without_file = MemoryIndex(passages, embed, "toy")
     await learned(without_file)
     assert set(reused) & set(numbers), "some numbers mean something else now"
 
@@ -221,7 +221,7 @@ async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder
     await filled(passages, folder)
     whole = persistence.read(place)
     assert whole is not None
-    part = Graph(whole.size)
+    part = HnswGraph(whole.size)
     part.add(whole.numbers()[:5], whole.get_vectors(whole.numbers()[:5]))
     persistence.write(place, part)
 

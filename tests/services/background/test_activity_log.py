@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.registry import Registry
-from lethe_app.agents.task import NOTHING, Result
+from lethe_app.agents.task import NOTHING, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
-from lethe_app.domain.agent_runs import MadeKind, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import Plugin
-from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, Doing
+from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, ActivityEntry
 from tests.services.past import NUTS, answers, concluded, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, until
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
@@ -107,8 +107,8 @@ async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(serv
     (run,) = await kept_runs(services)
     assert (run.task, run.outcome, services.task_runner.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
     assert run.summary == "Read one conversation and wrote into one notebook."
-    assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
-    assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is MadeKind.FACT]
+    assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
+    assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is ProducedKind.FACT]
     assert run.ended is not None
     assert run.tokens > 0
     assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens
@@ -196,7 +196,7 @@ async def test_what_rules_can_do_alone_needs_no_means(services: AppServices):
 async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppServices):
     began = asyncio.Event()
 
-    async def for_ever(doing: Doing) -> Result:
+    async def for_ever(doing: ActivityEntry) -> TaskResult:
         doing.report_progress("Reading")
         began.set()
         await asyncio.Event().wait()
@@ -214,7 +214,7 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppSe
 
 
 async def test_what_breaks_down_is_told_as_that(services: AppServices):
-    async def dry(_doing: Doing) -> Result:
+    async def dry(_doing: ActivityEntry) -> TaskResult:
         raise LetheError("The well is dry.")
 
     with pytest.raises(LetheError):
@@ -245,7 +245,7 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
     run = (await kept_runs(services))[0]
     assert (run.task, run.outcome) == ("deep_research", RunOutcome.MADE)
     assert run.summary == "Researched “The lighthouse of Brenn”."
-    assert [(one.kind, one.id) for one in run.made] == [(MadeKind.REPORT, str(inquiry.id))]
+    assert [(one.kind, one.id) for one in run.made] == [(ProducedKind.REPORT, str(inquiry.id))]
     assert run.tokens == (await services.research_service.load_inquiry(inquiry.id)).tokens > 0
     assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens + 1
 
@@ -269,7 +269,7 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
     (inquiry,) = await services.research_service.list_inquiries()
     assert (run.outcome, inquiry.state) == (RunOutcome.STOPPED, InquiryState.STOPPED)
     assert inquiry.report
-    assert [made.kind for made in run.made] == [MadeKind.REPORT]
+    assert [made.kind for made in run.made] == [ProducedKind.REPORT]
 
 
 async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(services: AppServices, tmp_path: Path):

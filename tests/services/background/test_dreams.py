@@ -14,7 +14,7 @@ import pytest
 from lethe_app.agents.dream import Dream
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
-from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, Records
+from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, ChangedRecords
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -69,7 +69,7 @@ async def test_what_says_the_same_word_for_word_is_proposed_as_one_and_nothing_h
     (change,) = await dream()
 
     assert (change.what, change.state) == (MERGE, ChangeState.PROPOSED)
-    assert Records.before(change).guids == both
+    assert ChangedRecords.before(change).guids == both
     assert len(await contents(services)) == 3
     assert (await newest(services)).made[0].id == str(change.id)
 
@@ -277,7 +277,7 @@ async def test_a_wish_in_a_models_words_must_stand_in_the_line(services: AppServ
     (change,) = await dream()
 
     assert change.what == INFER
-    assert Records.after(change).text == "Tomas wants it short."
+    assert ChangedRecords.after(change).text == "Tomas wants it short."
 
 
 async def test_what_the_user_objected_to_is_feedback_and_becomes_a_constraint(services: AppServices, dream):
@@ -341,7 +341,7 @@ async def test_a_thumb_down_says_that_a_mild_word_was_meant(services: AppService
     (change,) = await dream()
 
     assert change.what == AVOID
-    assert "Don't call Tomas Tommy" in Records.after(change).text
+    assert "Don't call Tomas Tommy" in ChangedRecords.after(change).text
 
 
 async def test_undoing_a_run_leaves_what_the_user_made_of_it(services: AppServices, dream):

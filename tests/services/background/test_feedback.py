@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.brain.dreams.dislikes import Disliked, format_disliked_replies, infer_dislike, parse_explanation
+from lethe_app.brain.dreams.dislikes import DislikedReply, format_disliked_replies, infer_dislike, parse_explanation
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
-from lethe_app.domain.changes import AVOID, INFER, THUMBS, Records
+from lethe_app.domain.changes import AVOID, INFER, THUMBS, ChangedRecords
 from lethe_app.domain.clock import now, told_by
 from lethe_app.errors import StorageError
 from tests.services.past import hold, trusted
@@ -62,8 +62,8 @@ async def disliked(services: AppServices, most: int = 3) -> list[UUID]:
     return replies
 
 
-def one(reply: str = "How are you?", asked: str = "Hello.") -> Disliked:
-    return Disliked(uuid4(), 0, uuid4(), now(), asked, reply)
+def one(reply: str = "How are you?", asked: str = "Hello.") -> DislikedReply:
+    return DislikedReply(uuid4(), 0, uuid4(), now(), asked, reply)
 
 
 async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_seen_in(
@@ -74,7 +74,7 @@ async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_s
 
     (change,) = await dream()
 
-    (memory,) = Records.after(change).memories
+    (memory,) = ChangedRecords.after(change).memories
     assert (change.what, change.state) == (INFER, ChangeState.PROPOSED)
     assert memory.content == "Tomas seems not to like it when Mira answers with a question every time."
     assert set(memory.sources) == {f"message:{reply}" for reply in replies}
@@ -142,8 +142,8 @@ async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(servi
     (change,) = await dream()
 
     assert change.what == AVOID
-    assert "Don't ask how long" in Records.after(change).text
-    assert Records.after(change).memories[0].sources == [f"message:{reply}"]
+    assert "Don't ask how long" in ChangedRecords.after(change).text
+    assert ChangedRecords.after(change).memories[0].sources == [f"message:{reply}"]
     (thought,) = await services.feedback.list_feedback(MIRA)
     assert (thought.feedback.words, thought.feedback.settled) == ("Please don't ask how long I slept.", True)
 
@@ -155,7 +155,7 @@ async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(services:
     (change,) = await dream()
 
     assert change.what == AVOID
-    assert "“Far too nosy.”" in Records.after(change).text
+    assert "“Far too nosy.”" in ChangedRecords.after(change).text
 
 
 async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(services: AppServices, dream):
@@ -187,7 +187,7 @@ def test_what_touches_money_is_only_ever_asked_about():
     change = infer_dislike("talks of his bank account", [one() for _number in range(3)], ("Tomas", "Mira"), (MIRA, None, now()))
 
     assert change is not None
-    assert Records.after(change).memories[0].needs_permission
+    assert ChangedRecords.after(change).memories[0].needs_permission
 
 
 def test_a_model_is_told_how_long_each_was_even_where_it_is_cut():

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.runtime import Hindrance
-from lethe_app.agents.task import NOTHING, Need, Result, TaskContext
+from lethe_app.agents.runtime import PauseReason
+from lethe_app.agents.task import NOTHING, TaskContext, TaskRequirement, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
@@ -55,7 +55,7 @@ async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clo
     await services.task_runner.run_next_task()
 
     assert not task.began
-    assert services.task_runner.hindrance is Hindrance.HERE
+    assert services.task_runner.hindrance is PauseReason.HERE
 
 
 async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
@@ -142,11 +142,11 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"agents": False}, Hindrance.OFF),
-        ({"agent_quiet_from": "11:00", "agent_quiet_until": "14:00"}, Hindrance.QUIET),
+        ({"agents": False}, PauseReason.OFF),
+        ({"agent_quiet_from": "11:00", "agent_quiet_until": "14:00"}, PauseReason.QUIET),
     ],
 )
-async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, settings: dict[str, object], why: Hindrance):
+async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, settings: dict[str, object], why: PauseReason):
     task = Scripted(nothing)
     await employ(services, task)
     await services.preferences.set(**settings)
@@ -187,7 +187,7 @@ async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(s
 
 
 async def test_without_a_model_that_may_be_trusted_it_waits(services: AppServices, clock: Clock, echo_model, tmp_path: Path):
-    task = Scripted(nothing, "something", Need.MODEL)
+    task = Scripted(nothing, "something", TaskRequirement.MODEL)
     await employ(services, task)
     leave(services, clock)
     await services.models.load(echo_model("Hello."))
@@ -201,7 +201,7 @@ async def test_without_a_model_that_may_be_trusted_it_waits(services: AppService
 
 
 async def test_the_internet_is_used_only_when_it_is_allowed(services: AppServices, clock: Clock):
-    task = Scripted(nothing, "something", Need.WEB)
+    task = Scripted(nothing, "something", TaskRequirement.WEB)
     await employ(services, task)
     leave(services, clock)
     await services.task_runner.run_next_task()
@@ -216,7 +216,7 @@ async def test_the_internet_is_used_only_when_it_is_allowed(services: AppService
 async def test_two_personas_take_turns(services: AppServices, clock: Clock):
     order: list[str] = []
 
-    async def note(scene: TaskContext) -> Result:
+    async def note(scene: TaskContext) -> TaskResult:
         order.append(scene.persona.name)
         return NOTHING
 
@@ -238,7 +238,7 @@ async def test_two_personas_take_turns(services: AppServices, clock: Clock):
 
 
 async def test_tokens_are_counted_with_the_run(services: AppServices, clock: Clock, tmp_path: Path):
-    task = Scripted(ask_for_a_title, "something", Need.MODEL)
+    task = Scripted(ask_for_a_title, "something", TaskRequirement.MODEL)
     await employ(services, task)
     await trusted(services, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
 
@@ -252,11 +252,11 @@ async def test_tokens_are_counted_with_the_run(services: AppServices, clock: Clo
 
 
 async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(services: AppServices, clock: Clock, tmp_path: Path):
-    async def twice(scene: TaskContext) -> Result:
+    async def twice(scene: TaskContext) -> TaskResult:
         await ask_for_a_title(scene)
         return await ask_for_a_title(scene)
 
-    task = Scripted(twice, "something", Need.MODEL)
+    task = Scripted(twice, "something", TaskRequirement.MODEL)
     await employ(services, task)
     await trusted(services, tmp_path / "echo.json", answers=[TITLE] * 8)
     await services.preferences.set(agent_day_tokens=10)
@@ -279,7 +279,7 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(servic
 
 
 async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppServices, clock: Clock, tmp_path: Path):
-    task = Scripted(ask_for_a_title, "something", Need.MODEL)
+    task = Scripted(ask_for_a_title, "something", TaskRequirement.MODEL)
     await employ(services, task)
     await trusted(services, tmp_path / "echo.json", answers=[" ".join("x" * 2000), TITLE], delay=0.05)
     leave(services, clock)
@@ -356,7 +356,7 @@ async def test_closing_the_house_ends_it_and_leaves_a_record(services: AppServic
 
 
 async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(services: AppServices, clock: Clock):
-    async def fail(_scene: TaskContext) -> Result:
+    async def fail(_scene: TaskContext) -> TaskResult:
         raise LetheError("The well is dry.")
 
     task = Scripted(fail)
@@ -379,7 +379,7 @@ async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(s
 async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_said(
     services: AppServices, clock: Clock, quiet_log: Silence
 ):
-    async def break_down(_scene: TaskContext) -> Result:
+    async def break_down(_scene: TaskContext) -> TaskResult:
         raise KeyError("what Tomas said")
 
     await employ(services, Scripted(break_down))
@@ -411,7 +411,7 @@ async def test_a_task_that_cannot_even_look_has_failed(services: AppServices, cl
 
 
 async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, clock: Clock):
-    async def nonsense(_scene: TaskContext) -> Result:
+    async def nonsense(_scene: TaskContext) -> TaskResult:
         return "done"  # type: ignore[return-value] - that is the point
 
     await employ(services, Scripted(nonsense))
@@ -429,7 +429,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     refused: list[str] = []
     may_end = asyncio.Event()
 
-    async def stubborn(scene: TaskContext) -> Result:
+    async def stubborn(scene: TaskContext) -> TaskResult:
         while not may_end.is_set():
             try:
                 await may_end.wait()
@@ -439,7 +439,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
             await scene.leave_note("I am still here.")
         except LetheError as error:
             refused.append(error.message)
-        return Result("Did it all the same.")
+        return TaskResult("Did it all the same.")
 
     await employ(services, Scripted(stubborn))
     leave(services, clock)
@@ -455,7 +455,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
 
 
 async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(services: AppServices, clock: Clock):
-    async def fail(_scene: TaskContext) -> Result:
+    async def fail(_scene: TaskContext) -> TaskResult:
         raise LetheError("The well is dry.")
 
     told: list[str] = []
@@ -495,9 +495,9 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(servic
 async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(services: AppServices, clock: Clock):
     go = asyncio.Event()
 
-    async def wait(_scene: TaskContext) -> Result:
+    async def wait(_scene: TaskContext) -> TaskResult:
         await go.wait()
-        return Result("Done.")
+        return TaskResult("Done.")
 
     await employ(services, Scripted(wait))
     services.idleness.start_watching()
@@ -524,7 +524,7 @@ async def test_asked_for_with_nothing_to_do_it_says_so(services: AppServices, cl
 
 
 async def test_what_cannot_be_done_now_is_refused_with_the_reason(services: AppServices):
-    await employ(services, Scripted(nothing, "something", Need.MODEL))
+    await employ(services, Scripted(nothing, "something", TaskRequirement.MODEL))
 
     with pytest.raises(LetheError, match="cannot run now"):
         services.task_runner.request_run(MIRA, "something")

@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.agents import runtime
-from lethe_app.agents.task import Result, Sight, TaskContext
+from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
-from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from tests.conftest import Silence
 from tests.services.stage import until
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
@@ -45,7 +45,7 @@ NAMES = ["SystemExit", "CancelledError", "Panic"]
 async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
     services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
 ):
-    async def break_down(_scene: TaskContext) -> Result:
+    async def break_down(_scene: TaskContext) -> TaskResult:
         raise trouble
 
     await employ(services, Scripted(break_down), plugin="lethe-wells")
@@ -65,7 +65,7 @@ async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
     services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
 ):
     class Blind(Scripted):
-        async def observe(self, view: Sight) -> bool:
+        async def observe(self, view: TaskView) -> bool:
             raise trouble
 
     await employ(services, Blind(nothing), plugin="lethe-wells")
@@ -82,7 +82,7 @@ async def test_a_task_that_never_ends_looking_holds_nobody_up(
     services: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
 ):
     class Dreamer(Scripted):
-        async def observe(self, view: Sight) -> bool:
+        async def observe(self, view: TaskView) -> bool:
             return await asyncio.Event().wait()
 
     monkeypatch.setattr(runtime, "LONGEST_LOOK", 0.05)
@@ -104,7 +104,7 @@ async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_go
         if worked == 1:
             raise KeyError("what Tomas said")
 
-    behind = Background(work, 0.01)
+    behind = BackgroundLoop(work, 0.01)
     behind.start()
 
     async def goes_on() -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.self_reflection import Thoughts
-from lethe_app.agents.task import ChangeRefused, Result, TaskContext
+from lethe_app.agents.self_reflection import SelfReflection
+from lethe_app.agents.task import ChangeRefused, TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.agent_runs import MadeKind, RunOutcome
+from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryUnit
 from tests.services.past import NUTS, chats_of, hold, trusted
@@ -37,9 +37,9 @@ async def contents(services: AppServices) -> list[str]:
 
 
 async def test_what_is_memorized_bears_the_name_of_the_task_and_can_be_undone(services: AppServices, clock: Clock):
-    async def remember(scene: TaskContext) -> Result:
+    async def remember(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="The tide", content="The tide turns at six."))
-        return Result("Looked at the tide.")
+        return TaskResult("Looked at the tide.")
 
     await do(services, clock, remember)
     run, (memory,) = await newest(services), await services.brain.memories(MIRA)
@@ -47,16 +47,16 @@ async def test_what_is_memorized_bears_the_name_of_the_task_and_can_be_undone(se
     await services.task_runner.undo(run.id)
 
     assert memory.made_by == "something"
-    assert [(one.kind, one.id, one.title) for one in run.made] == [(MadeKind.MEMORY, str(memory.guid), "The tide")]
+    assert [(one.kind, one.id, one.title) for one in run.made] == [(ProducedKind.MEMORY, str(memory.guid), "The tide")]
     assert await contents(services) == []
     assert (await newest(services)).undone
     assert [one.title for one in await services.trash.list_items()] == ["The tide"]
 
 
 async def test_a_note_is_told_at_the_return_unless_it_was_undone(services: AppServices, clock: Clock):
-    async def leave_word(scene: TaskContext) -> Result:
+    async def leave_word(scene: TaskContext) -> TaskResult:
         await scene.leave_note("The lamp was lit.")
-        return Result("Lit the lamp.")
+        return TaskResult("Lit the lamp.")
 
     await do(services, clock, leave_word)
     guidance = services.task_runner._services.proactive
@@ -72,13 +72,13 @@ async def test_a_note_is_told_at_the_return_unless_it_was_undone(services: AppSe
 async def test_the_users_own_memories_are_refused(services: AppServices, clock: Clock, hand: str):
     own = await keep(services, "The lamp is dark since May.")
 
-    async def meddle(scene: TaskContext) -> Result:
+    async def meddle(scene: TaskContext) -> TaskResult:
         changed = own.model_copy(update={"content": "The lamp burns."})
         if hand == "forget":
             await scene.forget_memory(own.guid)
         else:
             await (scene.edit_memory(changed) if hand == "edit" else scene.memorize(changed))
-        return Result("Meddled.")
+        return TaskResult("Meddled.")
 
     await do(services, clock, meddle)
 
@@ -89,21 +89,21 @@ async def test_the_users_own_memories_are_refused(services: AppServices, clock: 
 
 
 async def test_what_a_task_wrote_becomes_the_users_when_the_user_edits_it(services: AppServices, clock: Clock):
-    async def remember(scene: TaskContext) -> Result:
+    async def remember(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(content="The tide turns at six."))
-        return Result("Looked.")
+        return TaskResult("Looked.")
 
     await do(services, clock, remember)
     (memory,) = await services.brain.memories(MIRA)
     await services.brain.edit(memory.model_copy(update={"content": "The tide turns at seven."}))
     refused: list[str] = []
 
-    async def correct(scene: TaskContext) -> Result:
+    async def correct(scene: TaskContext) -> TaskResult:
         try:
             await scene.forget_memory(memory.guid)
         except ChangeRefused as error:
             refused.append(error.message)
-        return Result("Tried.")
+        return TaskResult("Tried.")
 
     await do(services, Clock(clock.shown), correct)
     clock.go_on(days=1)
@@ -116,9 +116,9 @@ async def test_what_a_task_wrote_becomes_the_users_when_the_user_edits_it(servic
 async def test_the_same_words_of_the_user_are_not_replaced_by_a_tasks(services: AppServices, clock: Clock):
     own = await keep(services, "The lamp is dark since May.")
 
-    async def remember(scene: TaskContext) -> Result:
+    async def remember(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="Seen", content=own.content))
-        return Result("Saw it, too.")
+        return TaskResult("Saw it, too.")
 
     await do(services, clock, remember)
 
@@ -128,16 +128,16 @@ async def test_the_same_words_of_the_user_are_not_replaced_by_a_tasks(services: 
 
 
 async def test_edits_and_deletions_are_taken_back_to_what_was_there(services: AppServices, clock: Clock):
-    async def remember(scene: TaskContext) -> Result:
+    async def remember(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="One", content="The tide turns at six."))
         await scene.memorize(MemoryUnit(name="Two", content="The gulls are loud in spring."))
-        return Result("Looked.")
+        return TaskResult("Looked.")
 
-    async def change(scene: TaskContext) -> Result:
+    async def change(scene: TaskContext) -> TaskResult:
         one, two = sorted(await scene.list_memories(), key=lambda memory: memory.name)
         await scene.edit_memory(one.model_copy(update={"content": "The tide turns at seven."}))
         await scene.forget_memory(two.guid)
-        return Result("Tidied up.")
+        return TaskResult("Tidied up.")
 
     await do(services, clock, remember)
     before = sorted(await contents(services))
@@ -152,13 +152,13 @@ async def test_edits_and_deletions_are_taken_back_to_what_was_there(services: Ap
 
 
 async def test_what_the_user_changed_since_is_not_taken_back(services: AppServices, clock: Clock):
-    async def remember(scene: TaskContext) -> Result:
+    async def remember(scene: TaskContext) -> TaskResult:
         known = await scene.list_memories()
         if not known:
             await scene.memorize(MemoryUnit(content="The tide turns at six."))
         else:
             await scene.edit_memory(known[0].model_copy(update={"content": "The tide turns at seven."}))
-        return Result("Looked.")
+        return TaskResult("Looked.")
 
     await do(services, clock, remember)
     clock.go_on(days=1)
@@ -172,7 +172,7 @@ async def test_what_the_user_changed_since_is_not_taken_back(services: AppServic
 
 
 async def test_what_was_made_before_a_failure_is_noted_and_can_be_undone(services: AppServices, clock: Clock):
-    async def half(scene: TaskContext) -> Result:
+    async def half(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(content="The tide turns at six."))
         raise ChangeRefused("The sea said no.")
 
@@ -185,10 +185,10 @@ async def test_what_was_made_before_a_failure_is_noted_and_can_be_undone(service
 
 
 async def test_a_task_may_write_thoughts_and_plans_of_a_persona_and_nothing_else(services: AppServices, clock: Clock):
-    async def write(scene: TaskContext) -> Result:
+    async def write(scene: TaskContext) -> TaskResult:
         await scene.edit_persona(self_edit_field="I miss the sea.")
         await scene.edit_persona(bio="I am somebody else.")
-        return Result("Wrote.")
+        return TaskResult("Wrote.")
 
     await do(services, clock, write)
     persona = await services.library.persona(MIRA)
@@ -204,10 +204,10 @@ async def test_a_task_may_write_thoughts_and_plans_of_a_persona_and_nothing_else
 async def test_each_task_keeps_a_state_of_its_own_for_each_persona(services: AppServices, clock: Clock):
     seen: list[object] = []
 
-    async def count(scene: TaskContext) -> Result:
+    async def count(scene: TaskContext) -> TaskResult:
         seen.append((await scene.load_state()).get("times", 0))
         await scene.save_state({"times": len(seen)})
-        return Result("Counted.")
+        return TaskResult("Counted.")
 
     await do(services, clock, count)
     clock.go_on(days=1)
@@ -231,7 +231,7 @@ THOUGHTS = {"paragraphs": ["Tomas misses his sister. I would like to meet her. H
 
 async def test_after_a_conversation_thoughts_are_written_anew_once(services: AppServices, clock: Clock, tmp_path: Path):
     await archived(services)
-    await employ(services, Thoughts())
+    await employ(services, SelfReflection())
     await change_persona(services, self_edit_tokens=200, self_edit_field="I know little of {{user}}.")
     await trusted(services, tmp_path / "echo.json", answers=[THOUGHTS] * 4)
     leave(services, clock)
@@ -249,7 +249,7 @@ async def test_after_a_conversation_thoughts_are_written_anew_once(services: App
 
 async def test_thoughts_stay_within_their_tokens_sentence_by_sentence(services: AppServices, clock: Clock, tmp_path: Path):
     await archived(services)
-    await employ(services, Thoughts())
+    await employ(services, SelfReflection())
     await change_persona(services, self_edit_tokens=13)
     await trusted(services, tmp_path / "echo.json", answers=[THOUGHTS])
     leave(services, clock)
@@ -261,7 +261,7 @@ async def test_thoughts_stay_within_their_tokens_sentence_by_sentence(services: 
 
 async def test_without_tokens_for_it_nobody_writes_thoughts(services: AppServices, clock: Clock, tmp_path: Path):
     await archived(services)
-    await employ(services, Thoughts())
+    await employ(services, SelfReflection())
     await trusted(services, tmp_path / "echo.json", answers=[THOUGHTS])
     leave(services, clock)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.task import Result, TaskContext
+from lethe_app.agents.task import TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.agent_runs import MadeKind, RunOutcome
+from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.notebooks.undo import remove_added_lines
-from lethe_app.services.notebooks.writer import Notekeeping
+from lethe_app.services.notebooks.writer import NotebookWriter
 from tests.conftest import Silence
 from tests.services.background.test_activity_log import BREAD, CONCLUDED, baked
 from tests.services.past import copy_home, opened
@@ -33,9 +33,9 @@ def clock() -> Iterator[Clock]:
 # memories
 
 
-async def remember(scene: TaskContext) -> Result:
+async def remember(scene: TaskContext) -> TaskResult:
     await scene.memorize(MemoryUnit(name="The lamp", content="Tomas fears for the lamp."))
-    return Result("Remembered something.")
+    return TaskResult("Remembered something.")
 
 
 async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServices, clock: Clock):
@@ -64,9 +64,9 @@ async def test_a_memory_nobody_has_touched_goes_to_the_trash(services: AppServic
 async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_after_it_was_written_over(
     services: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
 ):
-    async def shout(scene: TaskContext) -> Result:
+    async def shout(scene: TaskContext) -> TaskResult:
         await scene.memorize(MemoryUnit(name="The lamp", content="TOMAS FEARS FOR THE LAMP."))
-        return Result("Remembered something.")
+        return TaskResult("Remembered something.")
 
     await employ(services, Scripted(remember, "quiet"))
     leave(services, clock)
@@ -100,12 +100,12 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
     known = {one.guid for one in await services.fact_service.all(MIRA)}
     written = asyncio.Event()
 
-    async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
+    async def wait(_keeping: NotebookWriter, _persona: str, _name: str) -> list[str]:
         written.set()
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
     with monkeypatch.context() as patched:
-        patched.setattr(Notekeeping, "split_if_long", wait)
+        patched.setattr(NotebookWriter, "split_if_long", wait)
         reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
         await written.wait()
         copy = await copy_home(services, tmp_path / "as it was")
@@ -117,7 +117,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
         await again.mind.notebook_writer.write_all_pending()
         (run,) = await kept_runs(again)
         assert run.outcome is RunOutcome.LOST
-        assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
+        assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
         assert not {one.guid for one in await again.fact_service.all(MIRA)} <= known
 
         await again.task_runner.undo(run.id)
@@ -132,11 +132,11 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     await baked(services, tmp_path, BREAD)
     written = asyncio.Event()
 
-    async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
+    async def wait(_keeping: NotebookWriter, _persona: str, _name: str) -> list[str]:
         written.set()
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
-    monkeypatch.setattr(Notekeeping, "split_if_long", wait)
+    monkeypatch.setattr(NotebookWriter, "split_if_long", wait)
     reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(services)
@@ -145,7 +145,7 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
 
     (run,) = await kept_runs(services)
     assert run.outcome is RunOutcome.STOPPED
-    assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
+    assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
     await services.task_runner.undo(run.id)
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
 

@@ -19,9 +19,9 @@ from lethe_app.domain.prompt import PromptPart
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import ModelError
 from lethe_app.prompt.macros import expand
-from lethe_app.services.chat.prompt_inspector import Inspection
+from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.services.chat.turn_order import TurnOrder, spoken_names
-from lethe_app.services.events import Began, Finished, Prompted, Recalled, ReplyText, TurnEvent
+from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyBegan, ReplyFinished, ReplyText, TurnEvent
 
 Says = Callable[..., object]
 T = TypeVar("T", bound=LlmAnswer)
@@ -46,14 +46,14 @@ async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
 
 
 def replies(events: Sequence[TurnEvent]) -> list[Message]:
-    return [event.message for event in events if isinstance(event, Finished)]
+    return [event.message for event in events if isinstance(event, ReplyFinished)]
 
 
 async def speakers(services: AppServices, session: ChatSession, text: str, speaker: str = "") -> list[str]:
     return [reply.speaker_name for reply in replies(await all_of(services.chat.send(session.guid, text, speaker)))]
 
 
-def part_of(inspected: Inspection | None, *parts: PromptPart) -> str:
+def part_of(inspected: PromptInspection | None, *parts: PromptPart) -> str:
     assert inspected is not None
     return "".join(span.text for span in inspected.spans if span.part in parts)
 
@@ -174,10 +174,10 @@ async def test_those_who_are_named_answer_one_after_the_other_under_their_names(
         ("oskar", "Oskar Lind", "“Bread.”"),
         ("wren", "Wren", "“Light.”"),
     ]
-    assert [event.message.speaker for event in events if isinstance(event, Began)] == ["oskar", "wren"]
+    assert [event.message.speaker for event in events if isinstance(event, ReplyBegan)] == ["oskar", "wren"]
     log = list(await services.sessions.page(session.guid, 0, 10))
     assert [one.speaker for one in log[1:]] == ["tomas", "oskar", "wren"]
-    recalled = [event for event in events if isinstance(event, Recalled)]
+    recalled = [event for event in events if isinstance(event, MemoriesRecalled)]
     assert len(recalled) == 2
     assert recalled[0] == recalled[1]  # both answer the same words
 
@@ -275,7 +275,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     await says("“Aye.”")
     events = await all_of(services.chat.send(session.guid, "Oskar, Wren?"))
 
-    receipts = [event.receipt for event in events if isinstance(event, Prompted)]
+    receipts = [event.receipt for event in events if isinstance(event, PromptBuilt)]
     prompts = [await services.prompt_inspector.prompt_of(reply.id) for reply in replies(events)]
     heads, ends = (
         [part_of(prompt, *parts) for prompt in prompts]
@@ -309,7 +309,7 @@ async def test_the_worlds_of_all_are_looked_through(services: AppServices, sessi
 
     events = await all_of(services.chat.send(session.guid, "Oskar, look at the lamp."))
 
-    recalled = [event.memory.recalled for event in events if isinstance(event, Recalled)]
+    recalled = [event.memory.recalled for event in events if isinstance(event, MemoriesRecalled)]
     assert [one.title for one in recalled[0] if one.world] == ["The lamp"]
 
 

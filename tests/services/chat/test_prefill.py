@@ -12,7 +12,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.events import Finished
+from lethe_app.services.events import ReplyFinished
 from lethe_app.storage.files.json_files import write_model
 
 
@@ -25,7 +25,7 @@ async def say(services: AppServices, session: ChatSession, text: str) -> Usage:
     usage = Usage()
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
-            if isinstance(event, Finished):
+            if isinstance(event, ReplyFinished):
                 usage = event.usage
     return usage
 

@@ -14,10 +14,10 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import CacheMiss, CutKind, PromptPart, PromptSpan
+from lethe_app.domain.prompt import CacheMiss, CutReason, PromptPart, PromptSpan
 from lethe_app.errors import PromptTooLong
-from lethe_app.services.chat.prompt_inspector import Inspection
-from lethe_app.services.events import Finished, Prompted, ReplyText
+from lethe_app.services.chat.prompt_inspector import PromptInspection
+from lethe_app.services.events import PromptBuilt, ReplyFinished, ReplyText
 from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
 
 Says = Callable[..., object]
@@ -29,7 +29,7 @@ async def session(services: AppServices) -> ChatSession:
     return await services.sessions.new(MIRA)
 
 
-async def inspected(services: AppServices, session: ChatSession, text: str) -> Inspection:
+async def inspected(services: AppServices, session: ChatSession, text: str) -> PromptInspection:
     played = await say(services, session, text)
     found = await services.prompt_inspector.prompt_of(played.reply.id)
     assert found is not None
@@ -49,11 +49,11 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     found = await services.prompt_inspector.prompt_of(played.reply.id)
 
     assert found is not None
-    finished = next(event for event in played.events if isinstance(event, Finished))
+    finished = next(event for event in played.events if isinstance(event, ReplyFinished))
     assert text_of(found.spans) == await prompt_of(services, session, played)
     assert text_of(found.spans, PromptPart.MESSAGE) == "Is the lamp lit?"
     assert "navigator of the Petrel" in text_of(found.spans, PromptPart.PERSONA)
-    assert found.receipt == next(event.receipt for event in played.events if isinstance(event, Prompted))
+    assert found.receipt == next(event.receipt for event in played.events if isinstance(event, PromptBuilt))
     assert found.cost is not None
     assert (found.cost.evaluated, found.cost.reused) == (finished.usage.evaluated_tokens, finished.usage.reused_tokens)
     assert not found.cost.compared
@@ -232,7 +232,7 @@ async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: A
     found = [await inspected(services, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
 
     (history,) = [share for share in found[-1].receipt.shares if share.part is PromptPart.HISTORY]
-    assert CutKind.SUMMARISED in {cut.kind for cut in history.cuts}
+    assert CutReason.SUMMARISED in {cut.kind for cut in history.cuts}
     assert not any(share.cuts for share in found[0].receipt.shares)
     told_before = [text_of(one.spans, PromptPart.SUMMARIES) for one in found]
     cuts = [one for one, (before, told) in zip(found[1:], pairwise(told_before), strict=True) if before != told]
@@ -287,7 +287,7 @@ async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_l
     played = await say(services, session, "…")
 
     assert shown.text == await prompt_of(services, session, played)
-    receipt = next(event.receipt for event in played.events if isinstance(event, Prompted))
+    receipt = next(event.receipt for event in played.events if isinstance(event, PromptBuilt))
     assert (shown.model, shown.template) == (played.reply.current.model, receipt.template_source)
     assert "“You are late, Tomas.”" in text_of(shown.spans, PromptPart.HISTORY)
     assert text_of(shown.spans, PromptPart.TEMPLATE)

@@ -11,8 +11,8 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.services.events import Began, ReplyText
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.events import ReplyBegan, ReplyText
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, Played, before_now, log, prompt_of, say, spoke
 
 STORM = "Do you remember the squall?"
@@ -22,7 +22,7 @@ STORM = "Do you remember the squall?"
 async def session(services: AppServices) -> ChatSession:
     """A conversation that is brought up by a word, and a new one in which the word is said."""
     fields = {"name": "The storm", "content": "The mast broke in the night.", "keywords_main": ["squall"], "enabled": True}
-    old = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    old = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     await spoke(services, old, "The mast broke in the night.", old.added)
     await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
     return await services.sessions.new(MIRA)
@@ -72,7 +72,7 @@ async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the
     played = await say(services, session, STORM)
 
     assert played.reply.content == "“It was a bad night.”"
-    assert sum(isinstance(event, Began) for event in played.events) == 1
+    assert sum(isinstance(event, ReplyBegan) for event in played.events) == 1
     assert [message.content for message in await log(services, session)][-1] == "“It was a bad night.”"
 
 

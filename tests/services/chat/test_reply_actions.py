@@ -11,8 +11,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.chat.reply_sources import ReplyMemory, ReplySources, SourceKind
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, Played, before_now, change_persona, keep, now_held, say, write_world
 
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."
@@ -34,14 +34,14 @@ async def behind(services: AppServices, played: Played) -> ReplySources:
     return found
 
 
-async def only(services: AppServices, played: Played) -> Surfaced:
+async def only(services: AppServices, played: Played) -> ReplyMemory:
     (one,) = (await behind(services, played)).surfaced
     return one
 
 
 async def learnt(services: AppServices) -> tuple[ChatSession, Message]:
     """A fact, and the message of some days ago that says it."""
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     old = await chats.add_session(ChatSession(persona_id=MIRA, name="First night", added=before_now(days=3)))
     said = [Alternative(content="My grandfather kept the light on Skerry Point.", created=old.added)]
     message = Message(session_id=old.guid, role=Role.USER, speaker_name="Tomas", time=old.added, alternatives=said)
@@ -95,7 +95,7 @@ async def test_a_memory_can_be_pinned_and_rewritten(services: AppServices, sessi
 
 async def test_a_conversation_can_be_pinned_and_forgotten(services: AppServices, session: ChatSession):
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
-    old = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    old = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     one = await only(services, await say(services, session, "Remember the squall?"))
     assert (one.kind, one.subject) == (SourceKind.CONVERSATION, old.guid)
 

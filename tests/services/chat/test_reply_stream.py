@@ -6,18 +6,18 @@ import pytest
 
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt, Receipt
-from lethe_app.services.chat.reply_stream import Reply
+from lethe_app.services.chat.reply_stream import ReplyParser
 from lethe_app.services.events import ReplyText, ThinkingText
 
 NOTHING = Alternative(model="echo")
 
 
-def a_reply(before: Alternative = NOTHING, **prompt: object) -> Reply:
+def a_reply(before: Alternative = NOTHING, **prompt: object) -> ReplyParser:
     receipt = Receipt(shares=(), prompt_tokens=0, context=1000, reply_reserve=100, template_source="model")
-    return Reply(Prompt(text="", receipt=receipt, stop_strings=(), **prompt), "Mira", before)  # type: ignore[arg-type]
+    return ReplyParser(Prompt(text="", receipt=receipt, stop_strings=(), **prompt), "Mira", before)  # type: ignore[arg-type]
 
 
-def hear(reply: Reply, pieces: list[str]) -> tuple[str, str]:
+def hear(reply: ReplyParser, pieces: list[str]) -> tuple[str, str]:
     """All that was said and thought, as told in events."""
     events = [event for piece in pieces for event in reply.feed(piece)] + reply.finish()
     said = "".join(event.text for event in events if isinstance(event, ReplyText))

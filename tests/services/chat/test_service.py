@@ -14,12 +14,12 @@ from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import StopReason
 from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong, StorageError
 from lethe_app.services.events import (
-    Began,
-    Failed,
-    Finished,
     MessageStored,
-    Prompted,
-    Ready,
+    ModelFailed,
+    ModelReady,
+    PromptBuilt,
+    ReplyBegan,
+    ReplyFinished,
     ReplyText,
     ThinkingText,
     TurnEvent,
@@ -54,7 +54,11 @@ async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(
 
     kinds = [type(event) for event in events]
     assert (
-        kinds.index(MessageStored) < kinds.index(Prompted) < kinds.index(Began) < kinds.index(ReplyText) < kinds.index(Finished)
+        kinds.index(MessageStored)
+        < kinds.index(PromptBuilt)
+        < kinds.index(ReplyBegan)
+        < kinds.index(ReplyText)
+        < kinds.index(ReplyFinished)
     )
     assert said(events) == "“Mind the step.”"
     assert [(message.role, message.content) for message in (await log(services, session))[1:]] == [
@@ -107,7 +111,7 @@ async def test_stopping_before_the_first_word_leaves_no_empty_reply(
 
     async with aclosing(services.chat.send(session.guid, "Hello?")) as events:
         async for event in events:
-            if isinstance(event, Began):
+            if isinstance(event, ReplyBegan):
                 break
 
     assert [message.role for message in await log(services, session)] == [Role.ASSISTANT, Role.USER]
@@ -121,7 +125,7 @@ async def test_a_crash_keeps_the_half_reply_and_the_next_turn_works(
     with pytest.raises(ModelCrashed):
         await all_of(services.chat.send(session.guid, "Go on."))
     after_crash = await log(services, session)
-    assert isinstance(services.models.state, Failed)
+    assert isinstance(services.models.state, ModelFailed)
     await says("fine again")
     await all_of(services.chat.send(session.guid, "Still there?"))
 
@@ -178,7 +182,7 @@ async def test_a_regeneration_stopped_before_a_word_changes_nothing(
 
     async with aclosing(services.chat.regenerate(session.guid, reply.id)) as events:
         async for event in events:
-            if isinstance(event, Began):
+            if isinstance(event, ReplyBegan):
                 break
 
     assert (await services.sessions.message(reply.id)).alternatives == reply.alternatives
@@ -269,9 +273,9 @@ async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(
     first = await all_of(services.chat.send(session.guid, "One."))
     second = await all_of(services.chat.send(session.guid, "Two."))
 
-    receipt = next(event.receipt for event in second if isinstance(event, Prompted))
-    usage = next(event.usage for event in second if isinstance(event, Finished))
-    before = next(event.usage for event in first if isinstance(event, Finished))
+    receipt = next(event.receipt for event in second if isinstance(event, PromptBuilt))
+    usage = next(event.usage for event in second if isinstance(event, ReplyFinished))
+    before = next(event.usage for event in first if isinstance(event, ReplyFinished))
     assert sum(share.tokens for share in receipt.shares) == receipt.prompt_tokens == usage.prompt_tokens
     assert usage.reused_tokens >= before.prompt_tokens - 1
     assert usage.reason is StopReason.END
@@ -307,7 +311,7 @@ async def test_odd_text_is_stored_as_it_is_and_answered(
     await all_of(services.chat.send(session.guid, text))
 
     assert (await log(services, session))[1].content.replace("\x00", "") == text.replace("\x00", "")
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
 
 
 async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_sizes(
@@ -319,7 +323,7 @@ async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_
         await all_of(services.chat.send(session.guid, "word " * 40_000))
 
     assert (await log(services, session))[-1].content.count("word") == 40_000
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
 
 
 async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_nothing_twice(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_guard.claims import Claim, Support
+from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.guard import check_claim
-from lethe_app.brain.llm_schemas.qualification import Snippet, parse_utterances
+from lethe_app.brain.llm_schemas.qualification import QualificationSnippet, parse_utterances
 from lethe_app.errors import FileError
 from lethe_app.services.extraction.qualification import SCOPE, Qualification, QualificationResult, key_of
 from lethe_app.storage.database import Database
@@ -39,17 +39,17 @@ def trust(desk: Desk, state: AppState) -> Qualification:
     return Qualification(desk.clerk, ERRANDS, state, SELF_TEST)
 
 
-def right(snippet: Snippet) -> dict[str, object]:
+def right(snippet: QualificationSnippet) -> dict[str, object]:
     """Every fact there is, with the line that says it."""
     return {"facts": [stated(snippet, supported(snippet, each.fact), each.fact) for each in snippet.facts]}
 
 
-def stated(snippet: Snippet, place: int, fact: str) -> dict[str, object]:
+def stated(snippet: QualificationSnippet, place: int, fact: str) -> dict[str, object]:
     quote = snippet.lines[place].partition(": ")[2]
     return {"line": place + 1, "quote": quote, "about": snippet.about, "kind": "other", "fact": fact, "changes": 0}
 
 
-def answers_about(snippet: Snippet) -> list[dict[str, object]]:
+def answers_about(snippet: QualificationSnippet) -> list[dict[str, object]]:
     """The facts, and a yes for each about which the model is asked."""
     lines = parse_utterances(snippet.lines, snippet.about)
     parts = read_parts(lines)
@@ -57,7 +57,7 @@ def answers_about(snippet: Snippet) -> list[dict[str, object]]:
     for each in snippet.facts:
         place = supported(snippet, each.fact)
         claim = Claim(place, lines[place].text, each.fact, snippet.about)
-        asked += check_claim(claim, lines, parts).support is Support.DOUBTFUL
+        asked += check_claim(claim, lines, parts).support is SupportLevel.DOUBTFUL
     return [right(snippet), *[{"is_said": True}] * asked]
 
 
@@ -76,7 +76,7 @@ WRONG = {
 """What is said, but is no lasting fact."""
 
 
-def answers_of_a_chatterer(snippet: Snippet) -> list[dict[str, object]]:
+def answers_of_a_chatterer(snippet: QualificationSnippet) -> list[dict[str, object]]:
     if snippet.name not in WRONG:
         return answers_about(snippet)
     return [{"facts": [stated(snippet, *WRONG[snippet.name])]}]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.llm_schemas.archive import Roleplay, TitleAnswer
+from lethe_app.brain.llm_schemas.archive import RoleplayAnswer, TitleAnswer
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, PromptTooLong
 from lethe_app.llm.protocol import Chunk
@@ -135,7 +135,7 @@ async def test_a_context_too_short_for_the_errand_is_refused(desk: Desk, tmp_pat
     desk.model = replace(desk.model, context=200)
 
     with pytest.raises(PromptTooLong):
-        await desk.clerk.portions(TaskKind.ROLEPLAY, Roleplay, LINES)
+        await desk.clerk.portions(TaskKind.ROLEPLAY, RoleplayAnswer, LINES)
 
 
 async def test_a_short_conversation_is_summed_up_in_one_go(desk: Desk, tmp_path: Path):

@@ -32,10 +32,10 @@ from lethe_app.errors import ModelCrashed, StorageError
 from lethe_app.paths import Paths
 from lethe_app.retrieval import embedding_geometry
 from lethe_app.services.indexing.service import AT_ONCE, EMBEDDED_AT_ONCE
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
 from tests.storage.scenes import put_above
@@ -94,7 +94,7 @@ class AnyLife(RuleBasedStateMachine):
         self.memories: list[UUID] = []
         self.facts: list[ExtractedFact] = []
         database = self.services._database
-        self.chats, self.store, self.known = Chats(database), Memories(database), FactStore(database)
+        self.chats, self.store, self.known = SessionStore(database), MemoryStore(database), FactStore(database)
 
     def do(self, work: object) -> None:
         """What is not there any more cannot be changed, and says so."""
@@ -273,7 +273,7 @@ async def test_a_greeting_is_none_and_every_other_line_is(services: AppServices)
 async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
     services: AppServices, title: str, content: str, found: set[str]
 ):
-    await Chats(services._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
+    await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
     await PendingIndex(services._database).owe_all()
     await services.indexing.settle_all()
     assert await texts(services) == found
@@ -333,7 +333,7 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
 
 async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     assert await services.indexing.index_pending() == AT_ONCE
     left = await PendingIndex(services._database).count()
     assert left == 20
@@ -343,7 +343,7 @@ async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(servi
 
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     told: list[int] = []
     services.indexing.changed.add(lambda progress: told.append(progress.changes))
     services.indexing.start()
@@ -393,7 +393,7 @@ async def waiting(services: AppServices) -> int:
 async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(services: AppServices):
     await services.indexing.catch_up()
     for number in range(20):
-        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
     services.indexing._recall.set_embedder(dying, "one")
     await services.indexing.catch_up()
@@ -429,7 +429,7 @@ async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
 async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: AppServices):
     await services.indexing.catch_up()
     for number in range(3 * EMBEDDED_AT_ONCE):
-        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
     services.indexing._recall.set_embedder(slow, "one")
     await services.indexing.settle_all()

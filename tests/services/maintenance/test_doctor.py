@@ -14,7 +14,7 @@ from lethe_app.app import build, check_window
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.maintenance.doctor import Doctor
 
 Says = Callable[..., object]
@@ -37,7 +37,7 @@ async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(services:
     assert failed(checks) == []
     assert "echo loaded: 8192 tokens" in checks["Engine"].detail
     assert checks["Your data"].detail == str(services.paths.home)
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, keep, spoke
 
 
 async def conversation(services: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
-    session = await Chats(services._database).add_session(ChatSession(persona_id=persona, name="The lamp"))
+    session = await SessionStore(services._database).add_session(ChatSession(persona_id=persona, name="The lamp"))
     for line in lines:
         await spoke(services, session, line, now())
     return session

@@ -16,7 +16,7 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.clock import by_the_system, now, told_by
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from tests.services.stage import DAY, MIRA, keep, say
 
 Says = Callable[..., object]
@@ -86,7 +86,7 @@ async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
     await says("Yes.")
     await services.preferences.set(cache_surgery=surgery)
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
 
     assert services.core.prompting._target(replace(state.model, can_shift=can_shift)) == kept
 

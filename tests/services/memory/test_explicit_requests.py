@@ -12,11 +12,11 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import ReasonKind, RecallLead, RecallWay, Recollection
+from lethe_app.domain.recall import ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
 from lethe_app.services.memory.lore import Bound
 from lethe_app.services.memory.search import MemoryQuery, MemorySearch, without
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 from tests.brain.recall.test_explicit_requests import ASKED, KNOWN, PRESENT, SILENT
@@ -32,18 +32,18 @@ async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSes
     if request.param == "by meaning":
         services.fact_service._recall.set_embedder(embed, "words")
     evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
-    session = await Chats(services._database).add_session(evening)
+    session = await SessionStore(services._database).add_session(evening)
     for number, line in enumerate(KNOWN):
         await spoke(services, session, line, evening.added + timedelta(minutes=number))
     await services.indexing.follow()
     return session
 
 
-async def reminded(services: AppServices, text: str) -> list[Recollection]:
+async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
     asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
     database = services._database
     reminding = MemorySearch(
-        services.fact_service._recall, Passages(database), Chats(database), FactStore(database), services.preferences
+        services.fact_service._recall, Passages(database), SessionStore(database), FactStore(database), services.preferences
     )
     return await reminding.search(asking, 3)
 
@@ -67,7 +67,7 @@ async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_
 
 
 async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppServices):
-    evening = await Chats(services._database).add_session(
+    evening = await SessionStore(services._database).add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
     planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
@@ -91,7 +91,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppSe
 
 
 async def test_a_plan_whose_change_was_forgotten_is_told_as_it_was_said(services: AppServices):
-    evening = await Chats(services._database).add_session(
+    evening = await SessionStore(services._database).add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
     planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
@@ -119,7 +119,7 @@ def test_what_became_outdated_and_what_took_its_place_can_both_be_forgotten():
     old = RecallLead(kind="message", text='Tomas said, "We go to Bergen."', origin=gone, is_outdated=True)
     new = RecallLead(kind="fact", text="Tomas stays at home.", origin=kept)
     lines = ["**The evening**", "- Tomas stays at home.", '- Tomas said, "We go to Bergen." (no longer so)']
-    told = Recollection(
+    told = RecalledMemory(
         memory=uuid4(), category=MemoryType.CHAT_SESSION, text="\n".join(lines), way=RecallWay.FACT, leads=[new, old]
     )
 

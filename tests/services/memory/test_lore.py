@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from lethe_app.app import build
-from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import RecallWay
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import (
     DAY,
     MIRA,
@@ -125,7 +125,7 @@ async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_tak
     await change_persona(services, "tomas", worlds=["mine"])
     await services.core.lore_service.bind(session.guid, ["here"])
     assert set((await say(services, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
-    other = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
+    other = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     assert set((await say(services, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
 
 
@@ -158,13 +158,13 @@ async def test_a_large_world_is_made_ready_once_for_many_turns(
     services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[int] = []
-    real = Lore.__init__
+    real = LoreIndex.__init__
 
-    def counted(self: Lore, *args: object) -> None:
+    def counted(self: LoreIndex, *args: object) -> None:
         real(self, *args)  # type: ignore[arg-type]
         made.append(len(self.compiled_entries))
 
-    monkeypatch.setattr(Lore, "__init__", counted)
+    monkeypatch.setattr(LoreIndex, "__init__", counted)
     many = [{"name": f"n{number}", "content": f"About {number}.", "keywords_main": [f"word{number}"]} for number in range(2000)]
     write_world(services, "isles", *many)
     first = await say(services, session, "word7!")

@@ -17,7 +17,7 @@ from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.services.memory.selection import MOST_BLOCKED
 from lethe_app.services.truncation import LONGEST_MEMORY
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.services.stage import (
     DAY,
@@ -74,7 +74,7 @@ async def test_every_type_comes_by_its_keyword(services: AppServices, session: C
 async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its_duration(
     services: AppServices, session: ChatSession
 ):
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True, "duration": 5}
     old = await chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     await services.preferences.set(session_memory_system=False, session_handling="current_only")
@@ -87,7 +87,7 @@ async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its
 
 
 async def test_a_conversation_whose_summary_is_in_the_prompt_is_not_repeated(services: AppServices, session: ChatSession):
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     old = await chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), archived=True, **fields))
     await spoke(services, old, "What a squall.", before_now(days=3))
@@ -278,7 +278,7 @@ async def test_what_was_forgotten_since_is_not_in_a_reply_written_anew(services:
 
 
 async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversation(services: AppServices, session: ChatSession):
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     old = await chats.add_session(ChatSession(persona_id=MIRA, name="Bees", content="Talk.", added=before_now(days=9)))
     line = await spoke(services, old, "I keep seven hives of black bees behind the chapel.", before_now(days=9))
     fact = ExtractedFact(

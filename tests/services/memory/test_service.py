@@ -13,7 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import LetheError, StorageError
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, before_now, dump, keep, now_held, say, spoke, unit, write_world
 
 WINCH = "The cormorant nests beneath the broken winch."
@@ -157,7 +157,7 @@ async def test_what_was_written_past_the_program_is_seen_after_a_reload(services
 
 
 async def test_everything_lost_from_the_index_is_made_anew(services: AppServices, session: ChatSession):
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     old = await chats.add_session(
         ChatSession(persona_id=MIRA, name="Storm", content="The mast broke.", added=before_now(days=3))
     )

@@ -11,9 +11,9 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.domain.recall import RecallLead, RecallWay, Recollection, TurnMemory
+from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.services.stage import MIRA, before_now, spoke
@@ -23,7 +23,7 @@ BEES = "Tomas keeps bees."
 
 async def talk(services: AppServices, *lines: str) -> tuple[ChatSession, list[Message]]:
     garden = ChatSession(persona_id=MIRA, name="The garden", added=before_now(days=3))
-    session = await Chats(services._database).add_session(garden)
+    session = await SessionStore(services._database).add_session(garden)
     return session, [await spoke(services, session, line, now()) for line in lines]
 
 
@@ -153,7 +153,7 @@ async def test_gone_for_good_by_itself_the_conversation_takes_it_along(services:
     await services.fact_service.learn(MIRA, [learnt_in(session)])
     await services.sessions.delete(session.guid)
 
-    await Chats(services._database).purge(days=1, moment=now() + timedelta(days=2))
+    await SessionStore(services._database).purge(days=1, moment=now() + timedelta(days=2))
 
     assert await services._database.run(lambda c: c.execute("SELECT count(*) FROM facts").fetchone()) == (0,)
 
@@ -164,7 +164,7 @@ async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
     fact = learnt_in(session, said=said)
     await services.fact_service.learn(MIRA, [fact])
     lead = RecallLead(kind="fact", text=BEES, origin=fact.guid)
-    one = Recollection(memory=fact.guid, category="general", text=BEES, way=RecallWay.FACT, leads=[lead])
+    one = RecalledMemory(memory=fact.guid, category="general", text=BEES, way=RecallWay.FACT, leads=[lead])
     turns = TurnMemories(services._database)
     await turns.save_turn(asked[0].id, TurnMemory(recalled=[one]))
     assert await turns.forgotten([fact.guid]) == set()

@@ -15,7 +15,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
 from lethe_app.paths import Paths
-from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Ready
+from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 
 
 @pytest.fixture
@@ -58,12 +58,12 @@ async def until_it_is_loading(services: AppServices) -> None:
     forget = services.models.changed.add(lambda state: begun.set())
     await begun.wait()
     forget()
-    assert isinstance(services.models.state, Loading)
+    assert isinstance(services.models.state, ModelLoading)
 
 
 def name_of(services: AppServices) -> str:
     state = services.models.state
-    return state.model.file.name if isinstance(state, Ready) else type(state).__name__
+    return state.model.file.name if isinstance(state, ModelReady) else type(state).__name__
 
 
 async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
@@ -75,9 +75,9 @@ async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
     await services.models.unload()
 
     assert isinstance(before, NoModel)
-    assert isinstance(ready, Ready)
+    assert isinstance(ready, ModelReady)
     assert (ready.model.file.name, ready.model.context) == ("one", 8192)
-    assert kinds(told) == ["Loading", "Ready", "NoModel"]
+    assert kinds(told) == ["ModelLoading", "ModelReady", "NoModel"]
     assert services.models.state == NoModel()
 
 
@@ -87,12 +87,12 @@ async def test_loading_tells_the_name_and_how_far_it_is(earnest: AppServices, st
 
     await earnest.models.load(starter_model)
 
-    loading = [state for state in told if isinstance(state, Loading)]
+    loading = [state for state in told if isinstance(state, ModelLoading)]
     fractions = [state.fraction for state in loading]
     assert (fractions[0], fractions[-1]) == (0.0, 1.0)
     assert fractions == sorted(fractions)
     assert len({state.name for state in loading}) == 1
-    assert isinstance(told[-1], Ready)
+    assert isinstance(told[-1], ModelReady)
     assert told[-1].model.file.name == loading[0].name
 
 
@@ -120,7 +120,7 @@ async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: AppServ
 
     await earnest.models.load()
 
-    assert isinstance(earnest.models.state, Ready)
+    assert isinstance(earnest.models.state, ModelReady)
     assert earnest.models.state.model.file.path == starter_model
     assert earnest.preferences.current.model_path == str(tmp_path / "gone.gguf")
 
@@ -133,7 +133,7 @@ async def test_without_any_model_the_error_says_what_to_do(services: AppServices
 
     assert await services.models.list_chat_models() == []
     assert missing.value.remedy
-    assert not isinstance(services.models.state, Loading | Ready)
+    assert not isinstance(services.models.state, ModelLoading | ModelReady)
 
 
 async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_answers(
@@ -148,7 +148,7 @@ async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_ans
     with pytest.raises(ModelError, match=r"broken\.gguf"):
         await earnest.models.load(broken)
 
-    assert isinstance(earnest.models.state, Ready)
+    assert isinstance(earnest.models.state, ModelReady)
     assert told == []
     assert earnest.preferences.current.model_path == str(starter_model)
 
@@ -179,7 +179,7 @@ async def test_two_loads_at_once_come_one_after_the_other(
 ):
     await asyncio.gather(services.models.load(script("one")), services.models.load(script("two")))
 
-    assert kinds(told) == ["Loading", "Ready", "Loading", "Ready"]
+    assert kinds(told) == ["ModelLoading", "ModelReady", "ModelLoading", "ModelReady"]
     assert name_of(services) == "two"
     assert services.preferences.current.model_path.endswith("two.json")
     names = [process.name() for process in psutil.Process().children() if "spawn_main" in " ".join(process.cmdline())]
@@ -196,7 +196,7 @@ async def test_whoever_needs_the_model_waits_while_it_is_loading(
     await loading
 
     assert [model.file.name for model in models] == ["one", "one"]
-    assert kinds(told) == ["Loading", "Ready"]
+    assert kinds(told) == ["ModelLoading", "ModelReady"]
 
 
 async def test_unloading_while_loading_ends_with_no_model(services: AppServices, script: Callable[..., Path]):
@@ -217,7 +217,7 @@ async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(service
     with pytest.raises(asyncio.CancelledError):
         await loading
 
-    assert not isinstance(services.models.state, Loading)
+    assert not isinstance(services.models.state, ModelLoading)
 
 
 async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_told(
@@ -243,7 +243,7 @@ async def test_who_asks_for_an_unloaded_model_gets_it_back(services: AppServices
     model = await services.models.ensure_loaded()
 
     assert model.file.name == "one"
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
 
 
 async def test_unloading_twice_does_no_harm(services: AppServices, script: Callable[..., Path]):
@@ -260,7 +260,7 @@ async def test_a_restart_takes_the_new_settings_with_the_same_model(services: Ap
 
     await services.models.restart()
 
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
     assert (services.models.state.model.file.name, services.models.state.model.context) == ("one", 2048)
 
 
@@ -277,7 +277,7 @@ async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_need
     died = services.models.state
     model = await services.models.ensure_loaded()
 
-    assert isinstance(died, Failed)
+    assert isinstance(died, ModelFailed)
     assert isinstance(died.error, ModelCrashed)
     assert model.file.name == "one"
 
@@ -316,7 +316,7 @@ async def test_settings_become_the_options_of_the_next_load(services: AppService
 
     await services.models.load(script("one"))
 
-    assert isinstance(services.models.state, Ready)
+    assert isinstance(services.models.state, ModelReady)
     options = services.models.state.model.options
     assert (options.context, options.threads, options.batch) == (4096, 3, 64)
     assert (str(options.kv_type), options.flash_attention, options.mmap) == ("q8_0", True, False)

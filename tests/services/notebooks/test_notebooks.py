@@ -12,7 +12,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.recall import Recollection
+from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, LetheError
 from tests.services.past import NUTS, concluded, hold, trusted
 from tests.services.stage import MIRA, Played, prompt_of, say
@@ -55,7 +55,7 @@ async def cooking(services: AppServices) -> str:
     return await services.mind.notebooks.create(MIRA, "Cooking", [Conclusion(text, day) for text in said], "rice and broth")
 
 
-def noted(played: Played) -> list[Recollection]:
+def noted(played: Played) -> list[RecalledMemory]:
     return [one for one in played.memory.recalled if one.world == "notebook"]
 
 

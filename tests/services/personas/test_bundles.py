@@ -20,24 +20,24 @@ from hypothesis import strategies as st
 from lethe_app.app import build
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.bundle import VERSION, WITHOUT_SESSIONS, BundleScope, Holds
+from lethe_app.domain.bundle import VERSION, WITHOUT_SESSIONS, BundleCounts, BundleScope
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.persona import Weekday
-from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
+from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
 from lethe_app.paths import Paths
-from lethe_app.storage.bundles.export import Belongings
-from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.reshape import Reshaping
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.bundles.export import PersonaExport
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
+from lethe_app.storage.chats.reshape import SessionReshaping
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
 from tests.services.stage import MIRA
@@ -67,7 +67,7 @@ async def lived(services: AppServices) -> ChatSession:
     avatar = await services.library.save_picture("Mira", png())
     told = {"worlds": [world.unique_name, "gone"], "avatar": avatar, "preferred_model": "/x.gguf"}
     await services.library.save_persona(mira.model_copy(update={**told, "self_edit_field": "He is kind."}))
-    chats = Chats(database)
+    chats = SessionStore(database)
     talk = ChatSession(
         persona_id=MIRA, user_id="tomas", name="First night", content="They met.", archived=True, added=moment, relevance=4,
         keywords_main=["lighthouse"], future_goals=["Sail north."], sticky=True, path="/etc/passwd",
@@ -76,7 +76,7 @@ async def lived(services: AppServices) -> ChatSession:
     own = {"session_id": talk.guid, "role": Role.USER, "speaker": "tomas", "speaker_name": "Tomas"}
     first = await chats.add_message(Message(**own, alternatives=[Alternative(content="Do you remember?", created=moment)]))
     hidden = {"role": Role.SYSTEM, "hidden": True, "note": "memory", "alternatives": [Alternative(content="!")]}
-    await Reshaping(database).insert(Message(session_id=talk.guid, **hidden), first.id)
+    await SessionReshaping(database).insert(Message(session_id=talk.guid, **hidden), first.id)
     wordings = [Alternative(content="Yes.", model="m"), Alternative(content="No…", complete=False, thinking="Hm.")]
     reply = Message(
         session_id=talk.guid, role=Role.ASSISTANT, speaker=MIRA, speaker_name="Mira", alternatives=wordings, shown=1
@@ -88,21 +88,21 @@ async def lived(services: AppServices) -> ChatSession:
     await chats.delete_message(gone.id)
     await chats.set_leaf(talk.guid, reply.id)
     memory = MemoryUnit(name="Peanuts", content="He is allergic.", tags=["health"], filed_under="user/health", added=moment)
-    await Memories(database).save_memories(MIRA, memory, MemoryUnit(name="Thrown away", category=MemoryType.EVENT))
-    await Memories(database).delete(
-        [one.guid for one in await Memories(database).memories_of(MIRA) if one.name == "Thrown away"]
+    await MemoryStore(database).save_memories(MIRA, memory, MemoryUnit(name="Thrown away", category=MemoryType.EVENT))
+    await MemoryStore(database).delete(
+        [one.guid for one in await MemoryStore(database).memories_of(MIRA) if one.name == "Thrown away"]
     )
     sources = {"source_memories": [talk.guid, memory.guid], "source_messages": [first.id]}
     fact = ExtractedFact(fact="Tomas keeps bees.", pinned=True, **sources)
     old = ExtractedFact(fact="Tomas keeps cats.", superseded=True, superseded_by=fact.guid, first_seen=moment, last_seen=moment)
     await FactStore(database).save_facts(MIRA, old, fact)
     await FactStore(database).forget_facts(MIRA, [], [Tombstone("d1e5", (first.id,))])
-    seen = Recollection(memory=memory.guid, category=MemoryType.GENERAL, text="He is allergic.", way=RecallWay.MEANING)
+    seen = RecalledMemory(memory=memory.guid, category=MemoryType.GENERAL, text="He is allergic.", way=RecallWay.MEANING)
     woken = {"category": MemoryType.WORLD_INFO, "way": RecallWay.KEYWORD, "world": "x"}
-    lore = Recollection(memory=world.entries[0].guid, text="It sulks.", **woken)
+    lore = RecalledMemory(memory=world.entries[0].guid, text="It sulks.", **woken)
     await TurnMemories(database).save_turn(first.id, TurnMemory(recalled=[seen, lore]))
     done = PartRecord(talk.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
-    await Parts(database).save_part(done)
+    await ArchiveJobs(database).save_part(done)
     await SessionState(database).set(talk.guid, "worlds", [world.unique_name])
     await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
@@ -114,7 +114,7 @@ async def lived(services: AppServices) -> ChatSession:
 
 async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
-    kept = Belongings(services._database)
+    kept = PersonaExport(services._database)
     past = await kept.past(persona_id, None)
     talks = [talk for guid in await kept.sessions(persona_id) if (talk := await kept.conversation(guid))]
     told = [*past.memories, *past.facts, *past.forgotten]
@@ -282,7 +282,7 @@ async def test_memories_come_without_naming_conversations_that_do_not(services: 
     file = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
     bundle = await services.bundles.read_bundle(file)
-    assert bundle.manifest.holds == bundle.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1)
+    assert bundle.manifest.holds == bundle.holds == BundleCounts(worlds=1, memories=1, facts=2, notebooks=1)
     assert [len(fact.source_memories) for fact in bundle.past.facts] == [0, 1]
     assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
 
@@ -439,7 +439,7 @@ async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(s
 
 async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(services: AppServices, tmp_path: Path):
     await lived(services)
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     (talk, *_rest) = await services.sessions.list(MIRA)
     chance = random.Random(7)
     for _ in range(300):
@@ -449,7 +449,7 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(s
     offer = await services.bundles.preview_export(MIRA)
     sizes = [(await services.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
 
-    assert offer.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
+    assert offer.holds == BundleCounts(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
     assert offer.giver == "Tomas"
     for guessed, real in zip(offer.sizes.values(), sizes, strict=True):
         assert real / 4 < guessed < real * 4
@@ -479,7 +479,7 @@ STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
 
 async def played(services: AppServices, steps: list[tuple[str, int, str]]) -> None:
     """Say, swipe, branch and hide, as told."""
-    chats = Chats(services._database)
+    chats = SessionStore(services._database)
     talk = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
     said: list[Message] = []
     for what, pick, words in steps:

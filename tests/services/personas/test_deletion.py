@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
-from lethe_app.agents.task import Result, TaskContext
+from lethe_app.agents.task import TaskContext, TaskResult
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RecordedChange, ReplyRating
@@ -25,11 +25,11 @@ COUNTED_ONLY = "forgettings"
 """How often something was forgotten; says nothing of what."""
 
 
-async def made(scene: TaskContext) -> Result:
+async def made(scene: TaskContext) -> TaskResult:
     await scene.memorize(MemoryUnit(content="The tide turns at six."))
     await scene.leave_note("The tide has turned.")
     await scene.save_state({"last": "tide"})
-    return Result("Looked at the tide.")
+    return TaskResult("Looked at the tide.")
 
 
 async def lived(services: AppServices) -> None:

@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import FileError
-from lethe_app.services.events import Finished, Prompted, Ready, TurnEvent
+from lethe_app.services.events import ModelReady, PromptBuilt, ReplyFinished, TurnEvent
 from tests.prompt.templates import CHATML
 
 Says = Callable[..., object]
@@ -33,14 +33,14 @@ async def session(services: AppServices) -> ChatSession:
 async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message]:
     async with aclosing(turn) as stream:
         events = [event async for event in stream]
-    receipt = next(event.receipt for event in events if isinstance(event, Prompted))
-    finished = next(event for event in events if isinstance(event, Finished))
+    receipt = next(event.receipt for event in events if isinstance(event, PromptBuilt))
+    finished = next(event for event in events if isinstance(event, ReplyFinished))
     return receipt, finished.usage, finished.message
 
 
 def loaded(services: AppServices) -> LoadedModel:
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     return state.model
 
 

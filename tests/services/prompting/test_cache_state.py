@@ -13,7 +13,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.services.chat import prefill
-from lethe_app.services.events import Finished, Prompted, Recalled
+from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyFinished
 from tests.services.stage import MIRA, change_persona, keep, log, say, until
 
 LONG = " ".join(f"word{number}" for number in range(900))
@@ -55,7 +55,7 @@ def states(services: AppServices) -> list[str]:
 
 
 async def cost(services: AppServices, session: ChatSession, text: str = "And now?") -> Usage:
-    return next(event.usage for event in (await say(services, session, text)).events if isinstance(event, Finished))
+    return next(event.usage for event in (await say(services, session, text)).events if isinstance(event, ReplyFinished))
 
 
 async def test_a_long_conversation_is_taken_up_without_being_read_again(
@@ -192,10 +192,10 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
 
     async with aclosing(services.chat.send(session.guid, "And now?")) as events:
         async for event in events:
-            if isinstance(event, Prompted):
+            if isinstance(event, PromptBuilt):
                 await services.brain.forget_memory(memory.guid)
                 await services.cache_state._done()
-            if isinstance(event, Recalled):
+            if isinstance(event, MemoriesRecalled):
                 said = [one.text for one in event.memory.recalled]
     await services.close()
 

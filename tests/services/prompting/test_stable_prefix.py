@@ -19,7 +19,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.stable_prefix import StablePrefix
@@ -43,7 +43,7 @@ async def load(services: AppServices, folder: Path, context: int = 1024) -> None
 
 def loaded(services: AppServices) -> LoadedModel:
     state = services.models.state
-    assert isinstance(state, Ready)
+    assert isinstance(state, ModelReady)
     return state.model
 
 

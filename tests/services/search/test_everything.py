@@ -17,7 +17,7 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.full_text import OUTSIDE
 from lethe_app.storage.memory.facts import FactStore
 from tests.services.stage import MIRA, before_now, keep, spoke
@@ -28,7 +28,7 @@ async def found(services: AppServices, text: str, persona: str | None = None, se
 
 
 async def talk(services: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
-    session = await Chats(services._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
+    session = await SessionStore(services._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
     moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
     return session, [await spoke(services, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
 
@@ -181,7 +181,7 @@ async def test_what_was_deleted_is_not_found(services: AppServices):
 async def test_a_message_on_another_branch_is_put_on_display(services: AppServices):
     session, (first, second, third) = await talk(services, "One.", "Two.", "Three.")
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
-    await Chats(services._database).add_message(aside)
+    await SessionStore(services._database).add_message(aside)
 
     assert await services.search_service.select_branch_of(session.guid, second.id)
     assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]

@@ -14,7 +14,7 @@ from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.services.search import memory_lists
 from lethe_app.services.search.memory_lists import find_relevant_part
-from lethe_app.services.search.timeline import Headings, format_markdown
+from lethe_app.services.search.timeline import ExportHeadings, format_markdown
 from tests.retrieval.conftest import embed
 from tests.services.past import NUTS, chats_of, hold
 
@@ -169,7 +169,9 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
     await services.memory_lists._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
-    headings = Headings("Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere")
+    headings = ExportHeadings(
+        "Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere"
+    )
 
     text = format_markdown(await services.memory_lists.load_timeline(HER), headings, everybody=False)
     await services.memory_lists.save_text(tmp_path / "kept.md", text)

@@ -11,7 +11,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.services.sessions.archive_queue import ORDER, Archived
+from lethe_app.services.sessions.archive_queue import ORDER, ArchiveProgress
 from tests.services.past import (
     NUTS,
     again,
@@ -78,7 +78,7 @@ async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
 async def test_a_trusted_model_makes_every_part_and_progress_is_told(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    seen: list[Archived] = []
+    seen: list[ArchiveProgress] = []
     services.archiving.changed.add(seen.append)
 
     await services.archiving.archive_session(session.guid)
@@ -91,7 +91,7 @@ async def test_a_trusted_model_makes_every_part_and_progress_is_told(services: A
         (PartState.DONE, MadeBy.MODEL, "good")
     }
     assert [(one.part, one.done, one.total) for one in seen[:2]] == [(SessionPart.SUMMARY, 0, 7), (SessionPart.TITLE, 1, 7)]
-    assert services.archiving.progress == seen[-1] == Archived()
+    assert services.archiving.progress == seen[-1] == ArchiveProgress()
 
 
 async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(services: AppServices, script: Path):
@@ -497,7 +497,7 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
 
     services.archiving._check = check
     under_way, done = asyncio.Event(), asyncio.Event()
-    services.archiving.changed.add(lambda one: done.set() if one == Archived() else under_way.set())
+    services.archiving.changed.add(lambda one: done.set() if one == ArchiveProgress() else under_way.set())
     services.archiving.start()
     await asyncio.wait_for(under_way.wait(), 120)
     done.clear()

@@ -7,10 +7,10 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.list_items import Maker
+from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.errors import LetheError
-from lethe_app.services.sessions.editing import Reshaped
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.editing import SessionsChanged
+from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, before_now, log, spoke
 
 LINES = (
@@ -24,7 +24,7 @@ LINES = (
 
 
 async def conversation(services: AppServices, *lines: str, days: float = 1) -> ChatSession:
-    session = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
+    session = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
     for number, line in enumerate(lines):
         role = Role.ASSISTANT if number % 2 else Role.USER
         await spoke(services, session, line, before_now(days=days, minutes=-number), role)
@@ -45,8 +45,8 @@ async def test_the_list_tells_what_there_is_of_each(services: AppServices):
     first, second = await services.session_editing.lines(MIRA)
 
     assert (first.name, first.messages, first.archived, first.sticky, first.protected) == ("The hatch", 6, True, True, True)
-    assert first.maker is Maker.USER
-    assert (second.name, second.first_words, second.maker) == ("", "Hello.", Maker.NOBODY)
+    assert first.maker is DescriptionAuthor.USER
+    assert (second.name, second.first_words, second.maker) == ("", "Hello.", DescriptionAuthor.NOBODY)
     assert await services.session_editing.line(session.guid) == first
 
 
@@ -162,7 +162,7 @@ async def rewritten(services: AppServices, *greetings: str, name: str = "Mira") 
 
 async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(services: AppServices):
     session = await services.sessions.new(MIRA)
-    news: list[Reshaped] = []
+    news: list[SessionsChanged] = []
     services.session_editing.reshaped.add(news.append)
 
     await rewritten(services, "You are late, {{user}}.", name="Mirabel")
@@ -170,7 +170,7 @@ async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(serv
     (greeting,) = await services.sessions.page(session.guid, 0, 9)
     assert (greeting.speaker_name, greeting.content) == ("Mirabel", "You are late, Tomas.")
     assert [one.sessions for one in news] == [(session.guid,)]
-    assert await Chats(services._database).deleted_messages(session.guid) == []
+    assert await SessionStore(services._database).deleted_messages(session.guid) == []
     await rewritten(services)
     assert await said(services, session) == []
     await rewritten(services, "Again, then.")

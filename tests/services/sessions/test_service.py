@@ -15,7 +15,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, StorageError
-from lethe_app.services.events import Moved
+from lethe_app.services.events import SessionReplaced
 
 Says = Callable[..., object]
 
@@ -235,7 +235,7 @@ async def belongs(services: AppServices, session: ChatSession, text: str = "Hell
     moved = session
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
-            moved = event.session if isinstance(event, Moved) else moved
+            moved = event.session if isinstance(event, SessionReplaced) else moved
     return moved
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.self_reflection import Thoughts
+from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import told_by
-from lethe_app.services.events import Moved, ReplyText
+from lethe_app.services.events import ReplyText, SessionReplaced
 from tests.services.past import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.stage import MIRA, change_persona, say, until
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
@@ -48,7 +48,7 @@ async def where(services: AppServices, session: ChatSession, text: str) -> ChatS
     found = session
     async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
-            found = event.session if isinstance(event, Moved) else found
+            found = event.session if isinstance(event, SessionReplaced) else found
     return found
 
 
@@ -359,7 +359,7 @@ async def test_a_deleted_conversation_is_left_alone(services: AppServices, clock
 async def test_tasks_done_while_the_user_is_away_see_the_evening(
     services: AppServices, clock: Clock, evening: ChatSession, tmp_path: Path
 ):
-    await employ(services, Thoughts())
+    await employ(services, SelfReflection())
     await change_persona(services, MIRA, self_edit_tokens=200)
     await trusted(services, tmp_path / "model.json", answers=[{"paragraphs": ["Tomas misses his sister Ines."]}] * 9)
     leave(services, clock, HOUR)

@@ -24,7 +24,7 @@ from lethe_app.domain.tools import (
     ToolSet,
 )
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.services.events import AskTool, Finished, Prompted, ToolUsed, TurnEvent
+from lethe_app.services.events import PromptBuilt, ReplyFinished, ToolPermissionRequested, ToolUsed, TurnEvent
 from lethe_app.services.prompting.tool_messages import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
 from lethe_app.services.tools.turn import MOST_ROUNDS
 from lethe_app.services.tools.working_memory import session_namespace
@@ -42,14 +42,14 @@ def results(played: Played) -> list[ToolResult]:
 
 async def answering(
     services: AppServices, session: ChatSession, text: str, *verdicts: PermissionAnswer
-) -> tuple[Played, list[AskTool]]:
+) -> tuple[Played, list[ToolPermissionRequested]]:
     """A turn in which every question is answered."""
     events: list[TurnEvent] = []
-    asked: list[AskTool] = []
+    asked: list[ToolPermissionRequested] = []
     async with aclosing(services.chat.send(session.guid, text)) as turn:
         async for event in turn:
             events.append(event)
-            if isinstance(event, AskTool):
+            if isinstance(event, ToolPermissionRequested):
                 asked.append(event)
                 event.decide(verdicts[len(asked) - 1])
     return Played(events), asked
@@ -132,10 +132,10 @@ async def test_another_wording_that_wants_something_else_changed_asks_first(
         template=HERMES,
     )
     played = await say(services, session, "I fear deep water.")
-    questions: list[AskTool] = []
+    questions: list[ToolPermissionRequested] = []
     async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as turn:
         async for event in turn:
-            if isinstance(event, AskTool):
+            if isinstance(event, ToolPermissionRequested):
                 questions.append(event)
                 event.decide(PermissionAnswer.NOT_NOW)
     assert len(questions) == 1
@@ -226,7 +226,7 @@ async def test_stopping_while_it_asks_loses_nothing(services: AppServices, sessi
     async def talk() -> None:
         async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
-                if isinstance(event, AskTool):
+                if isinstance(event, ToolPermissionRequested):
                     asking.set()
 
     task = asyncio.ensure_future(talk())
@@ -249,9 +249,9 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
     async def talk() -> None:
         async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
-                if isinstance(event, AskTool):
+                if isinstance(event, ToolPermissionRequested):
                     asking.set()
-                if isinstance(event, Finished):
+                if isinstance(event, ReplyFinished):
                     replies.append(event.message)
 
     task = asyncio.ensure_future(talk())
@@ -275,7 +275,7 @@ async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, sessi
 
     with pytest.raises(ModelError):
         await talk()
-    assert sum(isinstance(event, Prompted) for event in played) == MOST_ROUNDS + 1
+    assert sum(isinstance(event, PromptBuilt) for event in played) == MOST_ROUNDS + 1
     assert sum(isinstance(event, ToolUsed) for event in played) == MOST_ROUNDS
 
 

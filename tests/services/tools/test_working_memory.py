@@ -10,9 +10,9 @@ import pytest
 
 from lethe_app.domain.clock import told_by
 from lethe_app.errors import LetheError
-from lethe_app.services.tools.working_memory import MOST_ENTRIES, Workbench
+from lethe_app.services.tools.working_memory import MOST_ENTRIES, WorkingMemory
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.working_memory import BenchRows
+from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
 START = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HERE, THERE = "session/a", "task/dream"
@@ -33,7 +33,7 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def keys(bench: Workbench, namespace: str = HERE) -> list[str]:
+async def keys(bench: WorkingMemory, namespace: str = HERE) -> list[str]:
     return [entry.key for entry in await bench.entries_of(namespace)]
 
 
@@ -42,9 +42,9 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "lethe.db"
 
 
-async def opened(path: Path) -> tuple[Database, Workbench]:
+async def opened(path: Path) -> tuple[Database, WorkingMemory]:
     database = await Database.open(path)
-    return database, Workbench(BenchRows(database))
+    return database, WorkingMemory(WorkingMemoryRows(database))
 
 
 async def test_things_lie_there_for_five_minutes_or_as_long_as_is_said(home: Path, clock: Clock):
@@ -97,7 +97,7 @@ async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock:
     database, bench = await opened(home)
     (entry,) = await bench.entries_of(HERE)
     assert (entry.value, entry.category, entry.tags) == ("b", "web", ["one", "two"])
-    assert await BenchRows(database).sweep(clock.moment) == 1
+    assert await WorkingMemoryRows(database).sweep(clock.moment) == 1
     await database.close()
 
 

@@ -17,14 +17,14 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now, told_by
-from lethe_app.domain.web import Outgoing, Purpose, WebHit
+from lethe_app.domain.web import OutgoingRequest, RequestPurpose, WebHit
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.paths import Paths
 from lethe_app.services.web import gate as surfing_module
 from lethe_app.services.web.gate import WebGate, create_engine
 from lethe_app.storage.key_value import AppState
-from lethe_app.web.http import Meter, NetworkRoute
-from lethe_app.web.pages import PageFetcher, Times
+from lethe_app.web.http import ByteCounter, NetworkRoute
+from lethe_app.web.pages import PageFetcher, WebClock
 from tests.web.net import PUBLIC, Net, way
 from tests.web.server import SENTENCE, Reply, Site, page, serving
 
@@ -72,7 +72,7 @@ def gate(services: AppServices, site: Site | None = None, engine: Engine | None 
     out = way(Net(site.port if site else 1), **names)
     engines = (lambda *_who: engine) if engine is not None else create_engine
     return WebGate(
-        services.preferences, AppState(services._database), by_words, engines, PageFetcher(Times(sleep=no_sleep)), out
+        services.preferences, AppState(services._database), by_words, engines, PageFetcher(WebClock(sleep=no_sleep)), out
     )
 
 
@@ -106,7 +106,7 @@ class Local:
 async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(services: AppServices):
     engine = Engine()
     surfing = gate(services, engine=engine)
-    told = list[Outgoing]()
+    told = list[OutgoingRequest]()
     surfing.changed.add(told.append)
 
     for wish in (surfing.search("x", WHY), surfing.read("http://one.example.com/", WHY), surfing.look_up("x", WHY)):
@@ -197,7 +197,7 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
     await services.preferences.set(web_allowed=True)
     engine = Engine(WebHit("One", "https://one.example.com/"))
     surfing = gate(services, engine=engine)
-    told = list[tuple[Outgoing, int]]()
+    told = list[tuple[OutgoingRequest, int]]()
     surfing.changed.add(lambda one: told.append((one, len(engine.asked))))
 
     found = await surfing.search("What is a sheepshank?", WHY)
@@ -205,7 +205,7 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
     assert [one.title for one in found] == ["One"]
     (before, asked_before), (after, _asked) = told
     assert (before.purpose, before.to, before.host, before.what, before.why) == (
-        Purpose.SEARCH,
+        RequestPurpose.SEARCH,
         "Oracle",
         "oracle.example.com",
         "What is a sheepshank",
@@ -236,8 +236,10 @@ async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(ser
         ("search", "localhost"),
     ]
     assert all(one.why == WHY and not one.is_under_way for one in left)
-    assert next(one for one in left if one.host == "two.example.com" and one.purpose is Purpose.PAGE).trouble
-    assert next(one for one in left if one.host == "one.example.com" and one.purpose is Purpose.PAGE).received >= len(page())
+    assert next(one for one in left if one.host == "two.example.com" and one.purpose is RequestPurpose.PAGE).trouble
+    assert next(one for one in left if one.host == "one.example.com" and one.purpose is RequestPurpose.PAGE).received >= len(
+        page()
+    )
 
 
 async def test_a_long_page_is_cut_by_tokens(services: AppServices):
@@ -304,7 +306,7 @@ async def test_the_list_survives_and_what_was_under_way_has_ended(tmp_path: Path
     await services.preferences.set(web_allowed=True)
     surfing = gate(services, engine=Engine())
     await surfing.search("lighthouse", WHY)
-    await surfing.log_request(Outgoing(purpose=Purpose.PAGE, to="x", host="x", what="http://x/", why=WHY))
+    await surfing.log_request(OutgoingRequest(purpose=RequestPurpose.PAGE, to="x", host="x", what="http://x/", why=WHY))
     await services.close()
 
     again = await build(home, engine="echo")
@@ -358,4 +360,4 @@ async def test_a_damaged_list_begins_anew(services: AppServices):
 async def test_the_settings_choose_who_is_asked(services: AppServices, provider: SearchProvider, name: str):
     await services.preferences.set(web_provider=provider, web_brave_key="k", web_searxng_url="https://searx.example.com")
 
-    assert create_engine(services.preferences.current, NetworkRoute(), Meter()).name == name
+    assert create_engine(services.preferences.current, NetworkRoute(), ByteCounter()).name == name

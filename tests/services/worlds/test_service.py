@@ -14,9 +14,9 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
-from lethe_app.services.worlds.key_checks import Index, KeyIssue, KeyProblem, check_entry, find_regex_error
-from lethe_app.services.worlds.service import Owner, WorldSaved, convert_to_memory
-from lethe_app.services.worlds.test_bench import Trial, TrialOutcome
+from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem, WorldKeyIndex, check_entry, find_regex_error
+from lethe_app.services.worlds.service import WorldOwner, WorldSaved, convert_to_memory
+from lethe_app.services.worlds.test_bench import TrialInput, TrialOutcome
 from tests.services.stage import MIRA, dump, log, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
@@ -142,8 +142,8 @@ async def test_the_entries_of_a_copy_are_others(services: AppServices):
 # Whose it is
 
 
-@pytest.mark.parametrize("owner", list(Owner))
-async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, session: ChatSession, owner: Owner):
+@pytest.mark.parametrize("owner", list(WorldOwner))
+async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, session: ChatSession, owner: WorldOwner):
     write_world(services, "isles", GROTTO)
     assert "Grotto" not in (await say(services, session, "The grotto!")).ways
 
@@ -157,13 +157,13 @@ async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, sessio
 
 async def test_owners_have_their_names(services: AppServices, session: ChatSession):
     owners = await services.worlds.list_owners(session)
-    assert (owners[Owner.PERSONA], owners[Owner.USER]) == ("Mira", "Tomas")
-    assert set(await services.worlds.list_owners(None)) == {Owner.EVERYBODY}
+    assert (owners[WorldOwner.PERSONA], owners[WorldOwner.USER]) == ("Mira", "Tomas")
+    assert set(await services.worlds.list_owners(None)) == {WorldOwner.EVERYBODY}
 
 
 async def test_how_often_an_entry_came_is_counted(services: AppServices, session: ChatSession):
     world = write_world(services, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
     for text in ("The grotto!", "Good.", "The grotto?"):
         await say(services, session, text)
     assert await services.worlds.count_activations() == {world.entries[0].guid: 2}
@@ -173,7 +173,7 @@ async def test_how_often_an_entry_came_is_counted(services: AppServices, session
 
 
 async def test_a_trial_says_what_comes_by_which_word_and_where(services: AppServices, session: ChatSession):
-    outcome = await services.worlds.trials.run(Trial(world_of(GROTTO), "Into the Grotto, now!", session))
+    outcome = await services.worlds.trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", session))
     (one,) = outcome.tried
     assert (one.key, one.message_distance, list(one.spans)) == ("grotto", 0, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
@@ -182,11 +182,11 @@ async def test_a_trial_says_what_comes_by_which_word_and_where(services: AppServ
 
 async def test_a_trial_changes_nothing(services: AppServices, session: ChatSession):
     world = write_world(services, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
     await say(services, session, "Good.")
     before = await dump(services)
     for times in (1, 20):
-        trial = Trial(world.model_copy(update={"unique_name": "isles"}), "The grotto!", session, times=times)
+        trial = TrialInput(world.model_copy(update={"unique_name": "isles"}), "The grotto!", session, times=times)
         assert causes(await services.worlds.trials.run(trial)) == {"Grotto": "key"}
     assert await dump(services) == before
 
@@ -204,7 +204,7 @@ async def test_a_trial_changes_nothing(services: AppServices, session: ChatSessi
 async def test_a_trial_says_what_keeps_an_entry_back(
     services: AppServices, session: ChatSession, fields: dict[str, object], why: str
 ):
-    outcome = await services.worlds.trials.run(Trial(world_of({**GROTTO, **fields}), "The grotto!", session))
+    outcome = await services.worlds.trials.run(TrialInput(world_of({**GROTTO, **fields}), "The grotto!", session))
     assert whys(outcome) == {"Grotto": why}
     assert list(outcome.tried[0].spans) == [(4, 10)]
 
@@ -212,30 +212,30 @@ async def test_a_trial_says_what_keeps_an_entry_back(
 async def test_a_trial_knows_groups_and_room(services: AppServices, session: ChatSession):
     strong = {**GROTTO, "name": "One", "groups": ["g"], "group_override": True}
     weak = {**GROTTO, "name": "Two", "groups": ["g"]}
-    grouped = await services.worlds.trials.run(Trial(world_of(strong, weak), "The grotto!", session))
+    grouped = await services.worlds.trials.run(TrialInput(world_of(strong, weak), "The grotto!", session))
     assert (causes(grouped), whys(grouped)) == ({"One": "key"}, {"Two": "group"})
-    full = await services.worlds.trials.run(Trial(world_of(GROTTO, token_budget=2), "The grotto!", session))
+    full = await services.worlds.trials.run(TrialInput(world_of(GROTTO, token_budget=2), "The grotto!", session))
     assert whys(full) == {"Grotto": "budget"}
 
 
 async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(services: AppServices, session: ChatSession):
     entry = {**GROTTO, "cooldown": 9, "guid": "00000000-0000-0000-0000-000000000001"}
     write_world(services, "isles", entry, scan_depth=0)
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
     await say(services, session, "The grotto!")
     world = (await services.library.worlds())["isles"]
 
-    assert whys(await services.worlds.trials.run(Trial(world, "The grotto!", session))) == {"Grotto": "cooldown"}
-    assert causes(await services.worlds.trials.run(Trial(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
+    assert whys(await services.worlds.trials.run(TrialInput(world, "The grotto!", session))) == {"Grotto": "cooldown"}
+    assert causes(await services.worlds.trials.run(TrialInput(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
 
 
 async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServices, session: ChatSession):
     write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    await services.worlds.bind("isles", Owner.EVERYBODY, session, is_bound=True)
+    await services.worlds.bind("isles", WorldOwner.EVERYBODY, session, is_bound=True)
     world = (await services.library.worlds())["isles"]
     for number in range(8):
         played = await say(services, session, f"The grotto {number}!")
-        trial = Trial(world, played.asked.content, session, played.asked.id)
+        trial = TrialInput(world, played.asked.content, session, played.asked.id)
         assert ("Grotto" in causes(await services.worlds.trials.run(trial))) == ("Grotto" in played.ways)
     said = await services.worlds.trials.list_messages(session, 3)
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
@@ -243,7 +243,7 @@ async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServ
 
 async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: ChatSession):
     sure, rare = {**GROTTO, "name": "Sure"}, {**GROTTO, "name": "Rare", "trigger_chance": 0.5}
-    outcome = await services.worlds.trials.run(Trial(world_of(sure, rare), "The grotto!", session, times=20))
+    outcome = await services.worlds.trials.run(TrialInput(world_of(sure, rare), "The grotto!", session, times=20))
     shares = {one.entry.name: one.share for one in outcome.tried}
     assert shares["Sure"] == 1.0
     assert shares["Rare"] is not None
@@ -252,15 +252,15 @@ async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: 
 
 async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(services: AppServices, session: ChatSession):
     write_world(services, "reef", {**GROTTO, "name": "Reef"})
-    await services.worlds.bind("reef", Owner.EVERYBODY, session, is_bound=True)
-    together = await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session))
-    alone = await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session, alone=True))
+    await services.worlds.bind("reef", WorldOwner.EVERYBODY, session, is_bound=True)
+    together = await services.worlds.trials.run(TrialInput(world_of(GROTTO), "The grotto!", session))
+    alone = await services.worlds.trials.run(TrialInput(world_of(GROTTO), "The grotto!", session, alone=True))
     assert set(causes(together)) == {"Grotto", "Reef"}
     assert set(causes(alone)) == {"Grotto"}
 
 
 async def test_a_trial_needs_no_conversation(services: AppServices):
-    assert causes(await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
+    assert causes(await services.worlds.trials.run(TrialInput(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
 
 
 # Spots
@@ -289,7 +289,7 @@ def test_a_key_is_found_where_it_stands(key: str, text: str, found: list[str]):
 
 def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) -> dict[KeyProblem, KeyIssue]:
     entry = WorldEntry.model_validate({"name": "Lamp", **fields})
-    found = check_entry(entry, Index.build(World(name="W", entries=[entry, *others])), said)
+    found = check_entry(entry, WorldKeyIndex.build(World(name="W", entries=[entry, *others])), said)
     return {one.problem: one for one in found}
 
 
@@ -395,7 +395,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
     services: AppServices, session: ChatSession, content: str, stays: bool
 ):
     write_world(services, "isles", GROTTO)
-    await services.worlds.bind("isles", Owner.SESSION, session, is_bound=True)
+    await services.worlds.bind("isles", WorldOwner.SESSION, session, is_bound=True)
     assert "floods at noon" in await told(services, session, "Is this the grotto?")
     (world,) = [held.world for held in await services.worlds.list_worlds() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
@@ -408,7 +408,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
 
 async def test_a_deleted_world_is_in_no_kept_prompt(services: AppServices, session: ChatSession):
     write_world(services, "isles", GROTTO)
-    await services.worlds.bind("isles", Owner.SESSION, session, is_bound=True)
+    await services.worlds.bind("isles", WorldOwner.SESSION, session, is_bound=True)
     assert "floods at noon" in await told(services, session, "Is this the grotto?")
 
     await services.worlds.delete("isles")

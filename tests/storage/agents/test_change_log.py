@@ -7,15 +7,15 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, Records
+from lethe_app.domain.changes import DROP, MERGE, ChangedRecords
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
-from lethe_app.storage.agents.change_log import Changes
+from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 from tests.storage.memory.test_turn_memories import cut_off
 
 TABLES = ("memories", "facts", "changes", "passage_debts")
@@ -32,18 +32,20 @@ SUNG = ExtractedFact(fact="Anna sings.", reference_count=3)
 GONE = [one.model_copy(update={"superseded": True, "superseded_by": SUNG.guid}) for one in (FACT, TWIN)]
 
 
-def change(what: str, before: Records, after: Records) -> RecordedChange:
+def change(what: str, before: ChangedRecords, after: ChangedRecords) -> RecordedChange:
     return RecordedChange(persona_id="mara", what=what, before=before.model_dump_json(), after=after.model_dump_json())
 
 
-MERGED = change(MERGE, Records(memories=[DOG, HOUND], facts=[FACT, TWIN]), Records(memories=[WHOLE], facts=[SUNG, *GONE]))
+MERGED = change(
+    MERGE, ChangedRecords(memories=[DOG, HOUND], facts=[FACT, TWIN]), ChangedRecords(memories=[WHOLE], facts=[SUNG, *GONE])
+)
 
 
 @pytest.fixture
-async def changes(database: Database) -> Changes:
-    await Memories(database).save_memories("mara", DOG, HOUND)
+async def changes(database: Database) -> ChangeLog:
+    await MemoryStore(database).save_memories("mara", DOG, HOUND)
     await FactStore(database).save_facts("mara", FACT, TWIN)
-    return Changes(database)
+    return ChangeLog(database)
 
 
 async def everything(database: Database) -> list[str]:
@@ -51,11 +53,11 @@ async def everything(database: Database) -> list[str]:
 
 
 async def records(database: Database) -> tuple[list[MemoryUnit], list[ExtractedFact]]:
-    memories = sorted(await Memories(database).memories_of("mara"), key=lambda one: one.guid)
+    memories = sorted(await MemoryStore(database).memories_of("mara"), key=lambda one: one.guid)
     return memories, sorted(await FactStore(database).facts_of("mara"), key=lambda one: one.guid)
 
 
-async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: Changes):
+async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: ChangeLog):
     before = await records(database)
 
     done = await changes.carry_out(MERGED)
@@ -70,7 +72,7 @@ async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(data
     assert (await changes.get(MERGED.id)).state is ChangeState.REVERTED  # type: ignore[union-attr]
 
 
-async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, changes: Changes):
+async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, changes: ChangeLog):
     before, at = await everything(database), 2
     while await cut_off(database, at, lambda: changes.carry_out(MERGED)):
         assert await everything(database) == before
@@ -85,8 +87,8 @@ async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Databas
     assert back > 15
 
 
-async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: Database, changes: Changes):
-    await Memories(database).touch([DOG.guid, DOG.guid], now())
+async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: Database, changes: ChangeLog):
+    await MemoryStore(database).touch([DOG.guid, DOG.guid], now())
 
     await changes.carry_out(MERGED)
     ((whole,), _facts) = await records(database)
@@ -106,8 +108,10 @@ async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: 
         {"made_by": ""},
     ],
 )
-async def test_what_the_user_changed_meanwhile_is_left_alone(database: Database, changes: Changes, touched: dict[str, object]):
-    await Memories(database).save_memories("mara", DOG.model_copy(update=touched))
+async def test_what_the_user_changed_meanwhile_is_left_alone(
+    database: Database, changes: ChangeLog, touched: dict[str, object]
+):
+    await MemoryStore(database).save_memories("mara", DOG.model_copy(update=touched))
     before = await records(database)
 
     with pytest.raises(StorageError, match="nothing was changed"):
@@ -116,22 +120,22 @@ async def test_what_the_user_changed_meanwhile_is_left_alone(database: Database,
     assert await records(database) == before
 
 
-async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Database, changes: Changes):
+async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Database, changes: ChangeLog):
     own, fact = MemoryUnit(content="My own."), ExtractedFact(fact="Anna is mine.", made_by=MadeBy.USER)
-    await Memories(database).save_memories("mara", own)
+    await MemoryStore(database).save_memories("mara", own)
     await FactStore(database).save_facts("mara", fact)
 
-    for records_of in (Records(memories=[own]), Records(facts=[fact])):
+    for records_of in (ChangedRecords(memories=[own]), ChangedRecords(facts=[fact])):
         with pytest.raises(StorageError, match="belongs to the user"):
-            await changes.carry_out(change(DROP, records_of, Records()))
+            await changes.carry_out(change(DROP, records_of, ChangedRecords()))
 
-    assert own in await Memories(database).memories_of("mara")
+    assert own in await MemoryStore(database).memories_of("mara")
     assert fact in await FactStore(database).facts_of("mara")
 
 
-async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: Changes):
+async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: ChangeLog):
     await changes.carry_out(MERGED)
-    await Memories(database).save_memories("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
+    await MemoryStore(database).save_memories("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
     before = await records(database)
 
     with pytest.raises(StorageError, match="changed since"):
@@ -140,9 +144,9 @@ async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database:
     assert await records(database) == before
 
 
-async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(database: Database, changes: Changes):
+async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(database: Database, changes: ChangeLog):
     await changes.carry_out(MERGED)
-    await Memories(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
+    await MemoryStore(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
 
     with pytest.raises(StorageError, match="changed since"):
         await changes.revert_change(MERGED.id)
@@ -150,7 +154,7 @@ async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(da
     assert "Anna had a dog." in [one.content for one in (await records(database))[0]]
 
 
-async def test_what_was_decided_about_is_not_done_again(changes: Changes):
+async def test_what_was_decided_about_is_not_done_again(changes: ChangeLog):
     await changes.save_changes(MERGED.model_copy(update={"state": ChangeState.DECLINED}))
 
     assert (await changes.carry_out(MERGED)).state is ChangeState.DECLINED

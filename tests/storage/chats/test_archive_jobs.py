@@ -9,31 +9,33 @@ import pytest
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 
 
 @pytest.fixture
-def parts(database: Database) -> Parts:
-    return Parts(database)
+def parts(database: Database) -> ArchiveJobs:
+    return ArchiveJobs(database)
 
 
-async def test_a_session_that_is_archived_has_everything_before_it(parts: Parts, chats: Chats, session: ChatSession):
+async def test_a_session_that_is_archived_has_everything_before_it(
+    parts: ArchiveJobs, chats: SessionStore, session: ChatSession
+):
     await parts.start_archive(session.guid)
     assert (await chats.session(session.guid)).archived
     assert [record.part for record in await parts.pending()] == list(SessionPart)
 
 
-async def test_what_is_done_stays_done_after_a_restart(parts: Parts, session: ChatSession, database: Database):
+async def test_what_is_done_stays_done_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
     await parts.start_archive(session.guid)
     done = PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small", 1)
     await parts.save_part(done)
-    assert (await Parts(database).parts_of(session.guid))[SessionPart.TITLE] == done
+    assert (await ArchiveJobs(database).parts_of(session.guid))[SessionPart.TITLE] == done
     assert SessionPart.TITLE not in {record.part for record in await parts.pending()}
 
 
-async def test_what_the_user_wrote_is_not_made_again(parts: Parts, session: ChatSession):
+async def test_what_the_user_wrote_is_not_made_again(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     mine = PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER)
     await parts.save_part(mine)
@@ -42,7 +44,7 @@ async def test_what_the_user_wrote_is_not_made_again(parts: Parts, session: Chat
     assert (await parts.parts_of(session.guid))[SessionPart.SUMMARY] == mine
 
 
-async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: Parts, session: ChatSession):
+async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     makers = {SessionPart.TITLE: MadeBy.RULES, SessionPart.SUMMARY: MadeBy.MODEL, SessionPart.GOALS: MadeBy.USER}
     for part, maker in makers.items():
@@ -53,13 +55,15 @@ async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: Parts
     assert [record.part for record in await parts.pending()] == [SessionPart.TITLE]
 
 
-async def test_nothing_is_done_for_a_session_in_the_trash(parts: Parts, chats: Chats, session: ChatSession):
+async def test_nothing_is_done_for_a_session_in_the_trash(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     await chats.delete_session(session.guid)
     assert await parts.pending() == []
 
 
-async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(parts: Parts, chats: Chats, session: ChatSession):
+async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(
+    parts: ArchiveJobs, chats: SessionStore, session: ChatSession
+):
     await parts.start_archive(session.guid)
     before = (await parts.parts_of(session.guid))[SessionPart.SUMMARY]
     mine = replace(before, state=PartState.DONE, made_by=MadeBy.USER)
@@ -73,7 +77,7 @@ async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(parts: 
 
 
 async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_changes(
-    parts: Parts, chats: Chats, session: ChatSession
+    parts: ArchiveJobs, chats: SessionStore, session: ChatSession
 ):
     await parts.start_archive(session.guid)
     before = await chats.session(session.guid)
@@ -85,7 +89,7 @@ async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_ch
     assert await chats.session(session.guid) == before.model_copy(update=changed)
 
 
-async def test_a_value_no_session_can_have_is_refused(parts: Parts, chats: Chats, session: ChatSession):
+async def test_a_value_no_session_can_have_is_refused(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     record = (await parts.parts_of(session.guid))[SessionPart.RELEVANCE]
 
@@ -95,7 +99,9 @@ async def test_a_value_no_session_can_have_is_refused(parts: Parts, chats: Chats
     assert (await parts.parts_of(session.guid))[SessionPart.RELEVANCE] == record
 
 
-async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(parts: Parts, chats: Chats, session: ChatSession):
+async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(
+    parts: ArchiveJobs, chats: SessionStore, session: ChatSession
+):
     await parts.start_archive(session.guid)
     record = (await parts.parts_of(session.guid))[SessionPart.SUMMARY]
     await chats.delete_session(session.guid)
@@ -107,7 +113,7 @@ async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(parts: Part
 
 @pytest.mark.parametrize(("went_on", "maker"), [(True, MadeBy.RULES), (False, MadeBy.MODEL)])
 async def test_what_a_model_made_counts_as_the_rules_once_the_session_went_on(
-    parts: Parts, chats: Chats, session: ChatSession, went_on: bool, maker: MadeBy
+    parts: ArchiveJobs, chats: SessionStore, session: ChatSession, went_on: bool, maker: MadeBy
 ):
     await parts.start_archive(session.guid)
     await parts.save_part(PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small"))
@@ -120,14 +126,14 @@ async def test_what_a_model_made_counts_as_the_rules_once_the_session_went_on(
     assert (title.state, title.made_by) == (PartState.PENDING, maker)
 
 
-async def test_a_session_told_anew_is_not_over_by_that(parts: Parts, chats: Chats, session: ChatSession):
+async def test_a_session_told_anew_is_not_over_by_that(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid, archive=False)
 
     assert not (await chats.session(session.guid)).archived
     assert len(await parts.pending()) == len(SessionPart)
 
 
-async def test_a_model_does_not_do_again_what_it_failed_at(parts: Parts, session: ChatSession):
+async def test_a_model_does_not_do_again_what_it_failed_at(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     for part in SessionPart:
         await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))
@@ -139,7 +145,9 @@ async def test_a_model_does_not_do_again_what_it_failed_at(parts: Parts, session
     assert await parts.pending() == [replace(failed, state=PartState.PENDING, trouble="")]
 
 
-async def test_the_newest_session_comes_first_with_its_parts_together(parts: Parts, chats: Chats, session: ChatSession):
+async def test_the_newest_session_comes_first_with_its_parts_together(
+    parts: ArchiveJobs, chats: SessionStore, session: ChatSession
+):
     newer = await chats.add_session(ChatSession(persona_id="mara"))
     for each in (session, newer):
         await parts.start_archive(each.guid)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from tests.storage.scenes import put_above
 
@@ -63,7 +63,7 @@ class Conversation(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.path = Path(self.folder.name) / "lethe.sqlite3"
         self.database = self.run(Database.open(self.path))
-        self.chats = Chats(self.database)
+        self.chats = SessionStore(self.database)
         self.session = self.run(self.chats.add_session(ChatSession(persona_id="mara")))
         self.model = Model()
 
@@ -196,7 +196,7 @@ class Conversation(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.run(self.database.close())
         self.database = self.run(Database.open(self.path))
-        self.chats = Chats(self.database)
+        self.chats = SessionStore(self.database)
 
     @invariant()
     def storage_equals_the_model(self) -> None:

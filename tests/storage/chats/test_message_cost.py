@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats import messages
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 
 LONG = 10_000
@@ -43,15 +43,15 @@ async def steps(database: Database, work: Callable[[sqlite3.Connection], object]
 async def long(tmp_path: Path) -> AsyncIterator[tuple[Database, ChatSession]]:
     """A session of ten thousand messages."""
     database = await Database.open(tmp_path / "lethe.sqlite3")
-    session = await Chats(database).add_session(ChatSession(persona_id="mara"))
-    await Chats(database).add_messages([said(session, number) for number in range(LONG)])
+    session = await SessionStore(database).add_session(ChatSession(persona_id="mara"))
+    await SessionStore(database).add_messages([said(session, number) for number in range(LONG)])
     yield database, session
     await database.close()
 
 
 async def test_adding_reading_the_tail_and_streaming_cost_the_same_at_any_length(long: tuple[Database, ChatSession]):
     database, session = long
-    chats = Chats(database)
+    chats = SessionStore(database)
     short = await chats.add_session(ChatSession(persona_id="mara"))
     await chats.add_messages([said(short, number) for number in range(3)])
     (newest,) = await chats.tail(session.guid, 1)

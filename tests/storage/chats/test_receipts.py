@@ -11,21 +11,32 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut, PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
-from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.domain.prompt import (
+    CacheMiss,
+    CutReason,
+    PartTokens,
+    PrefillCost,
+    PromptCut,
+    PromptPart,
+    PromptSpan,
+    Receipt,
+    ReceiptEntry,
+)
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.receipts import Receipts, deletions_of
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 Say = Callable[..., Message]
 SHARES = (
-    Share(PromptPart.PERSONA, 70),
-    Share(PromptPart.MEMORIES, 20, 9, (PromptCut(CutKind.NO_SPACE, 1, 3),)),
+    PartTokens(PromptPart.PERSONA, 70),
+    PartTokens(PromptPart.MEMORIES, 20, 9, (PromptCut(CutReason.NO_SPACE, 1, 3),)),
 )
 ENTRY = ReceiptEntry(
-    Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH), Cost(40, 50, 2, 30, CacheMiss.MEMORIES_AMONG_MESSAGES)
+    Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH),
+    PrefillCost(40, 50, 2, 30, CacheMiss.MEMORIES_AMONG_MESSAGES),
 )
 SPANS = [
     PromptSpan(PromptPart.TEMPLATE, "<|im_start|>"),
@@ -39,7 +50,7 @@ def receipts(database: Database) -> Receipts:
 
 
 @pytest.fixture
-async def reply(chats: Chats, say: Say) -> Message:
+async def reply(chats: SessionStore, say: Say) -> Message:
     await chats.add_message(say("Where is it?"))
     return await chats.add_message(say("Hidden.", Role.ASSISTANT))
 
@@ -64,7 +75,7 @@ async def test_what_was_put_comes_back(receipts: Receipts, reply: Message, datab
     assert await receipts.get(reply.id, 1) is None
 
 
-async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply: Message, database: Database):
+async def test_every_wording_has_its_own(receipts: Receipts, chats: SessionStore, reply: Message, database: Database):
     await keep(receipts, database, reply)
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
     other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
@@ -74,7 +85,7 @@ async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply
 
 
 async def test_a_receipt_follows_its_wording_when_another_is_taken_back(
-    receipts: Receipts, chats: Chats, reply: Message, database: Database
+    receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
     await keep(receipts, database, reply)
@@ -86,7 +97,7 @@ async def test_a_receipt_follows_its_wording_when_another_is_taken_back(
 
 
 async def test_only_the_newest_prompts_are_kept_and_all_receipts(
-    receipts: Receipts, chats: Chats, say: Say, database: Database
+    receipts: Receipts, chats: SessionStore, say: Say, database: Database
 ):
     replies = [await chats.add_message(say(f"{number}", Role.ASSISTANT)) for number in range(5)]
     for reply in replies:
@@ -96,7 +107,9 @@ async def test_only_the_newest_prompts_are_kept_and_all_receipts(
     assert all([await receipts.get(reply.id, 0) for reply in replies])
 
 
-async def test_of_a_message_that_is_gone_nothing_is_kept(receipts: Receipts, chats: Chats, reply: Message, database: Database):
+async def test_of_a_message_that_is_gone_nothing_is_kept(
+    receipts: Receipts, chats: SessionStore, reply: Message, database: Database
+):
     await chats.delete_message(reply.id)
 
     await keep(receipts, database, reply)
@@ -104,7 +117,7 @@ async def test_of_a_message_that_is_gone_nothing_is_kept(receipts: Receipts, cha
     assert await receipts.get(reply.id, 0) is None
 
 
-async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: Chats, database: Database, reply: Message):
+async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: SessionStore, database: Database, reply: Message):
     await keep(receipts, database, reply)
     await chats.delete_message(reply.id)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
@@ -114,7 +127,7 @@ async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: Ch
 
 
 async def test_both_go_for_good_with_their_session(
-    receipts: Receipts, chats: Chats, database: Database, session: ChatSession, reply: Message
+    receipts: Receipts, chats: SessionStore, database: Database, session: ChatSession, reply: Message
 ):
     await keep(receipts, database, reply)
     await chats.delete_session(session.guid)
@@ -138,28 +151,30 @@ async def fact_put_otherwise(database: Database, _session: ChatSession) -> None:
 
 async def memory_forgotten(database: Database, _session: ChatSession) -> None:
     memory = MemoryUnit(name="Key", content="Tomas hid the key.")
-    await Memories(database).save_memories("mara", memory)
-    await Memories(database).delete([memory.guid])
+    await MemoryStore(database).save_memories("mara", memory)
+    await MemoryStore(database).delete([memory.guid])
 
 
 async def memory_edited(database: Database, _session: ChatSession) -> None:
     memory = MemoryUnit(name="Key", content="Tomas hid the key.")
-    await Memories(database).save_memories("mara", memory)
-    await Memories(database).save_memories("mara", memory.model_copy(update={"content": "Nothing."}))
+    await MemoryStore(database).save_memories("mara", memory)
+    await MemoryStore(database).save_memories("mara", memory.model_copy(update={"content": "Nothing."}))
 
 
 async def message_deleted(database: Database, session: ChatSession) -> None:
-    await Chats(database).delete_message((await Chats(database).page(session.guid, 0, 1))[0].id)
+    await SessionStore(database).delete_message((await SessionStore(database).page(session.guid, 0, 1))[0].id)
 
 
 async def session_deleted(database: Database, _session: ChatSession) -> None:
-    chats = Chats(database)
+    chats = SessionStore(database)
     other = await chats.add_session(ChatSession(persona_id="mara"))
     await chats.delete_session(other.guid)
 
 
 async def summary_written_by_the_user(database: Database, session: ChatSession) -> None:
-    await Parts(database).fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Nothing.")
+    await ArchiveJobs(database).fill(
+        PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Nothing."
+    )
 
 
 FORGETTING = [
@@ -216,7 +231,7 @@ async def test_what_others_were_told_stays(receipts: Receipts, database: Databas
 
 
 async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
-    receipts: Receipts, database: Database, session: ChatSession, chats: Chats, reply: Message
+    receipts: Receipts, database: Database, session: ChatSession, chats: SessionStore, reply: Message
 ):
     await keep(receipts, database, reply)
     fact = ExtractedFact(fact="Tomas hid the key.")
@@ -224,8 +239,10 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
     await FactStore(database).save_facts(
         "mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True})
     )
-    await Memories(database).save_memories("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
-    await Parts(database).fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.RULES), content="A key.")
+    await MemoryStore(database).save_memories("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
+    await ArchiveJobs(database).fill(
+        PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.RULES), content="A key."
+    )
     await chats.delete_session((await chats.add_session(ChatSession(persona_id="other"))).guid)
 
     assert await words(receipts, reply) == tuple(SPANS)

@@ -15,18 +15,18 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
 from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, SessionLines
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))
 
 
-async def lines(chats: Chats, session: ChatSession) -> list[str]:
+async def lines(chats: SessionStore, session: ChatSession) -> list[str]:
     return [message.content for message in await chats.page(session.guid, 0, 1000)]
 
 
-async def test_a_session_comes_back_with_every_field(chats: Chats):
+async def test_a_session_comes_back_with_every_field(chats: SessionStore):
     session = ChatSession(
         persona_id="mara",
         user_id="me",
@@ -65,7 +65,7 @@ async def test_a_session_comes_back_with_every_field(chats: Chats):
     assert (await chats.session(session.guid)).added.utcoffset() == timedelta(hours=-7)
 
 
-async def test_a_session_changes_in_what_is_named_and_in_nothing_else(chats: Chats, session: ChatSession):
+async def test_a_session_changes_in_what_is_named_and_in_nothing_else(chats: SessionStore, session: ChatSession):
     changes = {"name": "New title", "scenario": "At sea.", "future_goals": ["Swim"], "archived": True}
 
     changed = await chats.change_session(session.guid, **changes)
@@ -74,7 +74,7 @@ async def test_a_session_changes_in_what_is_named_and_in_nothing_else(chats: Cha
     assert await chats.session(session.guid) == changed
 
 
-async def test_changing_a_session_does_not_move_its_leaf(chats: Chats, session: ChatSession, say: Say):
+async def test_changing_a_session_does_not_move_its_leaf(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say())
 
     await chats.change_session(session.guid, name="New title")
@@ -82,7 +82,7 @@ async def test_changing_a_session_does_not_move_its_leaf(chats: Chats, session: 
     assert (await chats.session(session.guid)).leaf_id == message.id
 
 
-async def test_a_message_comes_back_with_every_field(chats: Chats, session: ChatSession):
+async def test_a_message_comes_back_with_every_field(chats: SessionStore, session: ChatSession):
     message = Message(
         session_id=session.guid,
         role=Role.ASSISTANT,
@@ -107,14 +107,14 @@ async def test_a_message_comes_back_with_every_field(chats: Chats, session: Chat
 @pytest.mark.parametrize(
     "text", ["", "null \x00 inside", "👩‍👩‍👧‍👦 مرحبا", "a\r\nb\u2028c", "x" * 1_000_000, "'; DROP TABLE messages; --"]
 )
-async def test_text_is_stored_as_it_is(chats: Chats, session: ChatSession, say: Say, text: str):
+async def test_text_is_stored_as_it_is(chats: SessionStore, session: ChatSession, say: Say, text: str):
     message = await chats.add_message(say(text))
 
     assert (await chats.message(message.id)).content == text
     assert (await chats.outline(session.guid))[0].length == len(text)
 
 
-async def test_half_a_character_is_replaced_and_the_stored_message_says_so(chats: Chats, say: Say):
+async def test_half_a_character_is_replaced_and_the_stored_message_says_so(chats: SessionStore, say: Say):
     message = await chats.add_message(say("whole"))
     message.note = "half \ud83d"
 
@@ -125,14 +125,14 @@ async def test_half_a_character_is_replaced_and_the_stored_message_says_so(chats
     assert added.note == "half �"
 
 
-async def test_each_message_follows_the_newest_one(chats: Chats, session: ChatSession, say: Say):
+async def test_each_message_follows_the_newest_one(chats: SessionStore, session: ChatSession, say: Say):
     first, second, third = await chats.add_messages([say("1"), say("2"), say("3")])
 
     assert (first.parent_id, second.parent_id, third.parent_id) == (None, first.id, second.id)
     assert (await chats.session(session.guid)).leaf_id == third.id
 
 
-async def test_of_several_messages_all_are_added_or_none(chats: Chats, session: ChatSession, say: Say):
+async def test_of_several_messages_all_are_added_or_none(chats: SessionStore, session: ChatSession, say: Say):
     stranger = Message(session_id=uuid4(), role=Role.USER)
 
     with pytest.raises(StorageError, match="no longer exists"):
@@ -141,14 +141,14 @@ async def test_of_several_messages_all_are_added_or_none(chats: Chats, session: 
     assert await chats.outline(session.guid) == []
 
 
-async def test_two_messages_added_at_once_follow_each_other(chats: Chats, session: ChatSession, say: Say):
+async def test_two_messages_added_at_once_follow_each_other(chats: SessionStore, session: ChatSession, say: Say):
     added = await asyncio.gather(*(chats.add_message(say(str(number))) for number in range(10)))
 
     assert [message.parent_id for message in added[1:]] == [message.id for message in added[:-1]]
     assert await lines(chats, session) == [str(number) for number in range(10)]
 
 
-async def test_a_page_and_the_outline_speak_of_the_same_messages(chats: Chats, session: ChatSession, say: Say):
+async def test_a_page_and_the_outline_speak_of_the_same_messages(chats: SessionStore, session: ChatSession, say: Say):
     await chats.add_messages([say(f"{number}", hidden=number % 3 == 0) for number in range(20)])
 
     outline = await chats.outline(session.guid)
@@ -165,7 +165,7 @@ async def test_a_page_and_the_outline_speak_of_the_same_messages(chats: Chats, s
     assert await chats.page(session.guid, 3, 0) == []
 
 
-async def test_the_tail_is_the_newest_messages_oldest_first(chats: Chats, session: ChatSession, say: Say):
+async def test_the_tail_is_the_newest_messages_oldest_first(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say(str(number)) for number in range(10)])
     await chats.delete_message(added[8].id)
 
@@ -177,7 +177,7 @@ async def test_the_tail_is_the_newest_messages_oldest_first(chats: Chats, sessio
         await chats.tail(session.guid, 5, before=uuid4())
 
 
-async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: Chats, say: Say):
+async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say):
     message = await chats.add_message(say("one"))
 
     position = await chats.save_alternative(message.id, Alternative(content="two"))
@@ -189,14 +189,14 @@ async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: Chats, say: Sa
 
 
 @pytest.mark.parametrize("position", [-1, 1, 7])
-async def test_a_wording_that_is_not_there_cannot_be_shown(chats: Chats, say: Say, position: int):
+async def test_a_wording_that_is_not_there_cannot_be_shown(chats: SessionStore, say: Say, position: int):
     message = await chats.add_message(say("one"))
 
     with pytest.raises(StorageError, match="has 1 swipes"):
         await chats.set_shown(message.id, position)
 
 
-async def test_a_streaming_reply_is_kept_bit_by_bit(chats: Chats, session: ChatSession, say: Say):
+async def test_a_streaming_reply_is_kept_bit_by_bit(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say("", Role.ASSISTANT))
     for text in ("The", "The sea", "The sea.\n"):
         reply = Alternative(content=text, thinking="Hm.", model="echo", complete=text.endswith("\n"))
@@ -206,7 +206,7 @@ async def test_a_streaming_reply_is_kept_bit_by_bit(chats: Chats, session: ChatS
     assert (await chats.outline(session.guid))[0].length == len("The sea.\n")
 
 
-async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: Chats):
+async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: SessionStore):
     with pytest.raises(StorageError, match="no longer exists"):
         await chats.replace_alternative(uuid4(), 0, Alternative())
 
@@ -222,7 +222,7 @@ async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: Chats):
     ],
 )
 async def test_taking_a_wording_back_keeps_the_others_and_what_is_shown(
-    chats: Chats, session: ChatSession, shown: int, removed: int, left: list[str], content: str
+    chats: SessionStore, session: ChatSession, shown: int, removed: int, left: list[str], content: str
 ):
     wordings = [Alternative(content=letter) for letter in "abc"]
     message = await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=wordings, shown=shown))
@@ -233,14 +233,14 @@ async def test_taking_a_wording_back_keeps_the_others_and_what_is_shown(
     assert after.content == content
 
 
-async def test_the_only_wording_cannot_be_taken_back(chats: Chats, say: Say):
+async def test_the_only_wording_cannot_be_taken_back(chats: SessionStore, say: Say):
     message = await chats.add_message(say("one"))
 
     with pytest.raises(StorageError, match="only version"):
         await chats.remove_alternative(message.id, 0)
 
 
-async def test_an_edit_changes_what_is_shown_and_nothing_else(chats: Chats, session: ChatSession, say: Say):
+async def test_an_edit_changes_what_is_shown_and_nothing_else(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say("one"))
     await chats.save_alternative(message.id, Alternative(content="two", thinking="hm", model="echo"))
 
@@ -251,7 +251,7 @@ async def test_an_edit_changes_what_is_shown_and_nothing_else(chats: Chats, sess
     assert (await chats.outline(session.guid))[0].length == 4
 
 
-async def test_deleting_in_the_middle_keeps_the_branch_whole(chats: Chats, session: ChatSession, say: Say):
+async def test_deleting_in_the_middle_keeps_the_branch_whole(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say("1"), say("2"), say("3")])
 
     await chats.delete_message(added[1].id)
@@ -262,7 +262,9 @@ async def test_deleting_in_the_middle_keeps_the_branch_whole(chats: Chats, sessi
         await chats.message(added[1].id)
 
 
-async def test_deleting_the_newest_moves_the_leaf_and_restoring_brings_it_back(chats: Chats, session: ChatSession, say: Say):
+async def test_deleting_the_newest_moves_the_leaf_and_restoring_brings_it_back(
+    chats: SessionStore, session: ChatSession, say: Say
+):
     added = await chats.add_messages([say("1"), say("2"), say("3")])
 
     await chats.delete_message(added[1].id, added[2].id)
@@ -276,7 +278,7 @@ async def test_deleting_the_newest_moves_the_leaf_and_restoring_brings_it_back(c
     assert await lines(chats, session) == ["1", "2", "3", "4"]
 
 
-async def test_a_session_may_lose_all_its_messages(chats: Chats, session: ChatSession, say: Say):
+async def test_a_session_may_lose_all_its_messages(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say("1"), say("2")])
     await chats.delete_message(*(message.id for message in added))
 
@@ -285,7 +287,7 @@ async def test_a_session_may_lose_all_its_messages(chats: Chats, session: ChatSe
     assert (await chats.add_message(say("3"))).parent_id is None
 
 
-async def test_of_several_deletions_all_happen_or_none(chats: Chats, session: ChatSession, say: Say):
+async def test_of_several_deletions_all_happen_or_none(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say("1"), say("2")])
 
     with pytest.raises(StorageError):
@@ -300,7 +302,7 @@ async def test_of_several_deletions_all_happen_or_none(chats: Chats, session: Ch
         await chats.restore_message(added[0].id)
 
 
-async def test_what_is_deleted_cannot_be_changed(chats: Chats, say: Say):
+async def test_what_is_deleted_cannot_be_changed(chats: SessionStore, say: Say):
     message = await chats.add_message(say("1"))
     await chats.delete_message(message.id)
 
@@ -314,7 +316,7 @@ async def test_what_is_deleted_cannot_be_changed(chats: Chats, say: Say):
             await change
 
 
-async def test_a_message_under_an_older_one_begins_a_branch_and_both_stay(chats: Chats, session: ChatSession, say: Say):
+async def test_a_message_under_an_older_one_begins_a_branch_and_both_stay(chats: SessionStore, session: ChatSession, say: Say):
     first, second, third = await chats.add_messages([say("1"), say("2"), say("3")])
 
     other = await chats.add_message(say("2b", parent_id=first.id))
@@ -331,7 +333,7 @@ async def test_a_message_under_an_older_one_begins_a_branch_and_both_stay(chats:
     assert (await chats.page(session.guid, 1, 1))[0].parent_id == first.id
 
 
-async def test_a_message_cannot_follow_one_of_another_session(chats: Chats, session: ChatSession, say: Say):
+async def test_a_message_cannot_follow_one_of_another_session(chats: SessionStore, session: ChatSession, say: Say):
     other = await chats.add_session(ChatSession(persona_id="mara"))
     foreign = await chats.add_message(Message(session_id=other.guid, role=Role.USER))
     await chats.add_message(say("1"))
@@ -342,7 +344,7 @@ async def test_a_message_cannot_follow_one_of_another_session(chats: Chats, sess
         await chats.set_leaf(session.guid, foreign.id)
 
 
-async def test_the_list_of_sessions_shows_the_newest_activity_first(chats: Chats):
+async def test_the_list_of_sessions_shows_the_newest_activity_first(chats: SessionStore):
     start = now() - timedelta(days=9)
     first, second, third = [
         await chats.add_session(ChatSession(persona_id="mara", name=name, added=start)) for name in ("one", "two", "three")
@@ -361,7 +363,7 @@ async def test_the_list_of_sessions_shows_the_newest_activity_first(chats: Chats
     assert len(await chats.sessions()) == 4
 
 
-async def test_a_new_wording_counts_as_activity(chats: Chats, session: ChatSession, say: Say):
+async def test_a_new_wording_counts_as_activity(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say())
     later = now() + timedelta(hours=1)
 
@@ -370,7 +372,7 @@ async def test_a_new_wording_counts_as_activity(chats: Chats, session: ChatSessi
     assert (await chats.sessions("mara"))[0].last_activity == later
 
 
-async def test_the_preview_is_the_newest_visible_message_of_the_branch(chats: Chats, session: ChatSession, say: Say):
+async def test_the_preview_is_the_newest_visible_message_of_the_branch(chats: SessionStore, session: ChatSession, say: Say):
     async def preview() -> tuple[str, int]:
         (summary,) = await chats.sessions("mara")
         return summary.preview, summary.messages
@@ -387,7 +389,7 @@ async def test_the_preview_is_the_newest_visible_message_of_the_branch(chats: Ch
     assert (await preview())[0] == "one"
 
 
-async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: Chats, session: ChatSession, say: Say):
+async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say("kept"))
     await chats.replace_alternative(message.id, 0, Alternative(content="kept", complete=False))
 
@@ -404,7 +406,7 @@ async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: C
     assert await lines(chats, session) == ["kept"]
 
 
-async def test_a_session_is_deleted_and_restored_once(chats: Chats, session: ChatSession):
+async def test_a_session_is_deleted_and_restored_once(chats: SessionStore, session: ChatSession):
     with pytest.raises(StorageError, match="no longer in the Trash"):
         await chats.restore_session(session.guid)
     await chats.delete_session(session.guid)
@@ -412,7 +414,7 @@ async def test_a_session_is_deleted_and_restored_once(chats: Chats, session: Cha
         await chats.delete_session(session.guid)
 
 
-async def test_unfinished_replies_are_found(chats: Chats, say: Say):
+async def test_unfinished_replies_are_found(chats: SessionStore, say: Say):
     done, cut = await chats.add_messages([say("done"), say("cut")])
     await chats.replace_alternative(cut.id, 0, Alternative(content="cu", complete=False))
 
@@ -420,7 +422,9 @@ async def test_unfinished_replies_are_found(chats: Chats, say: Say):
     assert done.id != cut.id
 
 
-async def test_purging_erases_only_what_is_long_in_the_trash(chats: Chats, session: ChatSession, say: Say, database: Database):
+async def test_purging_erases_only_what_is_long_in_the_trash(
+    chats: SessionStore, session: ChatSession, say: Say, database: Database
+):
     old, keep, young, tip = await chats.add_messages([say("old"), say("keep"), say("young"), say("tip")])
     lost = await chats.add_session(ChatSession(persona_id="mara"))
     await chats.add_messages([Message(session_id=lost.guid, role=Role.USER) for _ in range(3)])
@@ -446,7 +450,7 @@ async def test_purging_erases_only_what_is_long_in_the_trash(chats: Chats, sessi
         await chats.restore_message(old.id)
 
 
-async def test_a_chain_of_deleted_messages_can_be_purged(chats: Chats, session: ChatSession, say: Say):
+async def test_a_chain_of_deleted_messages_can_be_purged(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say(str(number)) for number in range(6)])
     await chats.delete_message(*(added[number].id for number in (1, 2, 3)))
 
@@ -456,7 +460,7 @@ async def test_a_chain_of_deleted_messages_can_be_purged(chats: Chats, session: 
     assert (await chats.message(added[4].id)).parent_id == added[0].id
 
 
-async def test_a_row_that_someone_has_spoilt_is_told_as_damage(chats: Chats, database: Database, say: Say):
+async def test_a_row_that_someone_has_spoilt_is_told_as_damage(chats: SessionStore, database: Database, say: Say):
     message = await chats.add_message(say())
     await database.run(lambda connection: connection.execute("UPDATE messages SET role = 'ghost'"))
 
@@ -464,7 +468,9 @@ async def test_a_row_that_someone_has_spoilt_is_told_as_damage(chats: Chats, dat
         await chats.message(message.id)
 
 
-async def test_on_a_full_disk_a_message_is_refused_and_the_others_stay(chats: Chats, session, database: Database, say: Say):
+async def test_on_a_full_disk_a_message_is_refused_and_the_others_stay(
+    chats: SessionStore, session, database: Database, say: Say
+):
     await chats.add_message(say("before"))
 
     def narrow(connection: sqlite3.Connection) -> None:
@@ -479,17 +485,17 @@ async def test_on_a_full_disk_a_message_is_refused_and_the_others_stay(chats: Ch
     assert (await chats.sessions("mara"))[0].messages == 1
 
 
-async def test_everything_is_there_after_reopening(database: Database, chats: Chats, session: ChatSession, say: Say):
+async def test_everything_is_there_after_reopening(database: Database, chats: SessionStore, session: ChatSession, say: Say):
     await chats.add_messages([say("one"), say("two")])
     await database.close()
 
     database = await Database.open(database.path)
 
-    assert await lines(Chats(database), session) == ["one", "two"]
+    assert await lines(SessionStore(database), session) == ["one", "two"]
     await database.close()
 
 
-async def test_the_newest_is_the_first_of_the_list(chats: Chats):
+async def test_the_newest_is_the_first_of_the_list(chats: SessionStore):
     told = [await chats.add_session(ChatSession(persona_id="mira", name=name)) for name in ("One", "Two", "Three")]
     last = [Alternative(content="Last of all.")]
     await chats.add_message(Message(session_id=told[1].guid, role=Role.USER, alternatives=last))
@@ -501,7 +507,7 @@ async def test_the_newest_is_the_first_of_the_list(chats: Chats):
     assert await chats.newest("nobody") is None
 
 
-async def test_of_many_conversations_the_first_lines_are_those_of_all(database: Database, chats: Chats):
+async def test_of_many_conversations_the_first_lines_are_those_of_all(database: Database, chats: SessionStore):
     for number in range(6):
         session = await chats.add_session(ChatSession(persona_id="mira", name=f"Number {number}"))
         part = (str(session.guid), "summary", "failed" if number % 2 else "pending", "rules")
@@ -516,7 +522,7 @@ async def test_of_many_conversations_the_first_lines_are_those_of_all(database: 
     assert await lines.sessions_of("mira", every[5].guid) == [every[5]]
 
 
-async def test_what_was_before_is_the_newest_and_what_is_sticky(chats: Chats):
+async def test_what_was_before_is_the_newest_and_what_is_sticky(chats: SessionStore):
     began = datetime(2026, 5, 1, 12, tzinfo=UTC)
     zones = [timezone(timedelta(hours=hours)) for hours in (-11, 0, 13)]  # whose texts are in another order than the moments
     told = []

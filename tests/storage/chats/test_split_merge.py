@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.reshape import Reshaping
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
+from lethe_app.storage.chats.reshape import SessionReshaping
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.key_value import SessionState
@@ -30,11 +30,11 @@ BEGAN = datetime(2026, 3, 1, 20, tzinfo=UTC)
 
 
 @pytest.fixture
-def reshaping(database: Database) -> Reshaping:
-    return Reshaping(database)
+def reshaping(database: Database) -> SessionReshaping:
+    return SessionReshaping(database)
 
 
-async def talked(chats: Chats, session: ChatSession, *lines: str, begin: datetime = BEGAN) -> list[Message]:
+async def talked(chats: SessionStore, session: ChatSession, *lines: str, begin: datetime = BEGAN) -> list[Message]:
     return await chats.add_messages(
         [
             Message(
@@ -48,7 +48,7 @@ async def talked(chats: Chats, session: ChatSession, *lines: str, begin: datetim
     )
 
 
-async def words(chats: Chats, guid: UUID) -> list[str]:
+async def words(chats: SessionStore, guid: UUID) -> list[str]:
     return [message.content for message in await chats.page(guid, 0, 1000)]
 
 
@@ -56,7 +56,9 @@ def rest_of(session: ChatSession) -> ChatSession:
     return ChatSession(persona_id=session.persona_id, added=BEGAN)
 
 
-async def test_everything_from_a_message_on_becomes_a_conversation(chats: Chats, session: ChatSession, reshaping: Reshaping):
+async def test_everything_from_a_message_on_becomes_a_conversation(
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
+):
     said = await talked(chats, session, "one", "two", "three", "four")
     fresh = rest_of(session)
 
@@ -73,7 +75,7 @@ async def test_everything_from_a_message_on_becomes_a_conversation(chats: Chats,
     assert activity[fresh.guid] == said[3].time
 
 
-async def test_wordings_branches_and_the_trash_go_along(chats: Chats, session: ChatSession, reshaping: Reshaping):
+async def test_wordings_branches_and_the_trash_go_along(chats: SessionStore, session: ChatSession, reshaping: SessionReshaping):
     said = await talked(chats, session, "one", "two", "three")
     await chats.save_alternative(said[2].id, Alternative(content="three, again"))
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[1].id, alternatives=[Alternative(content="aside")])
@@ -94,7 +96,7 @@ async def test_wordings_branches_and_the_trash_go_along(chats: Chats, session: C
 
 
 async def test_the_first_message_and_one_out_of_sight_cannot_begin_another(
-    chats: Chats, session: ChatSession, reshaping: Reshaping
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two")
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=[Alternative(content="aside")])
@@ -107,7 +109,7 @@ async def test_the_first_message_and_one_out_of_sight_cannot_begin_another(
 
 
 async def test_several_become_the_earliest_in_the_order_in_which_they_began(
-    chats: Chats, session: ChatSession, reshaping: Reshaping
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     early = await chats.add_session(ChatSession(persona_id="mara", added=session.added - timedelta(days=9), name="Early"))
     late = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=9), content="Late."))
@@ -124,9 +126,11 @@ async def test_several_become_the_earliest_in_the_order_in_which_they_began(
     assert (whole.name, whole.content, whole.added) == ("Early", "Late.", early.added)
 
 
-async def test_joining_keeps_what_the_user_wrote(chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping):
+async def test_joining_keeps_what_the_user_wrote(
+    chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
+):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
-    parts = Parts(database)
+    parts = ArchiveJobs(database)
     await parts.start_archive(session.guid)
     await parts.start_archive(other.guid)
     mine = PartRecord(other.guid, SessionPart.TITLE, PartState.DONE, MadeBy.USER)
@@ -144,7 +148,9 @@ async def test_joining_keeps_what_the_user_wrote(chats: Chats, session: ChatSess
     assert (await parts.parts_of(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_only_conversations_with_one_persona_become_one(chats: Chats, session: ChatSession, reshaping: Reshaping):
+async def test_only_conversations_with_one_persona_become_one(
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
+):
     stranger = await chats.add_session(ChatSession(persona_id="edmund"))
 
     with pytest.raises(StorageError, match="the same persona"):
@@ -154,12 +160,12 @@ async def test_only_conversations_with_one_persona_become_one(chats: Chats, sess
 
 
 async def test_undoing_brings_back_records_parts_and_state(
-    chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping
+    chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1), name="Second"))
     await talked(chats, session, "one")
     await talked(chats, other, "two")
-    await Parts(database).fill(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine.")
+    await ArchiveJobs(database).fill(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine.")
     await SessionState(database).set(other.guid, "scratch", {"ship": "Petrel"})
     was = [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")]
 
@@ -168,11 +174,13 @@ async def test_undoing_brings_back_records_parts_and_state(
 
     assert [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")] == was
     assert await words(chats, other.guid) == ["two"]
-    assert (await Parts(database).parts_of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+    assert (await ArchiveJobs(database).parts_of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
     assert await SessionState(database).get(other.guid, "scratch") == {"ship": "Petrel"}
 
 
-async def test_what_was_said_since_stays_when_a_split_is_undone(chats: Chats, session: ChatSession, reshaping: Reshaping):
+async def test_what_was_said_since_stays_when_a_split_is_undone(
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
+):
     said = await talked(chats, session, "one", "two", "three")
     fresh = rest_of(session)
     before = await reshaping.split(said[1].id, fresh)
@@ -184,7 +192,9 @@ async def test_what_was_said_since_stays_when_a_split_is_undone(chats: Chats, se
     assert [one.guid for one in await chats.sessions("mara")] == [session.guid]
 
 
-async def test_what_was_said_since_stays_when_a_merge_is_undone(chats: Chats, session: ChatSession, reshaping: Reshaping):
+async def test_what_was_said_since_stays_when_a_merge_is_undone(
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
+):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
     await talked(chats, session, "one")
     await talked(chats, other, "two")
@@ -198,7 +208,7 @@ async def test_what_was_said_since_stays_when_a_merge_is_undone(chats: Chats, se
 
 
 async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
-    chats: Chats, session: ChatSession, say: Say, database: Database, reshaping: Reshaping
+    chats: SessionStore, session: ChatSession, say: Say, database: Database, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two", "three")
     debts = PendingIndex(database)
@@ -216,7 +226,9 @@ async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
     assert (await chats.session(session.guid)).leaf_id == said[2].id
 
 
-async def test_facts_lead_to_where_they_were_said(chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping):
+async def test_facts_lead_to_where_they_were_said(
+    chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
+):
     said = await talked(chats, session, "one", "two")
     facts = FactStore(database)
     known = [
@@ -242,7 +254,7 @@ async def test_facts_lead_to_where_they_were_said(chats: Chats, session: ChatSes
 TREES = st.lists(st.tuples(st.integers(0, 50), st.booleans(), st.booleans(), st.integers(1, 3)), min_size=2, max_size=14)
 
 
-async def grown(chats: Chats, session: ChatSession, tree: list[tuple[int, bool, bool, int]]) -> list[UUID]:
+async def grown(chats: SessionStore, session: ChatSession, tree: list[tuple[int, bool, bool, int]]) -> list[UUID]:
     """Messages that follow the newest or branch off; some hidden, some in the trash, some with several wordings."""
     ids: list[UUID] = []
     gone: list[UUID] = []
@@ -305,7 +317,7 @@ async def is_sound(database: Database) -> None:
 async def split_and_merge(folder: Path, tree: list[tuple[int, bool, bool, int]], where: int) -> None:
     database = await Database.open(folder / "lethe.sqlite3")
     try:
-        chats, reshaping = Chats(database), Reshaping(database)
+        chats, reshaping = SessionStore(database), SessionReshaping(database)
         session = await chats.add_session(ChatSession(persona_id="mara", added=BEGAN))
         await grown(chats, session, tree)
         branch = await chats.outline(session.guid)
@@ -352,7 +364,7 @@ def test_split_and_merge_give_the_same_back(tree: list[tuple[int, bool, bool, in
 
 
 async def test_a_fact_learnt_from_a_part_that_was_split_off_leads_to_the_whole_afterwards(
-    chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping
+    chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two")
     fresh = rest_of(session)

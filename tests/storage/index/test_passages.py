@@ -17,7 +17,7 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.storage.database import Database
 from lethe_app.storage.index import passages as module
 from lethe_app.storage.index import term_positions as words
-from lethe_app.storage.index.passages import Passages, Vectors
+from lethe_app.storage.index.passages import Passages, PassageVector
 
 WHEN = datetime(2026, 5, 9, 20, 0, tzinfo=UTC)
 
@@ -61,7 +61,7 @@ async def test_what_is_replaced_loses_its_words_and_what_stays_the_same_keeps_it
     passages, message = Passages(database), uuid4()
     same, old = passage("She likes tea.", origin=message), passage("She likes cocoa.", origin=message)
     one, two = await passages.add([same, old])
-    await passages.set_vectors("minilm", [Vectors(one, b"abcd"), Vectors(two, b"abcd")])
+    await passages.set_vectors("minilm", [PassageVector(one, b"abcd"), PassageVector(two, b"abcd")])
 
     gone, numbers = await passages.replace([message], [passage("She likes coffee.", origin=message), same])
 
@@ -131,7 +131,7 @@ async def test_a_transaction_that_fails_leaves_words_and_texts_as_they_were(data
 async def test_vectors_belong_to_one_embedder(database: Database):
     passages = Passages(database)
     one, two = await passages.add([passage("one"), passage("two")])
-    await passages.set_vectors("minilm", [Vectors(one, b"abcd", b"tok"), Vectors(999, b"lost")])
+    await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok"), PassageVector(999, b"lost")])
 
     assert [left.number for left in await passages.without_vectors("minilm", 10)] == [two]
     assert [left.number for left in await passages.without_vectors("other", 10)] == [two, one]
@@ -148,10 +148,10 @@ async def test_what_has_no_vector_is_found_also_among_the_oldest(database: Datab
     passages = Passages(database)
     numbers = await passages.add([passage(f"text {place}") for place in range(6)])
     for seen in (numbers[4:], numbers[1:4]):
-        await passages.set_vectors("minilm", [Vectors(number, b"abcd") for number in seen])
+        await passages.set_vectors("minilm", [PassageVector(number, b"abcd") for number in seen])
 
     assert [left.number for left in await passages.without_vectors("minilm", 10)] == numbers[:1]
-    await passages.set_vectors("minilm", [Vectors(numbers[0], b"abcd")])
+    await passages.set_vectors("minilm", [PassageVector(numbers[0], b"abcd")])
     assert await passages.without_vectors("minilm", 10) == []
     assert [left.number for left in await passages.without_vectors("other", 10)] == [numbers[5], numbers[4]]
 
@@ -163,7 +163,7 @@ async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_mean
     await passages.remove([number])
     assert await passages.add([passage("coffee")]) == [number]
 
-    assert await passages.set_vectors("minilm", [Vectors(number, b"abcd", of=embedded)]) == []
+    assert await passages.set_vectors("minilm", [PassageVector(number, b"abcd", of=embedded)]) == []
 
     assert await passages.waiting("minilm") == 1
 
@@ -188,7 +188,7 @@ async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Da
 async def test_vectors_are_found_by_what_they_were_taken_from(database: Database):
     passages, origin = Passages(database), uuid4()
     one, two = await passages.add([passage("one", origin=origin), passage("two")])
-    await passages.set_vectors("minilm", [Vectors(one, b"abcd"), Vectors(two, b"efgh")])
+    await passages.set_vectors("minilm", [PassageVector(one, b"abcd"), PassageVector(two, b"efgh")])
 
     assert await passages.vectors_from("minilm", [origin]) == [(one, origin, PassageKind.FACT, b"abcd")]
     assert await passages.vectors_from("other", [origin]) == []
@@ -206,7 +206,7 @@ async def test_places_are_counted_and_read_only_where_they_are_few(database: Dat
 async def test_a_closer_look_shows_words_and_meaning_of_just_these_passages(database: Database):
     passages = Passages(database)
     one, two, _three = await passages.add([passage("salt and sea"), passage("sea"), passage("sea")])
-    await passages.set_vectors("minilm", [Vectors(one, b"abcd", b"tok")])
+    await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok")])
 
     closer = await passages.closer("minilm", ["sea", "salts"], [one, two])
 

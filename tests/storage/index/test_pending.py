@@ -12,12 +12,12 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.retrieval.passage_builder import make_passage
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 from tests.storage.scenes import put_above
 
 
@@ -34,7 +34,7 @@ async def owed(debts: PendingIndex, database: Database) -> set[tuple[str, UUID]]
 
 
 async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
-    chats: Chats, debts: PendingIndex, database: Database, say: Callable[..., Message]
+    chats: SessionStore, debts: PendingIndex, database: Database, say: Callable[..., Message]
 ):
     message = await chats.add_message(say("The lamp is lit."))
     this = {("message", message.id)}
@@ -52,7 +52,7 @@ async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
 
 
 async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
-    chats: Chats, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
+    chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
     fact = ExtractedFact(fact="Mara fears the sea.", source_memories=[session.guid])
@@ -65,7 +65,7 @@ async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
     assert await owed(debts, database) == everything
 
 
-async def test_a_purge_is_owed_too(chats: Chats, debts: PendingIndex, database: Database, session: ChatSession, say):
+async def test_a_purge_is_owed_too(chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say):
     message = await chats.add_message(say())
     await chats.delete_session(session.guid)
     await owed(debts, database)
@@ -74,7 +74,7 @@ async def test_a_purge_is_owed_too(chats: Chats, debts: PendingIndex, database: 
 
 
 async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts: PendingIndex, database: Database):
-    memories = Memories(database)
+    memories = MemoryStore(database)
     memory = MemoryUnit(name="The lamp", content="It has been dark since May.")
     await memories.save_memories("mara", memory)
     assert await owed(debts, database) == {("memory", memory.guid)}
@@ -86,7 +86,7 @@ async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts
 
 
 async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(
-    chats: Chats, debts: PendingIndex, database: Database, say
+    chats: SessionStore, debts: PendingIndex, database: Database, say
 ):
     message = await chats.add_message(say())
     (before,) = await debts.next(10)
@@ -97,7 +97,7 @@ async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(
 
 
 async def test_only_what_can_be_heard_is_spoken(
-    chats: Chats, debts: PendingIndex, session: ChatSession, say: Callable[..., Message]
+    chats: SessionStore, debts: PendingIndex, session: ChatSession, say: Callable[..., Message]
 ):
     greeting = await chats.add_message(say("Come in.", Role.ASSISTANT, speaker_name="Mara"))
     question = await chats.add_message(say("Who is there?"))
@@ -111,7 +111,7 @@ async def test_only_what_can_be_heard_is_spoken(
 
 
 async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
-    database: Database, chats: Chats, debts: PendingIndex, say: Callable[..., Message]
+    database: Database, chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
     before = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
@@ -122,17 +122,17 @@ async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
     assert after == {message.id: before[message.id] for message in said[1:]}
 
 
-async def test_only_the_first_words_are_an_opening(chats: Chats, debts: PendingIndex, say: Callable[..., Message]):
+async def test_only_the_first_words_are_an_opening(chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]):
     said = [await chats.add_message(say(text, Role.ASSISTANT)) for text in ("Come in.", "Well?")]
     assert [one.is_opening for one in await debts.spoken([message.id for message in said])] == [True, False]
 
 
 async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
-    chats: Chats, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
+    chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
     memory, fact = MemoryUnit(content="It is dark."), ExtractedFact(fact="Tomas keeps bees.")
-    await Memories(database).save_memories("mara", memory)
+    await MemoryStore(database).save_memories("mara", memory)
     await FactStore(database).save_facts("mara", fact)
     stray = make_passage(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
     await Passages(database).add([stray])

@@ -12,15 +12,15 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.memories import MemoryStore
 
 
 @pytest.fixture
-def memories(database: Database) -> Memories:
-    return Memories(database)
+def memories(database: Database) -> MemoryStore:
+    return MemoryStore(database)
 
 
 @pytest.fixture
@@ -43,24 +43,24 @@ LIGHTHOUSE = MemoryUnit(
 )
 
 
-async def test_a_memory_comes_back_with_every_field(memories: Memories):
+async def test_a_memory_comes_back_with_every_field(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.get(LIGHTHOUSE.guid) == LIGHTHOUSE
     assert await memories.owner(LIGHTHOUSE.guid) == "mara"
 
 
-async def test_a_memory_put_again_replaces_the_old_one(memories: Memories):
+async def test_a_memory_put_again_replaces_the_old_one(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     await memories.save_memories("mara", LIGHTHOUSE.model_copy(update={"content": "Too late."}))
     assert [memory.content for memory in await memories.memories_of("mara")] == ["Too late."]
 
 
-async def test_each_persona_has_memories_of_her_own(memories: Memories):
+async def test_each_persona_has_memories_of_her_own(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.memories_of("tom") == []
 
 
-async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories: Memories):
+async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.delete([LIGHTHOUSE.guid]) == 1
     assert await memories.memories_of("mara") == []
@@ -71,11 +71,11 @@ async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories:
     assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
-async def test_deleting_what_is_not_there_does_nothing(memories: Memories):
+async def test_deleting_what_is_not_there_does_nothing(memories: MemoryStore):
     assert await memories.delete([uuid4()]) == 0
 
 
-async def test_the_newest_comes_first_whatever_its_zone(memories: Memories):
+async def test_the_newest_comes_first_whatever_its_zone(memories: MemoryStore):
     early = datetime(2026, 5, 2, 9, tzinfo=timezone(timedelta(hours=12)))
     late = datetime(2026, 5, 2, 2, tzinfo=timezone(timedelta(hours=-8)))
     for moment in (late, early):
@@ -83,14 +83,14 @@ async def test_the_newest_comes_first_whatever_its_zone(memories: Memories):
     assert [memory.added for memory in await memories.memories_of("mara")] == [late, early]
 
 
-async def test_a_session_does_not_become_another_memory(memories: Memories, session: ChatSession, chats: Chats):
+async def test_a_session_does_not_become_another_memory(memories: MemoryStore, session: ChatSession, chats: SessionStore):
     with pytest.raises(StorageError):
         await memories.save_memories("mara", MemoryUnit(guid=session.guid, content="Oh."))
     assert (await chats.session(session.guid)).name == "The lighthouse"
     assert await memories.delete([session.guid]) == 0
 
 
-async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: Memories):
+async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     moment = now()
     for _time in range(2):
@@ -99,14 +99,14 @@ async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: M
     assert await memories.get(LIGHTHOUSE.guid) == expected
 
 
-async def test_a_memory_in_the_trash_comes_out_of_it_when_it_is_put_again(memories: Memories):
+async def test_a_memory_in_the_trash_comes_out_of_it_when_it_is_put_again(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     await memories.delete([LIGHTHOUSE.guid])
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
-async def test_a_session_cannot_be_put_among_the_memories(memories: Memories):
+async def test_a_session_cannot_be_put_among_the_memories(memories: MemoryStore):
     with pytest.raises(StorageError):
         await memories.save_memories("mara", ChatSession(persona_id="mara"))
     assert await memories.memories_of("mara") == []

@@ -12,11 +12,11 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import AppState, SessionState
-from lethe_app.storage.memory.memories import Memories
-from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
+from lethe_app.storage.memory.memories import MemoryStore
+from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 Say = Callable[..., Message]
 WAITING = MemoryUnit(name="The lamp", content="It is dark since May.", insertion=MemoryInsertion.NATURAL)
@@ -61,12 +61,12 @@ async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[obje
 
 
 @pytest.fixture
-async def traces(database: Database, chats: Chats, session: ChatSession, say: Say) -> Traces:
+async def traces(database: Database, chats: SessionStore, session: ChatSession, say: Say) -> TurnEffects:
     """Everything that a turn can leave."""
-    await Memories(database).save_memories("mara", WAITING, FADED, BROUGHT_UP)
+    await MemoryStore(database).save_memories("mara", WAITING, FADED, BROUGHT_UP)
     await SessionState(database).set(session.guid, "pool", {"awake": 1})
     message = await chats.add_message(say("Shall we walk to the lighthouse?"))
-    return Traces(
+    return TurnEffects(
         persona_id="mara",
         session=session.guid,
         message=message.id,
@@ -81,13 +81,13 @@ async def traces(database: Database, chats: Chats, session: ChatSession, say: Sa
     )
 
 
-async def test_all_of_it_is_kept(database: Database, chats: Chats, session: ChatSession, traces: Traces):
+async def test_all_of_it_is_kept(database: Database, chats: SessionStore, session: ChatSession, traces: TurnEffects):
     line = await TurnMemories(database).leave(traces)
 
     assert line is not None
     assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, traces.message]
     assert await TurnMemories(database).get(traces.message) == traces.memory
-    held = {memory.guid: memory for memory in await Memories(database).memories_of("mara")}
+    held = {memory.guid: memory for memory in await MemoryStore(database).memories_of("mara")}
     assert set(held) == {WAITING.guid, BROUGHT_UP.guid}
     assert held[WAITING.guid].insertion is MemoryInsertion.TRIGGER
     assert held[BROUGHT_UP.guid].trigger_count == 1
@@ -97,7 +97,7 @@ async def test_all_of_it_is_kept(database: Database, chats: Chats, session: Chat
     assert await AppState(database).get("return notes", "mara") == ["later"]
 
 
-async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, traces: Traces):
+async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, traces: TurnEffects):
     before, at = await everything(database), 2
 
     while await cut_off(database, at, lambda: TurnMemories(database).leave(traces)):
@@ -108,7 +108,7 @@ async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Databas
     assert await everything(database) != before
 
 
-async def test_at_a_message_that_is_gone_nothing_is_kept(database: Database, chats: Chats, traces: Traces):
+async def test_at_a_message_that_is_gone_nothing_is_kept(database: Database, chats: SessionStore, traces: TurnEffects):
     await chats.delete_message(traces.message)
     before = await everything(database)
 

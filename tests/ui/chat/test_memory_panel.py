@@ -16,13 +16,13 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.recall import RecallLead, RecallWay, Recollection, TurnMemory
-from lethe_app.services.chat.reply_sources import SourceKind, Surfaced
+from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
+from lethe_app.services.chat.reply_sources import ReplyMemory, SourceKind
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.chat.memory_card import MemoryCard
-from lethe_app.ui.chat.memory_card_parts import Fold
+from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading
 from lethe_app.ui.chat.memory_labels import find_matching_words, format_card_text, list_matched_lines, quote_line
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -173,7 +173,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     assert found is not None
 
     press(found, "edit")
-    field = found.findChildren(ProseField)[0]
+    field = found.findChildren(TextAreaField)[0]
     assert field.hasFocus()
     field.selectAll()
     QTest.keyClicks(field, "It went out.")
@@ -202,7 +202,7 @@ async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_els
 
     assert scene.window.memory_panel.cards == [found]
     assert found.is_editing
-    QTest.keyClick(found.findChildren(ProseField)[0], Qt.Key.Key_Escape)
+    QTest.keyClick(found.findChildren(TextAreaField)[0], Qt.Key.Key_Escape)
     assert not found.is_editing
 
 
@@ -319,7 +319,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     panel_open(scene)
     await until(lambda: "No further memories used" in words_in(scene))
     panel = scene.window.memory_panel
-    (fold,) = [one for one in panel.findChildren(Fold) if one.isVisibleTo(panel)]
+    (fold,) = [one for one in panel.findChildren(CollapsibleHeading) if one.isVisibleTo(panel)]
     assert fold.accessibleName() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
     assert panel.scroll_area.widget().width() <= panel.width()
     assert "No memories used" not in words_in(scene)
@@ -419,10 +419,10 @@ def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_sinc
         RecallLead(kind="sentence", text="Jo has a tortoise.", origin=uuid4()),
     ]
     text = '**Plans** (Monday): Jo has a tortoise.\n- Jo stays at home.\n- Jo said, "We go to Bev."'
-    recollection = Recollection(
+    recollection = RecalledMemory(
         memory=uuid4(), category=MemoryType.CHAT_SESSION, title="Plans", text=text, way=RecallWay.MEANING, leads=leads
     )
-    told = Surfaced(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
+    told = ReplyMemory(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
 
     lines = ["Jo stays at home.", "Jo: “We go to Bev.” (outdated)", "Jo has a tortoise."]
     assert format_card_text(told).splitlines() == lines

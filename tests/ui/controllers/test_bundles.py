@@ -18,9 +18,9 @@ from lethe_app.services.maintenance import single_instance
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.controllers.bundles import write_bundle
 from lethe_app.ui.controllers.file_transfers import FileTransfers
-from lethe_app.ui.dialogs.bundle_export import GivingDialog
-from lethe_app.ui.dialogs.bundle_import import MeetingDialog
-from lethe_app.ui.dialogs.bundle_parts import Waiting, run_with_progress
+from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
+from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
+from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.pages import registry
 from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.interchange.packed import PERSONA, archive, members, packed
@@ -64,7 +64,7 @@ def dropped(target: QWidget, *files: Path) -> bool:
 async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         assert dropped(scene.window, nerys(tmp_path))
-        dialog = await shown(scene, MeetingDialog)
+        dialog = await shown(scene, BundleImportDialog)
         told = [label.text() for label in dialog.findChildren(type(dialog.inside))]
 
         QTest.keyClick(dialog, Qt.Key.Key_Return)
@@ -79,9 +79,9 @@ async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_pat
 async def test_a_dropped_file_is_not_written_into_the_field(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         assert dropped(scene.draft.viewport(), nerys(tmp_path))
-        dialog = await shown(scene, MeetingDialog)
+        dialog = await shown(scene, BundleImportDialog)
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
-        await until(lambda: not visible(scene, MeetingDialog))
+        await until(lambda: not visible(scene, BundleImportDialog))
 
         assert scene.draft.toPlainText() == ""
         assert "Nerys" not in [persona.name for persona in await scene.services.library.personas()]
@@ -95,7 +95,7 @@ async def test_other_files_are_left_alone(tmp_path: Path):
 async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         scene.host.bundles.import_bundle(nerys(tmp_path))
-        (await shown(scene, MeetingDialog)).accept()
+        (await shown(scene, BundleImportDialog)).accept()
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
         await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
 
@@ -109,7 +109,7 @@ async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path)
 async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         scene.host.bundles.import_bundle(nerys(tmp_path, name="Mira"))
-        dialog = await shown(scene, MeetingDialog)
+        dialog = await shown(scene, BundleImportDialog)
         assert dialog.name.text() == "Mira 2"
         dialog.name.clear()
         assert not dialog.primary.isEnabled()
@@ -121,7 +121,7 @@ async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path:
 async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         note = single_instance.request_open_file(scene.services.paths, nerys(tmp_path))
-        dialog = await shown(scene, MeetingDialog)
+        dialog = await shown(scene, BundleImportDialog)
 
         assert not note.exists()
         dialog.reject()
@@ -132,7 +132,7 @@ async def test_a_file_that_waited_for_the_window_is_asked_about_when_it_opens(tm
         paths = scene.services.paths
     single_instance.request_open_file(paths, nerys(tmp_path))
     async with opened(tmp_path / "home") as scene:
-        (await shown(scene, MeetingDialog)).reject()
+        (await shown(scene, BundleImportDialog)).reject()
 
 
 async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Path):
@@ -140,10 +140,10 @@ async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Pat
         single_instance.request_open_file(scene.services.paths, nerys(tmp_path))
         for _ in range(20):
             QApplication.processEvents()
-        assert not visible(scene, MeetingDialog)
+        assert not visible(scene, BundleImportDialog)
 
         await scene.services.preferences.set(welcomed=True)
-        (await shown(scene, MeetingDialog)).reject()
+        (await shown(scene, BundleImportDialog)).reject()
 
 
 async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path):
@@ -153,18 +153,18 @@ async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path
         await until(lambda: scene.toasts)
 
         assert scene.toasts[0].text == "Bad.lethe: is not a Lethe file, or is incomplete"
-        assert not visible(scene, MeetingDialog)
+        assert not visible(scene, BundleImportDialog)
 
 
 async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
     (tmp_path / "b").mkdir()
     async with opened(tmp_path / "home") as scene:
         assert dropped(scene.window, nerys(tmp_path), nerys(tmp_path / "b", name="Brân"))
-        first = await shown(scene, MeetingDialog)
-        assert len(visible(scene, MeetingDialog)) == 1
+        first = await shown(scene, BundleImportDialog)
+        assert len(visible(scene, BundleImportDialog)) == 1
         first.reject()
-        await until(lambda: first not in visible(scene, MeetingDialog))
-        second = await shown(scene, MeetingDialog)
+        await until(lambda: first not in visible(scene, BundleImportDialog))
+        second = await shown(scene, BundleImportDialog)
         assert {first.windowTitle(), second.windowTitle()} == {"Import Nerys?", "Import Brân?"}
         second.reject()
 
@@ -180,7 +180,7 @@ async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path
         await until(lambda: page.is_loaded)
         page.deeds.fill_menu()
         next(action for action in page.deeds.menu.actions() if action.text() == entry).trigger()
-        dialog = await shown(scene, GivingDialog)
+        dialog = await shown(scene, BundleExportDialog)
         assert dialog.scope is scope
         assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleName()
         assert ("are not exported" in dialog.warning.text()) == (scope is BundleScope.PERSONA)
@@ -201,7 +201,7 @@ async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         offer = await scene.services.bundles.preview_export("mira")
         face = scene.window.grab().scaled(48, 48)
-        dialog = GivingDialog(scene.window, scene.window.theme, offer, face, BundleScope.PERSONA)
+        dialog = BundleExportDialog(scene.window, scene.window.theme, offer, face, BundleScope.PERSONA)
         dialog.open()
         await until(dialog.cards[BundleScope.PERSONA].hasFocus)
         QTest.keyClick(dialog.cards[BundleScope.PERSONA], Qt.Key.Key_Down)
@@ -213,8 +213,10 @@ async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
 
 async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        waiting = asyncio.ensure_future(run_with_progress(Waiting(scene.window, "Exporting Mira…"), FileTransfers(), half_done))
-        dialog = await shown(scene, Waiting)
+        waiting = asyncio.ensure_future(
+            run_with_progress(TransferProgressDialog(scene.window, "Exporting Mira…"), FileTransfers(), half_done)
+        )
+        dialog = await shown(scene, TransferProgressDialog)
         assert dialog.bar.value() == 50
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
 
@@ -230,7 +232,7 @@ async def half_done(told: Callable[[float], None]) -> None:
 async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stopped_there(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         button = scene.window.sidebar.activity_button
-        dialog = Waiting(scene.window, "Exporting Mira…")
+        dialog = TransferProgressDialog(scene.window, "Exporting Mira…")
         waiting = asyncio.ensure_future(run_with_progress(dialog, scene.host.page_context.file_transfers, half_done))
         await until(lambda: "Exporting Mira" in titles(scene))
         row = at_work(scene)[0]
@@ -256,7 +258,7 @@ async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
             told(1.0)
             return "done"
 
-        assert await run_with_progress(Waiting(scene.window, "Exporting Mira…"), luggage, work) == "done"
+        assert await run_with_progress(TransferProgressDialog(scene.window, "Exporting Mira…"), luggage, work) == "done"
         assert told == []
 
 
@@ -266,8 +268,8 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
     async with opened(tmp_path / "home") as scene:
         let_in = held_back(monkeypatch, scene.services.bundles, "import_bundle")
         scene.host.bundles.import_bundle(nerys(tmp_path))
-        (await shown(scene, MeetingDialog)).accept()
-        dialog = await shown(scene, Waiting)
+        (await shown(scene, BundleImportDialog)).accept()
+        dialog = await shown(scene, TransferProgressDialog)
         assert titles(scene) == ["Importing Nerys"]
 
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
@@ -284,7 +286,7 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         (tmp_path / "out").mkdir()
         held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
         mira = await scene.services.library.persona("mira")
-        scene.host.bridge.start_task(
+        scene.host.tasks.start_task(
             write_bundle(scene.host.page_context, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
         )
         await until(lambda: titles(scene) == ["Exporting Mira"])
@@ -293,7 +295,7 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         QTest.mouseClick(at_work(scene)[0].button, Qt.MouseButton.LeftButton)
         await until(lambda: titles(scene) == [])
 
-        assert not visible(scene, Waiting)
+        assert not visible(scene, TransferProgressDialog)
         assert list((tmp_path / "out").iterdir()) == []
         assert not any("Mira.lethe" in toast.text for toast in scene.toasts)
 
@@ -328,6 +330,6 @@ async def test_a_persona_is_given_away_from_her_menu_in_the_list(tmp_path: Path)
         menu = sidebar.build_menu(sidebar.model.index_of("persona edmund"))
         next(action for action in menu.actions() if action.text() == "Export…").trigger()
 
-        dialog = await shown(scene, GivingDialog)
+        dialog = await shown(scene, BundleExportDialog)
         assert "Edmund" in dialog.windowTitle()
         dialog.reject()

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.paths import Paths
 from lethe_app.ui.chat.composer import Composer
-from lethe_app.ui.controllers.conversation.drafts import MAX_CHARACTERS, MAX_DRAFTS, SETTINGS_KEY, Drafts, limit_drafts
+from lethe_app.ui.controllers.conversation.drafts import MAX_CHARACTERS, MAX_DRAFTS, SETTINGS_KEY, DraftStore, limit_drafts
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -46,7 +46,7 @@ async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
 
 def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbot):
     file = Paths.standard(tmp_path).window
-    Drafts(file, composer)
+    DraftStore(file, composer)
     composer.switch_to("one")
     composer.text.setPlainText("Wait “for it”, *they* say; \\ = ä")
 
@@ -54,7 +54,7 @@ def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbo
 
     again = Composer(composer._theme)
     qtbot.addWidget(again)
-    Drafts(file, again)
+    DraftStore(file, again)
     again.switch_session("one")
     assert again.draft_field.toPlainText() == "Wait “for it”, *they* say; \\ = ä"
 
@@ -66,7 +66,7 @@ def test_a_spoilt_file_costs_no_more_than_the_drafts(tmp_path, composer, spoilt)
     stored.setValue(SETTINGS_KEY, spoilt)
     stored.sync()
 
-    Drafts(file, composer)
+    DraftStore(file, composer)
     composer.switch_to("two")
 
     assert composer.text.toPlainText() == ""

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.formatting import join_with_and, join_with_or
-from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, Invitation, describe_persona
+from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, GroupDialog, describe_persona
 from lethe_app.ui.shell.sidebar_model import AGE_ROLE
 from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 from tests.ui.test_accessibility import nameless
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 Script = Callable[..., Path]
 
 
-async def invitation(scene: Scene) -> Invitation:
+async def invitation(scene: Scene) -> GroupDialog:
     """The list of who takes part, opened by its key."""
     scene.window.activateWindow()
     await until(lambda: scene.window.isActiveWindow() and scene.window.actions_["group"].isEnabled())
     QTest.keyClick(scene.draft, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
     dialog = await scene.dialog()
-    assert isinstance(dialog, Invitation)
+    assert isinstance(dialog, GroupDialog)
     return dialog
 
 
@@ -273,7 +273,7 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
         assert header.group_button.accessibleName() == "Add characters (group)  Ctrl+G"
         QTest.mouseClick(header.group_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
-        assert isinstance(dialog, Invitation)
+        assert isinstance(dialog, GroupDialog)
         assert nameless(dialog) == []
         assert dialog.windowTitle() == "Choose participants"
         assert [row.name for row in dialog._rows if row.box is None] == ["Mira"]
@@ -312,7 +312,7 @@ def people(count: int) -> list[Persona]:
 def test_with_nobody_else_there_is_a_way_to_make_somebody(theme, qtbot):
     window = QWidget()
     qtbot.addWidget(window)
-    dialog = Invitation(window, [], people(1), [], face)
+    dialog = GroupDialog(window, [], people(1), [], face)
     answers = []
     dialog.finished.connect(answers.append)
     dialog.open()
@@ -328,7 +328,7 @@ def test_among_many_somebody_is_found_by_name(theme, qtbot):
     window = QWidget()
     qtbot.addWidget(window)
     everybody = people(30)
-    dialog = Invitation(window, [], everybody[:1], everybody[1:], face)
+    dialog = GroupDialog(window, [], everybody[:1], everybody[1:], face)
     dialog.open()
     assert dialog.height() <= 640
     QTest.keyClicks(dialog.search_field, "person 12")
@@ -340,7 +340,7 @@ def test_whoever_cannot_be_read_stays_until_they_are_let_go(theme, qtbot):
     window = QWidget()
     qtbot.addWidget(window)
     here, lost, other = people(3)
-    dialog = Invitation(window, [lost.unique_name], [here], [other], face)
+    dialog = GroupDialog(window, [lost.unique_name], [here], [other], face)
     dialog.open()
     assert dialog.selected_names == ["p1"]
 

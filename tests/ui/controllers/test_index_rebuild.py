@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.services.indexing.service import Progress
+from lethe_app.services.indexing.service import IndexingProgress
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -20,7 +20,7 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
         await scene.services._database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await brain.reload()
         lost = await scene.services.lookup.search("mira", "Where does the bell hang?")
-        told: list[Progress] = []
+        told: list[IndexingProgress] = []
         renewed: list[str] = []
         scene.services.indexing.changed.add(told.append)
         scene.services.core.prompts_outdated.add(renewed.append)

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.services.indexing.service import Progress
-from lethe_app.services.sessions.archive_queue import Archived
+from lethe_app.services.indexing.service import IndexingProgress
+from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -78,14 +78,14 @@ async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
 async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         status, archiving, indexing = scene.window.chat.status, scene.services.archiving, scene.services.indexing
-        archiving.progress = Archived(now_id(scene), "First night", None, 2, 7)
+        archiving.progress = ArchiveProgress(now_id(scene), "First night", None, 2, 7)
         archiving.changed.tell(archiving.progress)
         assert "archiving First night, 3 of 7" in status.full_text
-        archiving.progress = Archived()
-        indexing.progress = Progress(changes=500, without_meaning=1)
+        archiving.progress = ArchiveProgress()
+        indexing.progress = IndexingProgress(changes=500, without_meaning=1)
         indexing.changed.tell(indexing.progress)
         assert "501" in status.full_text
-        indexing.progress = Progress()
+        indexing.progress = IndexingProgress()
         indexing.changed.tell(indexing.progress)
         assert "memories" not in status.full_text
 

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import Loading, ModelState, Ready
+from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -34,7 +34,7 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
 ):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         hers = scene.services.paths.models / "hers.gguf"
         hers.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(starter_model, hers)
@@ -49,13 +49,13 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
         heard: list[ModelState] = []
         models.changed.add(heard.append)
         QTest.mouseClick(offers(scene)[0], Qt.MouseButton.LeftButton)
-        await until(lambda: any(isinstance(state, Loading) and state.name == name for state in heard), 20)
+        await until(lambda: any(isinstance(state, ModelLoading) and state.name == name for state in heard), 20)
 
 
 async def test_nothing_is_offered_that_is_loaded_already_or_not_there(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         voice = scene.host.preferred_model
         for model in ("echo.json", ""):
             voice.set_persona(await wanting(scene, model))

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.services.events import Loading
+from lethe_app.services.events import ModelLoading
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -86,7 +86,7 @@ async def test_loading_ends_every_other_word(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
         status.show_thinking()
-        scene.host.model_controller._show_state(Loading("Mistral", 0.4))
+        scene.host.model_controller._show_state(ModelLoading("Mistral", 0.4))
         assert status.full_text == "Loading Mistral… 40 %"
         assert not status._second_timer.isActive()
 

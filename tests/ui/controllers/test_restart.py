@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from lethe_app import app
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.shell.main_window import MainWindow
 from tests.ui.window_scene import opened, until
 
@@ -25,7 +25,7 @@ async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: P
         models = scene.services.models
         await models._lock.acquire()  # a model that takes its time
         await until(lambda: scene.words and scene.words[0])
-        assert not isinstance(models.state, Ready)
+        assert not isinstance(models.state, ModelReady)
         assert scene.draft.isEnabled()
 
         QTest.keyClicks(scene.draft, "Are you there?")

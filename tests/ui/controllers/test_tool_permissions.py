@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
 from lethe_app.services.prompting.tool_messages import as_messages
-from lethe_app.ui.transcript.model.annotations import ToolMarks
+from lethe_app.ui.transcript.model.annotations import ToolAnnotations
 from lethe_app.ui.transcript.painting.tool_list import format_tool_results
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
@@ -162,7 +162,7 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
 
 
 def test_marks_follow_a_reply_upwards_past_all_its_calls():
-    session, marks = ChatSession(persona_id="mira"), ToolMarks()
+    session, marks = ChatSession(persona_id="mira"), ToolAnnotations()
     wishes = [ToolCall(name="x"), ToolCall(name="y")]
     made = [
         message

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor
 from lethe_app.paths import shipped_root
 from lethe_app.ui.core.avatars import disc_colours, render_avatar
 from lethe_app.ui.core.palette import DAY, NIGHT
-from lethe_app.ui.transcript.avatars import Faces
+from lethe_app.ui.transcript.avatars import AvatarCache
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 PICTURES = sorted((shipped_root() / "personas").glob("*.svg"))
@@ -24,7 +24,7 @@ def colours(pixmap) -> set[str]:
 def test_somebody_without_a_picture_has_the_same_disc_in_sidebar_and_chat(palette, qapp):
     disc = disc_colours("tomas", palette)[0].name()
     in_sidebar = render_avatar(None, "tomas", "Tomas", 32, palette)
-    in_chat = Faces(MessageStyle(palette), lambda _speaker: None).get("tomas", "Tomas", 1.0)
+    in_chat = AvatarCache(MessageStyle(palette), lambda _speaker: None).get("tomas", "Tomas", 1.0)
 
     assert disc in colours(in_sidebar)
     assert disc in colours(in_chat)

@@ -9,7 +9,7 @@ import weakref
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from lethe_app.ui.core.garbage_collection import FREEZE_THRESHOLD, Sweeper
+from lethe_app.ui.core.garbage_collection import FREEZE_THRESHOLD, GarbageCollector
 
 
 class Knot(QObject):
@@ -29,7 +29,7 @@ def allocate_much() -> None:
 
 def test_another_thread_frees_no_qt_object(qtbot: QtBot):
     freed_by: list[str] = []
-    sweeper = Sweeper()
+    sweeper = GarbageCollector()
     Knot(freed_by)
 
     thread = threading.Thread(target=allocate_much, name="storage")
@@ -45,7 +45,7 @@ def test_another_thread_frees_no_qt_object(qtbot: QtBot):
 
 def test_the_window_thread_collects_by_itself(qtbot: QtBot):
     freed_by: list[str] = []
-    sweeper = Sweeper()
+    sweeper = GarbageCollector()
     Knot(freed_by)
     allocated = [[number] for number in range(FREEZE_THRESHOLD // 2)]
 
@@ -63,7 +63,7 @@ def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot:
     knot = Knot(freed_by)
     gc.collect()
     gc.freeze()
-    sweeper = Sweeper(lambda: is_busy, idle_seconds=0.0)
+    sweeper = GarbageCollector(lambda: is_busy, idle_seconds=0.0)
     del knot
 
     qtbot.wait(200)
@@ -78,7 +78,7 @@ def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot:
 
 
 def test_a_long_list_that_is_read_is_settled_unseen(qtbot: QtBot):
-    sweeper = Sweeper()
+    sweeper = GarbageCollector()
     qtbot.waitUntil(lambda: gc.get_count()[0] < FREEZE_THRESHOLD, timeout=60_000)
     before = gc.get_freeze_count()
     looks: list[str] = []

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.ui.core.page_preload import Ahead
+from lethe_app.ui.core.page_preload import PagePreload
 from tests.ui.window_scene import opened, until
 
 LOOK = """
@@ -49,7 +49,7 @@ async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):
         asked[0] += 1
         return is_free[0]
 
-    ahead = Ahead(may_go_on, parent, start_delay_ms=0, step_interval_ms=0)
+    ahead = PagePreload(may_go_on, parent, start_delay_ms=0, step_interval_ms=0)
     await until(lambda: asked[0] > 3)
     assert not ahead.is_finished
     is_free[0] = True

@@ -7,7 +7,7 @@ import re
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 
-from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut
+from lethe_app.domain.prompt import CacheMiss, CutReason, PrefillCost, PromptCut
 from lethe_app.domain.recall import BlockReason, Reason, ReasonKind
 from lethe_app.retrieval.signals import SIGNALS
 from lethe_app.services.memory import reason_words
@@ -51,14 +51,14 @@ def test_a_key_is_told_with_its_place(before: int):
 
 @pytest.mark.parametrize("reason", CacheMiss)
 def test_every_cache_miss_has_words(reason: CacheMiss):
-    words = reason_labels.format_cache_miss(Cost(1, 1, again=1, reason=reason, part="style"))
+    words = reason_labels.format_cache_miss(PrefillCost(1, 1, again=1, reason=reason, part="style"))
 
     assert words
     assert ("style" in words) == (reason is CacheMiss.PART)
 
 
-@pytest.mark.parametrize("kind", CutKind)
-def test_every_cut_has_words_with_its_numbers(kind: CutKind):
+@pytest.mark.parametrize("kind", CutReason)
+def test_every_cut_has_words_with_its_numbers(kind: CutReason):
     words = reason_labels.format_cut(PromptCut(kind, 3, 9, 0.2, 1))
 
     assert re.search(r"\b3\b", words)

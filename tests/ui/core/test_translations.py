@@ -14,7 +14,7 @@ from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.bundle import Holds
+from lethe_app.domain.bundle import BundleCounts
 from lethe_app.paths import Paths
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.core import translations
@@ -166,7 +166,7 @@ def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_ask
     assert window.sidebar.search_field.placeholderText() == "⟦Search⟧"  # self.tr
     assert heir.search_field.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
     assert window.actions_["search"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
-    assert describe_contents(Holds(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
+    assert describe_contents(BundleCounts(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
     assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
     assert window.tr("Model's own template") == "⟦Model's own template⟧"  # asked through another object
     assert translate_text(str(Settings.model_fields["theme"].title)) == "⟦Theme⟧"  # a setting

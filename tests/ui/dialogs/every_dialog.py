@@ -18,27 +18,27 @@ from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
 
 import lethe_app.ui
-from lethe_app.domain.bundle import Bundle, BundleScope, Holds, Manifest
+from lethe_app.domain.bundle import Bundle, BundleCounts, BundleScope, Manifest
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.paths import Paths
 from lethe_app.services.personas.bundles import BundleOffer
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_export import GivingDialog
-from lethe_app.ui.dialogs.bundle_import import MeetingDialog
-from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, Waiting
-from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
-from lethe_app.ui.dialogs.group import Invitation
-from lethe_app.ui.dialogs.scrolling_dialog import Tall
-from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
+from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
+from lethe_app.ui.dialogs.group import GroupDialog
+from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
+from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
-from lethe_app.ui.pages.notebooks.page import Titling
-from lethe_app.ui.pages.personas.actions import Leaving
+from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
+from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
-from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.pages.worlds.remember import RememberDialog
 from lethe_app.ui.widgets.image_crop import CropDialog
 
 Make = Callable[[QWidget, Theme], QDialog]
@@ -50,7 +50,7 @@ MIRA = Persona(
     mini_bio="Mira navigates the ketch Petrel on the Nineteen-Day Sea. A former tide clerk, dry, exact and loyal, she argues "
     "with her captain and gives times to the minute. She carries stolen logs that prove the tide tables wrong.",
 )
-HOLDS = Holds(worlds=2, memories=31, facts=104, notebooks=3, conversations=17, messages=2417)
+HOLDS = BundleCounts(worlds=2, memories=31, facts=104, notebooks=3, conversations=17, messages=2417)
 REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
 
 
@@ -62,13 +62,13 @@ def face_of(_persona: Persona) -> QPixmap:
 
 def giving(window: QWidget, theme: Theme) -> QDialog:
     sizes = {BundleScope.PERSONA: 21_000, BundleScope.MEMORIES: 240_000, BundleScope.EVERYTHING: 4_100_000}
-    return GivingDialog(window, theme, BundleOffer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
+    return BundleExportDialog(window, theme, BundleOffer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
 
 
 def meeting(window: QWidget, theme: Theme) -> QDialog:
     made = datetime(2026, 3, 17, 21, 12, tzinfo=UTC)
     manifest = Manifest(made=made, giver="Tomas", name="Mira", holds=HOLDS)
-    return MeetingDialog(window, theme, Bundle(manifest, MIRA), "Mira 2")
+    return BundleImportDialog(window, theme, Bundle(manifest, MIRA), "Mira 2")
 
 
 DIALOGS: dict[str, Make] = {
@@ -76,21 +76,21 @@ DIALOGS: dict[str, Make] = {
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
     "insert": lambda window, _theme: InsertMessage(window, "Mira", "The message is inserted above the selected one."),
     "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),
-    "leaving": lambda window, _theme: Leaving(window, "Mira"),
-    "new fact": lambda window, _theme: NewFact(window, "Mira"),
-    "one of several": lambda window, _theme: OneOfSeveral(window, FACTS),
+    "leaving": lambda window, _theme: UnsavedChangesDialog(window, "Mira"),
+    "new fact": lambda window, _theme: NewFactDialog(window, "Mira"),
+    "one of several": lambda window, _theme: MergeFactsDialog(window, FACTS),
     "reminder": lambda window, _theme: ReminderDialog(window, MemoryUnit(content="Bring the lantern back.")),
-    "remember": lambda window, theme: Remember(window, theme, "The Needle", [MIRA], "mira"),
+    "remember": lambda window, theme: RememberDialog(window, theme, "The Needle", [MIRA], "mira"),
     "giving": giving,
     "meeting": meeting,
-    "waiting": lambda window, _theme: Waiting(window, "Exporting Mira…"),
+    "waiting": lambda window, _theme: TransferProgressDialog(window, "Exporting Mira…"),
     "journal entry": lambda window, _theme: EntryDialog(window, "Mira"),
-    "notebook": lambda window, _theme: Titling(window, "New notebook", "Create", "Harrow Light"),
+    "notebook": lambda window, _theme: NotebookTitleDialog(window, "New notebook", "Create", "Harrow Light"),
     "reason": lambda window, _theme: ReasonDialog(window, REPLY, "far too long"),
-    "who takes part": lambda window, _theme: Invitation(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
-    "nobody to ask": lambda window, _theme: Invitation(window, [], [MIRA], [], face_of),
-    "keys": lambda window, _theme: Keys(window),
-    "about": lambda window, _theme: About(window),
+    "who takes part": lambda window, _theme: GroupDialog(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
+    "nobody to ask": lambda window, _theme: GroupDialog(window, [], [MIRA], [], face_of),
+    "keys": lambda window, _theme: ShortcutsDialog(window),
+    "about": lambda window, _theme: AboutDialog(window),
 }
 
 
@@ -124,7 +124,7 @@ def main() -> None:
         for button in dialog.findChildren(QPushButton):
             if button.isVisible() and not dialog.rect().contains(button.geometry()):
                 cut.append(f"{name}: {button.text()}")
-        for tall in dialog.findChildren(Tall):
+        for tall in dialog.findChildren(GrowingScrollArea):
             inside = tall.widget()
             reach = tall.viewport().height() + tall.verticalScrollBar().maximum()
             if inside is None or inside.height() > reach or inside.height() < tall.content_height(inside.width()):

@@ -9,7 +9,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
-from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.pages.worlds.remember import RememberDialog
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
@@ -17,7 +17,7 @@ NAME = "Wilhelmina Featherstonehaugh of the Outer Isles"
 
 
 def remember(parent: QWidget, theme: Theme) -> QuestionDialog:
-    return Remember(parent, theme, "The lamp", [Persona(unique_name="mina", name=NAME)], "mina")
+    return RememberDialog(parent, theme, "The lamp", [Persona(unique_name="mina", name=NAME)], "mina")
 
 
 def insert(parent: QWidget, _theme: Theme) -> QuestionDialog:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QLabel, QWidget
 
-from lethe_app.ui.dialogs.dialogs import Keys
+from lethe_app.ui.dialogs.dialogs import ShortcutsDialog
 
 
 def test_the_list_of_shortcuts_is_seen_whole_on_a_small_screen(qtbot, theme):
     place = QWidget()
     qtbot.addWidget(place)
-    dialog = Keys(place)
+    dialog = ShortcutsDialog(place)
     dialog.show()
     dialog.grab()
 

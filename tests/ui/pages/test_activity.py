@@ -15,17 +15,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from lethe_app.agents.registry import RegisteredTask
-from lethe_app.agents.task import Result
 from lethe_app.agents.task import TaskContext as Hands
+from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import PluginFault
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.activity.page import AwayPage
+from lethe_app.ui.pages.activity.page import ActivityPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.personas.page import PersonaPage
@@ -41,22 +41,22 @@ def script(echo_model) -> Path:
     return echo_model("Indeed.")
 
 
-async def page_of(scene: Scene) -> AwayPage:
+async def page_of(scene: Scene) -> ActivityPage:
     scene.window.actions_["away"].trigger()
-    await until(lambda: isinstance(scene.host.navigator.current_page, AwayPage))
+    await until(lambda: isinstance(scene.host.navigator.current_page, ActivityPage))
     page = scene.host.navigator.current_page
-    assert isinstance(page, AwayPage)
+    assert isinstance(page, ActivityPage)
     await until(lambda: page._usage_today)
     return page
 
 
 @asynccontextmanager
-async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage, MemoryUnit]]:
+async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, ActivityPage, MemoryUnit]]:
     """Mira looked at the tide an hour ago, and failed at it yesterday."""
     async with opened(home, script) as scene:
         written = MemoryUnit(name="The tide", content="It turns at six.", made_by="something")
         memory = (await scene.services.brain.memorize("mira", written)).record
-        made = Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=memory.name)
+        made = ProducedRecord(kind=ProducedKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
         runs = scene.services.task_runner._runs
         values = {"persona_id": "mira", "task": "thoughts"}
@@ -78,7 +78,7 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage,
         yield scene, await page_of(scene), memory
 
 
-def cell(page: AwayPage, row: int, title: str) -> str:
+def cell(page: ActivityPage, row: int, title: str) -> str:
     place = next(number for number, column in enumerate(page.rows.columns) if column.title == title)
     return str(page.rows.data(page.rows.index(row, place)))
 
@@ -133,10 +133,10 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
     async with told(tmp_path / "home", script) as (scene, page, _memory):
         go = asyncio.Event()
 
-        async def wait(hands: Hands) -> Result:
+        async def wait(hands: Hands) -> TaskResult:
             hands.report_progress("Waiting for the tide")
             await go.wait()
-            return Result("Saw the tide turn.")
+            return TaskResult("Saw the tide turn.")
 
         scene.services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
         scene.services.task_runner.start()
@@ -160,9 +160,9 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
 async def test_stop_ends_it(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, _memory):
 
-        async def wait(_hands: Hands) -> Result:
+        async def wait(_hands: Hands) -> TaskResult:
             await asyncio.Event().wait()
-            return Result()
+            return TaskResult()
 
         scene.services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
         scene.services.task_runner.start()
@@ -236,7 +236,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
 
 async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
-        made = (Made(kind=MadeKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
+        made = (ProducedRecord(kind=ProducedKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
         await scene.services.task_runner._runs.save_run(gone)
         page = await page_of(scene)
@@ -252,10 +252,10 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
         await services.research_service.restore(inquiry)
         for task, kind, made_id, title in (
-            ("notebooks", MadeKind.NOTEBOOK, name, "Bees"),
-            ("deep_research", MadeKind.REPORT, str(inquiry.id), "Thyme"),
+            ("notebooks", ProducedKind.NOTEBOOK, name, "Bees"),
+            ("deep_research", ProducedKind.REPORT, str(inquiry.id), "Thyme"),
         ):
-            made = (Made(kind=kind, id=made_id, title=title),)
+            made = (ProducedRecord(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
             await services.task_runner._runs.save_run(run)
         page = await page_of(scene)
@@ -279,7 +279,7 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
     async with opened(tmp_path / "home", script) as scene:
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
         await scene.services.research_service.restore(inquiry)
-        made = (Made(kind=MadeKind.REPORT, id=str(inquiry.id), title="Thyme"),)
+        made = (ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
         await scene.services.task_runner._runs.save_run(run)
         page = await page_of(scene)
@@ -307,7 +307,7 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
         assert page.problem_list.isHidden()
         assert page.problem_list.problem_texts == []
 
-        async def fail(_hands: Hands) -> Result:
+        async def fail(_hands: Hands) -> TaskResult:
             raise LetheError("The well is dry.")
 
         services = scene.services
@@ -317,7 +317,9 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
                 persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
             )
             await services.task_runner._finish_run(known, run)
-        services.task_runner.registry.faults.append(PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title."))
+        services.task_runner.registry.faults.append(
+            PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title.")
+        )
         services.tool_registry.faults.append(PluginFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
         services.tool_registry.changed.tell(None)
 

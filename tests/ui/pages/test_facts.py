@@ -17,7 +17,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.detail import SourceButton
-from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView, weight_in_words
 from tests.ui.window_scene import Scene, opened, until
@@ -153,8 +153,8 @@ async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
 async def test_a_fact_is_added_undone_and_added_again(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (scene, page):
         await pressed(page, "Add fact")
-        dialog = await accepted(scene, NewFact)
-        assert isinstance(dialog, NewFact)
+        dialog = await accepted(scene, NewFactDialog)
+        assert isinstance(dialog, NewFactDialog)
         assert not dialog.primary.isEnabled()
         QTest.keyClicks(dialog.field, "Tomas sings.")
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
@@ -190,8 +190,8 @@ async def test_several_become_one_in_the_users_words_and_several_again(tmp_path:
         page.table.selectAll()
         assert page.merge_button.isEnabled()
         await pressed(page, "Merge facts…")
-        dialog = await accepted(scene, OneOfSeveral)
-        assert isinstance(dialog, OneOfSeveral)
+        dialog = await accepted(scene, MergeFactsDialog)
+        assert isinstance(dialog, MergeFactsDialog)
         choice = next(button for button in dialog.findChildren(QRadioButton) if "bees" in button.text())
         QTest.mouseClick(choice, Qt.MouseButton.LeftButton, pos=choice.rect().center())
         choice.click()

@@ -11,14 +11,14 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut, PromptPart, PromptSpan, Receipt, Share
-from lethe_app.services.chat.prompt_inspector import Inspection
+from lethe_app.domain.prompt import CacheMiss, CutReason, PartTokens, PrefillCost, PromptCut, PromptPart, PromptSpan, Receipt
+from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.ui.core.palette import DAY, NIGHT
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.inspector.colours import section_colours, section_tints, section_title
 from lethe_app.ui.pages.inspector.diff import LineChange, common_prefix_length, compare_prompts, part_at, split_lines
 from lethe_app.ui.pages.inspector.page import CHANGES_TAB, InspectorPage
-from lethe_app.ui.pages.inspector.summary import Account, cost_in_words
+from lethe_app.ui.pages.inspector.summary import PromptSummary, cost_in_words
 from lethe_app.ui.pages.inspector.text import PromptText, utf16_length
 from lethe_app.ui.pages.inspector.token_shares import format_percent
 from tests.ui.test_accessibility import ENOUGH, contrast, nameless
@@ -257,10 +257,10 @@ def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
 
 
 def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
-    account = Account(theme)
-    shares = (Share(PromptPart.SYSTEM, 100), Share(PromptPart.HISTORY, 300, 50, (PromptCut(CutKind.OLDEST, 2, 9),)))
+    account = PromptSummary(theme)
+    shares = (PartTokens(PromptPart.SYSTEM, 100), PartTokens(PromptPart.HISTORY, 300, 50, (PromptCut(CutReason.OLDEST, 2, 9),)))
     receipt = Receipt(shares, 400, 1024, 128, "recognised: ChatML")
-    account.show_inspection(Inspection(receipt, Cost(100, 300, again=20, reason=CacheMiss.FACTS), (), ()))
+    account.show_inspection(PromptInspection(receipt, PrefillCost(100, 300, again=20, reason=CacheMiss.FACTS), (), ()))
 
     words = "\n".join(label.text() for label in account.findChildren(QLabel))
 

@@ -20,7 +20,7 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.pages.memories.table_model import DISTANCE, State, memory_title
+from lethe_app.ui.pages.memories.table_model import DISTANCE, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
@@ -83,9 +83,9 @@ async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
         page.search.clear()
 
         for chip, left in (
-            (State.WAITING, ["Ferry"]),
-            (State.OVER, ["The fair"]),
-            (State.PROTECTED, ["The boat"]),
+            (MemoryState.WAITING, ["Ferry"]),
+            (MemoryState.OVER, ["The fair"]),
+            (MemoryState.PROTECTED, ["The boat"]),
             (MemoryType.PERSON, ["Ines"]),
             (MemoryInsertion.NATURAL, ["Ferry"]),
         ):

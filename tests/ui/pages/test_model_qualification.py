@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.indexing.embedder import known_as
 from lethe_app.ui.pages.models.memory_labels import trust_in_words
@@ -45,7 +45,7 @@ async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tm
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         page.card._shown_path = models.state.model.file.path
         page.card._show_state(models.state)
         assert "Not tested yet" in page.card.memory_label.text()
@@ -65,7 +65,7 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         page.card._shown_path = models.state.model.file.path
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
@@ -91,7 +91,7 @@ async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: C
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         page.card._shown_path = models.state.model.file.path
         trust._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
 
@@ -137,7 +137,7 @@ async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(t
 async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
         models, page = scene.services.models, await model_page(scene)
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         page.card._shown_path = models.state.model.file.path
         page.card._show_state(models.state)
         await until(lambda: page.card.format_label.text().startswith("Format: "))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSpinBox
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
-from lethe_app.services.events import NoModel, Ready
+from lethe_app.services.events import ModelReady, NoModel
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
 from tests.llm.gguf_factory import chat_settings, write_model
@@ -82,7 +82,7 @@ async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_mod
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
         page = await model_page(scene)
-        await until(lambda: isinstance(models.state, Ready))
+        await until(lambda: isinstance(models.state, ModelReady))
         page.card._shown_path = models.state.model.file.path
         page.card._show_state(models.state)
         assert not page.card.unload_button.isHidden()

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
-from lethe_app.ui.pages.notebooks.page import NotebookPage, Titling
+from lethe_app.ui.pages.notebooks.page import NotebookPage, NotebookTitleDialog
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -84,7 +84,7 @@ async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         page.new_button.click()
         dialog = await scene.dialog()
-        assert isinstance(dialog, Titling)
+        assert isinstance(dialog, NotebookTitleDialog)
         assert not dialog.primary.isEnabled()
         QTest.keyClicks(dialog.field, "Boats")
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
@@ -99,7 +99,7 @@ async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_pat
         choose(page, "garden")
         page.rename_button.click()
         dialog = await scene.dialog()
-        assert isinstance(dialog, Titling)
+        assert isinstance(dialog, NotebookTitleDialog)
         QTest.keyClicks(dialog.field, "Allotment")
         dialog.accept()
         await until(lambda: page.notebook_name == "allotment")

@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
-from lethe_app.ui.pages.feedback.page import ObjectionPage, memory_in_words
+from lethe_app.ui.pages.feedback.page import FeedbackPage, memory_in_words
 from lethe_app.ui.pages.feedback.replies import ReasonDialog, reason_in_words, reply_in_words
 from tests.ui.window_scene import Scene, opened, until
 
@@ -24,22 +24,22 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 async def objected(scene: Scene, said: str, recalled: str) -> Message:
     """A memory came up at these words, and did not belong there."""
     database = scene.services._database
-    session = await Chats(database).add_session(ChatSession(persona_id="mira", name="The storm"))
+    session = await SessionStore(database).add_session(ChatSession(persona_id="mira", name="The storm"))
     words = [Alternative(content=said)]
-    asked = await Chats(database).add_message(
+    asked = await SessionStore(database).add_message(
         Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=words)
     )
     memory = session.guid
-    one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
+    one = RecalledMemory(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
     await TurnMemories(database).save_turn(asked.id, TurnMemory(recalled=[one]))
     await scene.services.objection_service.make("mira", memory, asked)
     return asked
 
 
-async def objection_page(scene: Scene) -> ObjectionPage:
+async def objection_page(scene: Scene) -> FeedbackPage:
     scene.window.actions_["objections"].trigger()
     page = scene.host.navigator.current_page
-    assert isinstance(page, ObjectionPage)
+    assert isinstance(page, FeedbackPage)
     return page
 
 
@@ -89,7 +89,7 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
 
 async def disliked(scene: Scene, *replies: str) -> list[Message]:
     """Replies of Mira's with a thumb down and no word."""
-    chats = Chats(scene.services._database)
+    chats = SessionStore(scene.services._database)
     session = await chats.add_session(ChatSession(persona_id="mira", name="The storm"))
     found = []
     for reply in replies:

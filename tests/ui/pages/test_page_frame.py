@@ -14,11 +14,11 @@ from lethe_app.errors import LetheError
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
-from lethe_app.ui.widgets.tag_field import WordsField
+from lethe_app.ui.widgets.tag_field import TagField
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -72,7 +72,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
     async with opened(tmp_path) as scene:
         page = scene.host.navigator.open_page(lambda: Page(scene.window.theme, "Deeds"))
         kept: list[str] = []
-        deeds = CommandRunner(page.undo_stack, scene.host.bridge)
+        deeds = CommandRunner(page.undo_stack, scene.host.tasks)
 
         async def add(word: str) -> None:
             kept.append(word)
@@ -96,7 +96,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
 
 
 def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
-    form = Form([Spec("name", "Name"), Spec("mood", "Moods", FieldKind.SWITCH)], theme)
+    form = Form([FieldSpec("name", "Name"), FieldSpec("mood", "Moods", FieldKind.SWITCH)], theme)
     told: list[tuple[str, object]] = []
     form.changed.connect(lambda name, value: told.append((name, value)))
 
@@ -112,7 +112,7 @@ def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
 
 def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
     page = Page(theme, "Page")
-    form = Form([Spec("name", "Name")], theme)
+    form = Form([FieldSpec("name", "Name")], theme)
     page.body.addWidget(form)
     values = {"name": ""}
 
@@ -131,7 +131,7 @@ def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
 
 
 def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
-    field = WordsField("Keywords")
+    field = TagField("Keywords")
     told: list[list[str]] = []
     field.changed.connect(told.append)
     line = field.focusProxy()
@@ -146,7 +146,7 @@ def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
 
 def test_a_click_beside_the_words_is_a_wish_to_type(theme: Theme):
     page = Page(theme, "Page")
-    field = WordsField("Keywords")
+    field = TagField("Keywords")
     page.body.addWidget(field)
     page.resize(600, 400)
     page.show()
@@ -162,7 +162,7 @@ def test_a_click_beside_the_words_is_a_wish_to_type(theme: Theme):
 
 def test_a_field_of_words_is_as_high_as_its_lines(theme: Theme):
     page = Page(theme, "Page")
-    field = WordsField("Keywords")
+    field = TagField("Keywords")
     page.body.addWidget(field)
     page.resize(300, 400)
     page.show()

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPla
 
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.persona_routes import open_persona
-from lethe_app.ui.pages.personas.actions import Leaving
-from lethe_app.ui.pages.personas.draft import Draft, Stroke
+from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
+from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import SAVED_SIDE, read_picture
@@ -164,8 +164,8 @@ async def test_undo_brings_the_field_into_sight(tmp_path: Path):
 
 
 def test_typing_is_undone_by_the_sentence_and_deleting_apart_from_it(theme):
-    def stroke(old: str, new: str) -> Stroke:
-        return Stroke("bio", "bio", old, new, lambda _name, _value: None)
+    def stroke(old: str, new: str) -> TypingCommand:
+        return TypingCommand("bio", "bio", old, new, lambda _name, _value: None)
 
     assert stroke("", "A").mergeWith(stroke("A", "Ab"))
     assert stroke("A. Old.", "AB. Old.").mergeWith(stroke("AB. Old.", "ABC. Old."))
@@ -212,7 +212,7 @@ async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
 async def test_the_preview_is_in_the_format_of_the_loaded_model_and_names_it(tmp_path: Path, echo_model: Callable[..., Path]):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         page = await editor(scene, "mira")
         bio_of(page).setFocus()
         write("{{char}} owes {{user}} a hat. ")
@@ -244,7 +244,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
 
         press(scene, Qt.Key.Key_Escape)
         dialog = await scene.dialog()
-        assert isinstance(dialog, Leaving)
+        assert isinstance(dialog, UnsavedChangesDialog)
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         await until(lambda: not dialog.isVisible())
         assert page_of(scene) is page
@@ -252,7 +252,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
 
         page.back_requested.emit()
         dialog = await scene.dialog()
-        assert isinstance(dialog, Leaving)
+        assert isinstance(dialog, UnsavedChangesDialog)
         QTest.mouseClick(dialog.discard_button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.host.navigator.current_page is None)
         assert (await scene.services.library.persona("mira")).name == "Mira"
@@ -365,7 +365,7 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         write("250")
         press(scene, Qt.Key.Key_Escape)
         dialog = await scene.dialog()
-        assert isinstance(dialog, Leaving)
+        assert isinstance(dialog, UnsavedChangesDialog)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.host.navigator.current_page is None)
 

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.presets.probability_bars import display_token, format_percent
 from lethe_app.ui.pages.presets.sampler_preview import omitted_samplers_in_words
@@ -66,7 +66,7 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
 ):
     line = "The door was green."
     async with opened(tmp_path, echo_model(line, line)) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         page = await samplers(scene)
         taste = page.sampler_preview
         await until(lambda: [word for word, _before, _after in taste.bars.rows][:4] == ["The", "door", "was", "green."])
@@ -80,7 +80,7 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
 
 async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("word " * 40, delay=0.2)) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         page = await samplers(scene)
         await until(page.sampler_preview.generate_button.isEnabled)
         QTest.mouseClick(page.sampler_preview.generate_button, Qt.MouseButton.LeftButton)
@@ -89,7 +89,7 @@ async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Ca
         QTest.keyClick(page, Qt.Key.Key_Escape)
 
         await until(lambda: scene.host.navigator.current_page is None)
-        assert not [lane for lane in scene.host.bridge._keyed_tasks if lane.startswith("sampler")]
+        assert not [lane for lane in scene.host.tasks._keyed_tasks if lane.startswith("sampler")]
 
 
 def test_what_the_bars_cannot_show_is_named():

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset
 from lethe_app.errors import FileError
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.widgets.fields import escape_text, unescape_text
 from tests.ui.window_scene import Scene, opened, until
@@ -120,7 +120,7 @@ async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
 
 async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown_as_in_use(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await until(lambda: isinstance(scene.services.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         page = await preset_page(scene)
         assert page._entry.key == "default"
         assert page.use_button.text() == "In use"

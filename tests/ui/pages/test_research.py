@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, Round
+from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
 from lethe_app.ui.pages.research.labels import round_in_words, state_in_words
 from lethe_app.ui.pages.research.page import ResearchPage, file_name
-from lethe_app.ui.pages.web_log.page import OutgoingPage
+from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -31,7 +31,7 @@ DONE = Inquiry(
     began=now() - timedelta(minutes=3),
     ended=now(),
     doing="Enough information was found.",
-    rounds=[Round(queries=["Brenn builder"], pages=2, findings=1)],
+    rounds=[SearchRound(queries=["Brenn builder"], pages=2, findings=1)],
     findings=[FOUND],
     report="Ada Holm built it [1].",
     reported=1,
@@ -63,7 +63,7 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
         assert "Internet search is turned off" in page.hint.text()
         assert not await scene.services.research_service.list_inquiries()
         page.allow_button.click()
-        await until(lambda: isinstance(scene.host.navigator.current_page, OutgoingPage))
+        await until(lambda: isinstance(scene.host.navigator.current_page, WebLogPage))
 
 
 async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path):
@@ -183,7 +183,7 @@ def test_states_have_words(state: InquiryState, report: str, words: str):
 
 
 def test_a_round_that_has_just_begun_says_so():
-    assert round_in_words(2, Round(queries=["oil"])) == "Round 2: “oil” – no pages read yet"
+    assert round_in_words(2, SearchRound(queries=["oil"])) == "Round 2: “oil” – no pages read yet"
 
 
 def test_a_file_may_be_called_anything_harmless():

@@ -18,7 +18,7 @@ from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST_HITS
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float = 1) -> tuple[ChatSession, list[Message]]:
-    chats, began = Chats(scene.services._database), now() - timedelta(days=days)
+    chats, began = SessionStore(scene.services._database), now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
     return session, await chats.add_messages(
         [
@@ -230,7 +230,7 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         session, said = await talk(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
-        await Chats(scene.services._database).add_message(aside)
+        await SessionStore(scene.services._database).add_message(aside)
         await scene.host.conversations.go_to_session(session.guid)
         page = search_page(scene)
 

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
-from lethe_app.services.sessions.archive_queue import Archived
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.services.sessions.archive_queue import ArchiveProgress
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
-from lethe_app.ui.pages.sessions.table_model import Mark
+from lethe_app.ui.pages.sessions.table_model import SessionMark
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -26,7 +26,7 @@ LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.
 
 
 async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
-    chats, began = Chats(scene.services._database), now() - timedelta(days=days)
+    chats, began = SessionStore(scene.services._database), now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=began, **fields))
     for number, line in enumerate(lines):
         moment = began + timedelta(minutes=number)
@@ -94,10 +94,10 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
         await page.edits.save()
         assert (await scene.services.sessions.open(session.guid)).sticky
         await until(lambda: page.table.current_row is not None and page.table.current_row.sticky)
-        page.chips.chips[Mark.STICKY].click()
+        page.chips.chips[SessionMark.STICKY].click()
 
         assert [line.name for line in page.rows.visible_rows] == ["The storm"]
-        page.chips.chips[Mark.STICKY].click()
+        page.chips.chips[SessionMark.STICKY].click()
         QTest.keyClicks(page.search, "calm")
         assert [line.name for line in page.rows.visible_rows] == ["The calm"]
 
@@ -240,9 +240,9 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         session = await talk(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
-        scene.services.archiving.changed.tell(Archived(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
+        scene.services.archiving.changed.tell(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
         assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "generating…"
-        scene.services.archiving.changed.tell(Archived())
+        scene.services.archiving.changed.tell(ArchiveProgress())
         assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "not generated yet"
 
 
@@ -316,7 +316,7 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
         page = await session_page(scene, one)
         page._on_field_edited("sticky", True)
         page.edits._save_timer.stop()
-        await Chats(scene.services._database).delete_session(one.guid)
+        await SessionStore(scene.services._database).delete_session(one.guid)
 
         await shown(page, other)
 

@@ -14,7 +14,7 @@ from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.ui.pages.settings.fields import HIDDEN_SETTINGS, visible_settings
 from lethe_app.ui.pages.settings.page import SettingsPage
-from lethe_app.ui.widgets.multi_select import Ticks
+from lethe_app.ui.widgets.multi_select import MultiSelect
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -137,7 +137,7 @@ async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Pa
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("decaying_types")
         kinds = page._form_by_setting["decaying_types"].field_widget("decaying_types")
-        assert isinstance(kinds, Ticks)
+        assert isinstance(kinds, MultiSelect)
 
         QTest.mouseClick(kinds.box_for("person"), Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
         await until(lambda: "person" in preferences.current.decaying_types)
@@ -147,4 +147,4 @@ async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Pa
         assert not kinds.box_for("person").isChecked()
         assert kinds.box_for("goal").isChecked()
         for name in ("silent_types", "global_worlds", "tasks_off", "default_tools"):
-            assert isinstance(page._form_by_setting[name].field_widget(name), Ticks), name
+            assert isinstance(page._form_by_setting[name].field_widget(name), MultiSelect), name

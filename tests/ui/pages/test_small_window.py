@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import Keys
+from lethe_app.ui.dialogs.dialogs import ShortcutsDialog
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage
@@ -64,7 +64,7 @@ def test_the_list_of_shortcuts_is_never_larger_than_the_screen(theme: Theme):
     theme.apply_choice("dark", 22)
     window = QWidget()
 
-    dialog = Keys(window)
+    dialog = ShortcutsDialog(window)
     dialog.show()
     QApplication.processEvents()
 

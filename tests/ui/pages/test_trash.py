@@ -13,7 +13,7 @@ from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.trash.labels import bytes_in_words, time_left_in_words
 from lethe_app.ui.pages.trash.page import TrashPage
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
-    chats = Chats(scene.services._database)
+    chats = SessionStore(scene.services._database)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title))
     for line in lines:
         await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=line)]))

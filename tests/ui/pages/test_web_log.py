@@ -10,30 +10,36 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import DayOut, Outgoing, Purpose
+from lethe_app.domain.web import DailyTraffic, OutgoingRequest, RequestPurpose
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.web_log.labels import day_in_words, request_details, result_in_words, running_request_in_words
-from lethe_app.ui.pages.web_log.page import OutgoingPage
+from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
-SEARCH = Outgoing(
-    purpose=Purpose.SEARCH, to="DuckDuckGo", host="html.duckduckgo.com", what="lighthouse lamps", why="You asked about lamps."
+SEARCH = OutgoingRequest(
+    purpose=RequestPurpose.SEARCH,
+    to="DuckDuckGo",
+    host="html.duckduckgo.com",
+    what="lighthouse lamps",
+    why="You asked about lamps.",
 )
-PAGE = Outgoing(purpose=Purpose.PAGE, to="one.example.com", host="one.example.com", what="https://one.example.com/a", why="So.")
+PAGE = OutgoingRequest(
+    purpose=RequestPurpose.PAGE, to="one.example.com", host="one.example.com", what="https://one.example.com/a", why="So."
+)
 
 
-async def leave(scene: Scene, one: Outgoing, **end: object) -> None:
+async def leave(scene: Scene, one: OutgoingRequest, **end: object) -> None:
     """It leaves and comes back."""
     await scene.services.web_gate.log_request(one)
     await scene.services.web_gate.log_request(one.model_copy(update={"ended": now(), **end}))
 
 
-async def page_of(scene: Scene) -> OutgoingPage:
+async def page_of(scene: Scene) -> WebLogPage:
     scene.window.actions_["outgoing"].trigger()
-    await until(lambda: isinstance(scene.host.navigator.current_page, OutgoingPage))
+    await until(lambda: isinstance(scene.host.navigator.current_page, WebLogPage))
     page = scene.host.navigator.current_page
-    assert isinstance(page, OutgoingPage)
+    assert isinstance(page, WebLogPage)
     await until(page.day_label.text)
     return page
 
@@ -128,14 +134,14 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
     ],
     ids=range(4),
 )
-def test_what_came_of_it_is_told_in_words(one: Outgoing, words: str):
+def test_what_came_of_it_is_told_in_words(one: OutgoingRequest, words: str):
     assert result_in_words(one) == words
 
 
 def test_every_request_has_its_words():
-    rules = PAGE.model_copy(update={"purpose": Purpose.ROBOTS})
+    rules = PAGE.model_copy(update={"purpose": RequestPurpose.ROBOTS})
 
     assert running_request_in_words(rules) == "Checking whether one.example.com allows reading"
     assert len(running_request_in_words(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
     assert "Error: Gone." in request_details(PAGE.model_copy(update={"trouble": "Gone."}))
-    assert day_in_words(DayOut(requests=3, received=1500)) == "Today: 3 requests sent, 2 kB received."
+    assert day_in_words(DailyTraffic(requests=3, received=1500)) == "Today: 3 requests sent, 2 kB received."

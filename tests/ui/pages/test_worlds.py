@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBo
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import Owner
+from lethe_app.services.worlds.service import WorldOwner
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.worlds.commands import reorder_entries, sort_entries
 from lethe_app.ui.pages.worlds.page import WorldPage
-from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.pages.worlds.remember import RememberDialog
 from lethe_app.ui.pages.worlds.table_model import ENABLED, KEYS, NAME, TOKENS
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
@@ -115,7 +115,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(page.world_list.new_button, Qt.Key.Key_Space)
         await until(lambda: page.book.stem == "new-world" and page.detail.world_form.form.field_widget("name").hasFocus())
         QTest.keyClicks(page.detail.world_form.form.field_widget("name"), "Skerries")
-        QTest.keyClick(page.detail.world_form.owner_checks[Owner.SESSION], Qt.Key.Key_Space)
+        QTest.keyClick(page.detail.world_form.owner_checks[WorldOwner.SESSION], Qt.Key.Key_Space)
 
         QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: field(page, "name").hasFocus())
@@ -457,7 +457,7 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
         await choose(page, 0)
         page.detail.entry.remember_button.click()
         dialog = await scene.dialog()
-        assert isinstance(dialog, Remember)
+        assert isinstance(dialog, RememberDialog)
         assert dialog.persona_id == "mira"
         pick(dialog._form.field_widget("insertion"), "once, when relevant")
         dialog.primary.click()
@@ -466,7 +466,7 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
         assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
 
         page.undo_stack.undo()
-        await until(lambda: not scene.host.bridge._tasks)
+        await until(lambda: not scene.host.tasks._tasks)
         assert await scene.services.brain.memories("mira") == []
 
 
@@ -495,7 +495,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         await until(lambda: page.book.stem == "isles")
         assert names(page) == ["Lamp"]
         page.undo_stack.undo()  # there is nothing left to take back
-        await until(lambda: not scene.host.bridge._tasks)
+        await until(lambda: not scene.host.tasks._tasks)
         assert complaints(scene) == []
 
 
@@ -537,20 +537,22 @@ async def test_ticks_say_whose_a_world_is(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
         ticks = page.detail.world_form.owner_checks
-        await until(lambda: ticks[Owner.PERSONA].text() == "Mira, in every conversation")
-        assert ticks[Owner.USER].isHidden()  # the user has no name yet
-        for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION):
+        await until(lambda: ticks[WorldOwner.PERSONA].text() == "Mira, in every conversation")
+        assert ticks[WorldOwner.USER].isHidden()  # the user has no name yet
+        for owner in (WorldOwner.PERSONA, WorldOwner.EVERYBODY, WorldOwner.SESSION):
             ticks[owner].click()
         session = scene.host.conversations.current_session
 
         await until(
-            lambda: all("isles" in page.book.bindings[owner] for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION))
+            lambda: all(
+                "isles" in page.book.bindings[owner] for owner in (WorldOwner.PERSONA, WorldOwner.EVERYBODY, WorldOwner.SESSION)
+            )
         )
         assert scene.services.preferences.current.global_worlds == ["isles"]
         assert "isles" in (await scene.services.library.persona("mira")).worlds
         page.undo_stack.undo()
-        await until(lambda: page.book.bindings[Owner.SESSION] == [] and not ticks[Owner.SESSION].isChecked())
-        assert (await scene.services.worlds.bound_worlds(session))[Owner.SESSION] == []
+        await until(lambda: page.book.bindings[WorldOwner.SESSION] == [] and not ticks[WorldOwner.SESSION].isChecked())
+        assert (await scene.services.worlds.bound_worlds(session))[WorldOwner.SESSION] == []
 
 
 async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):

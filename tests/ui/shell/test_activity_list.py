@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.services.events import Loading, NoModel
-from lethe_app.services.sessions.archive_queue import Archived
+from lethe_app.services.events import ModelLoading, NoModel
+from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.shell.activity_list import Activity, ActivityButton
+from lethe_app.ui.shell.activity_list import ActivityButton, ActivityItem
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -30,7 +30,7 @@ def test_a_long_title_is_cut_at_its_end_and_whole_in_the_tooltip(theme: Theme):
     button, title = ActivityButton(theme), "Archiving “A very long evening on the Petrel, and what came after it”"
     button.resize(200, 30)
 
-    button.show_activities([Activity("archive", title)])
+    button.show_activities([ActivityItem("archive", title)])
 
     assert button.text().startswith("Archiving “A very")
     assert button.text().endswith("…")
@@ -39,9 +39,9 @@ def test_a_long_title_is_cut_at_its_end_and_whole_in_the_tooltip(theme: Theme):
 
 def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
     button, stopped = ActivityButton(theme), []
-    reading = Activity("read", "Indexing memories", "40 remaining", 0.5, "Pause", lambda: stopped.append("read"))
+    reading = ActivityItem("read", "Indexing memories", "40 remaining", 0.5, "Pause", lambda: stopped.append("read"))
     button.resize(300, 30)
-    button.show_activities([reading, Activity("load", "Loading a model")])
+    button.show_activities([reading, ActivityItem("load", "Loading a model")])
 
     row = button.activity_list._rows["read"]
     QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
@@ -58,7 +58,7 @@ async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
         archiving, button = scene.services.archiving, scene.window.sidebar.activity_button
         archiving.start()
-        archiving._report(Archived(uuid4(), "First night", None, 1, 4))
+        archiving._report(ArchiveProgress(uuid4(), "First night", None, 1, 4))
         assert button.activity_list._rows["archive"].title.text() == "Archiving “First night”"
 
         QTest.mouseClick(button.activity_list._rows["archive"].button, Qt.MouseButton.LeftButton)
@@ -94,8 +94,8 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
         scene.window.hide()
 
         for part in range(3):
-            archiving._report(Archived(uuid4(), "First night", None, part, 3))
-        archiving._report(Archived(None, "", None, 3, 3))
+            archiving._report(ArchiveProgress(uuid4(), "First night", None, part, 3))
+        archiving._report(ArchiveProgress(None, "", None, 3, 3))
 
         assert told == [("Conversation archived", "")]
 
@@ -103,7 +103,7 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
 async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):
     async with opened(tmp_path) as scene:
         models, button = scene.services.models, scene.window.sidebar.activity_button
-        models._set_state(Loading("A very large one", 0.25))
+        models._set_state(ModelLoading("A very large one", 0.25))
         row = button.activity_list._rows["model"]
 
         assert (row.title.text(), row.progress_bar.value(), row.button.text()) == ("Loading A very large one", 250, "Stop")

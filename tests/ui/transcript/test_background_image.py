@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from lethe_app.ui.core.palette import DAY, NIGHT, Palette
 from lethe_app.ui.core.theme import mix_colours
-from lethe_app.ui.transcript.background_image import IMAGE_OPACITY, Backdrop, load_image, scale_to_cover
+from lethe_app.ui.transcript.background_image import IMAGE_OPACITY, BackgroundImage, load_image, scale_to_cover
 from tests.ui.test_accessibility import contrast
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -27,7 +27,7 @@ def painted(folder: Path, colour: str, width: int = 40, height: int = 20) -> Pat
 def test_a_picture_shows_faintly(tmp_path: Path):
     place = QWidget()
     place.resize(100, 60)
-    backdrop = Backdrop(place)
+    backdrop = BackgroundImage(place)
     backdrop.set_image(str(painted(tmp_path, "#ffffff")))
     ground = QPixmap(100, 60)
     ground.fill(QColor("#000000"))
@@ -44,7 +44,7 @@ def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp
     place.resize(100, 160)
     strip = QWidget(place)
     strip.setGeometry(90, 0, 10, 160)
-    backdrop = Backdrop(place)
+    backdrop = BackgroundImage(place)
     backdrop.set_image(str(painted(tmp_path, "#ffffff")))
     ground = QPixmap(10, 160)
     ground.fill(QColor("#000000"))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 
 from lethe_app.ui.core.palette import DAY, NIGHT
 from lethe_app.ui.transcript.markdown.blocks import parse_message
-from lethe_app.ui.transcript.markdown.spans import TextSpan, Voice
+from lethe_app.ui.transcript.markdown.spans import TextKind, TextSpan
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
@@ -80,11 +80,11 @@ def test_a_table_at_either_end_leaves_room_only_for_itself(style):
 def test_voices_have_their_own_inks_in_both_palettes(qapp):
     for palette in (NIGHT, DAY):
         style = MessageStyle(palette)
-        inks = {voice: style.char_format(TextSpan("x", voice)).foreground().color().name() for voice in Voice}
-        assert inks[Voice.SPEECH] == palette.text.lower()
-        assert inks[Voice.ACTION] == palette.muted.lower()
+        inks = {voice: style.char_format(TextSpan("x", voice)).foreground().color().name() for voice in TextKind}
+        assert inks[TextKind.SPEECH] == palette.text.lower()
+        assert inks[TextKind.ACTION] == palette.muted.lower()
         assert len(set(inks.values())) == 3
-        assert style.char_format(TextSpan("x", Voice.SPEECH)).fontWeight() == QFont.Weight.Medium.value
+        assert style.char_format(TextSpan("x", TextKind.SPEECH)).fontWeight() == QFont.Weight.Medium.value
 
 
 def luminance(colour) -> float:

@@ -17,54 +17,54 @@ from lethe_app.ui.transcript.markdown.blocks import (
     parse_message,
     strip_formatting,
 )
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, is_safe_link
-from lethe_app.ui.transcript.markdown.streaming import GrowingProse
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextKind, TextSpan, is_safe_link
+from lethe_app.ui.transcript.markdown.streaming import IncrementalMarkdown
 
 
 def spans(text: str) -> list[TextSpan]:
     return [span for block in parse_message(text) for span in block.spans]
 
 
-def voices(text: str) -> list[tuple[str, Voice]]:
+def voices(text: str) -> list[tuple[str, TextKind]]:
     return [(span.text, span.voice) for span in spans(text)]
 
 
 def test_actions_speech_and_narration_are_told_apart():
     assert voices("*She nods.* “Yes.” The lamp swings.") == [
-        ("She nods.", Voice.ACTION),
-        (" ", Voice.NARRATION),
-        ("“Yes.”", Voice.SPEECH),
-        (" The lamp swings.", Voice.NARRATION),
+        ("She nods.", TextKind.ACTION),
+        (" ", TextKind.NARRATION),
+        ("“Yes.”", TextKind.SPEECH),
+        (" The lamp swings.", TextKind.NARRATION),
     ]
 
 
 @pytest.mark.parametrize("quoted", ['"Yes."', "“Yes.”", "„Ja.“", "«Oui.»", "「はい」"])
 def test_speech_is_known_by_the_quotation_marks_of_many_languages(quoted):
-    assert (quoted, Voice.SPEECH) in voices(f"He said {quoted} and left.")
+    assert (quoted, TextKind.SPEECH) in voices(f"He said {quoted} and left.")
 
 
 def test_emphasis_within_speech_stays_speech():
     found = spans('"I *never* said that."')
     assert [(span.text, span.voice, span.italic) for span in found] == [
-        ('"I ', Voice.SPEECH, False),
-        ("never", Voice.SPEECH, True),
-        (' said that."', Voice.SPEECH, False),
+        ('"I ', TextKind.SPEECH, False),
+        ("never", TextKind.SPEECH, True),
+        (' said that."', TextKind.SPEECH, False),
     ]
 
 
 def test_a_quotation_that_is_never_closed_ends_where_an_action_begins():
     found = voices("“Hold the lamp, *she says.* Then nothing.")
-    assert found[1:] == [("she says.", Voice.ACTION), (" Then nothing.", Voice.NARRATION)]
+    assert found[1:] == [("she says.", TextKind.ACTION), (" Then nothing.", TextKind.NARRATION)]
 
 
 def test_a_quotation_that_is_never_closed_ends_with_its_line():
     found = voices("“Hold the lamp\nThen nothing.")
-    assert found == [("“Hold the lamp", Voice.SPEECH), (f"{LINE_BREAK}Then nothing.", Voice.NARRATION)]
+    assert found == [("“Hold the lamp", TextKind.SPEECH), (f"{LINE_BREAK}Then nothing.", TextKind.NARRATION)]
 
 
 def speech(text: str) -> str:
     """All speech of a message, its pieces divided by |."""
-    return "|".join(span.text for span in spans(text) if span.voice is Voice.SPEECH)
+    return "|".join(span.text for span in spans(text) if span.voice is TextKind.SPEECH)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_mark_that_was_forgotten_makes_nobody_speak():
 
 
 def test_inches_do_not_begin_speech():
-    assert voices('A 5" nail and a 6" nail.') == [('A 5" nail and a 6" nail.', Voice.NARRATION)]
+    assert voices('A 5" nail and a 6" nail.') == [('A 5" nail and a 6" nail.', TextKind.NARRATION)]
 
 
 def test_single_newlines_are_line_breaks():
@@ -185,8 +185,8 @@ def test_characters_that_would_steer_a_document_are_made_visible():
     ],
 )
 def test_an_action_left_open_at_the_end_is_one_already(text, action):
-    for blocks in (parse_message(text, is_incomplete=True), GrowingProse().parse_text(text)):
-        assert "".join(span.text for span in blocks[-1].spans if span.voice is Voice.ACTION) == action
+    for blocks in (parse_message(text, is_incomplete=True), IncrementalMarkdown().parse_text(text)):
+        assert "".join(span.text for span in blocks[-1].spans if span.voice is TextKind.ACTION) == action
         assert "*" not in words_of(blocks[-1])
 
 
@@ -211,7 +211,7 @@ def test_a_mark_that_begins_no_action_at_the_end_stays_as_it_was_typed(text):
 
 
 def test_in_a_whole_message_a_lone_mark_is_a_mark():
-    assert voices("*She nods") == [("*She nods", Voice.NARRATION)]
+    assert voices("*She nods") == [("*She nods", TextKind.NARRATION)]
 
 
 HOSTILE = {
@@ -292,7 +292,7 @@ MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=30)
 @settings(max_examples=300)
 @given(MARKDOWN)
 def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
-    stream, text = GrowingProse(), ""
+    stream, text = IncrementalMarkdown(), ""
     for piece in pieces:
         text += piece
         grown = stream.parse_text(text)
@@ -300,7 +300,7 @@ def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
 
 
 def test_a_growing_text_reads_only_its_last_block_again():
-    stream = GrowingProse()
+    stream = IncrementalMarkdown()
     text = "First paragraph.\n\n" * 500
     stream.parse_text(text)
     before = stream.final_length
@@ -323,7 +323,7 @@ def test_marks_without_words_can_be_seen(text):
         block for block in blocks if block.kind in {BlockKind.CODE, BlockKind.RULE} or block.marker or words_of(block).strip()
     ]
     assert seen
-    assert GrowingProse().parse_text(text) == blocks
+    assert IncrementalMarkdown().parse_text(text) == blocks
 
 
 def words_of(block: Block) -> str:

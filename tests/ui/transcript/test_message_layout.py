@@ -7,7 +7,7 @@ import pytest
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.markdown.blocks import parse_message
-from lethe_app.ui.transcript.painting.message_layout import THOUGHTS_INDENT, MessageSheet
+from lethe_app.ui.transcript.painting.message_layout import THOUGHTS_INDENT, MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.chat_scene import message
 
@@ -17,8 +17,8 @@ def style(qapp) -> MessageStyle:
     return MessageStyle(NIGHT)
 
 
-def laid_out(style: MessageStyle, shown: Message) -> MessageSheet:
-    sheet = MessageSheet(style, 720)
+def laid_out(style: MessageStyle, shown: Message) -> MessageLayout:
+    sheet = MessageLayout(style, 720)
     sheet.set_message(shown, shown.content, shown.thinking, None, is_growing=False)
     return sheet
 
@@ -41,7 +41,7 @@ def test_a_stopped_reply_keeps_no_raw_mark_of_the_action_it_broke_off_in(style):
 
 
 def test_an_action_still_open_is_a_mark_again_once_the_reply_is_whole(style):
-    sheet, reply = MessageSheet(style, 720), message("*She nods")
+    sheet, reply = MessageLayout(style, 720), message("*She nods")
     sheet.set_message(reply, "*She nods", "", None, is_growing=True)
     assert sheet.document.text_document.toPlainText() == "She nods"
 
@@ -50,7 +50,7 @@ def test_an_action_still_open_is_a_mark_again_once_the_reply_is_whole(style):
 
 
 def test_unfolded_thoughts_stay_within_the_column(style):
-    sheet = MessageSheet(style, 720)
+    sheet = MessageLayout(style, 720)
     sheet.are_thoughts_open = True
     sheet.set_message(message("Yes."), "Yes.", "I wonder. " * 40, None, is_growing=False)
 

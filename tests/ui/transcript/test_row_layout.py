@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, ChatLayout, Heights
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, ChatLayout, RowHeights
 
 NUMBERS = st.lists(st.integers(0, 500), min_size=1, max_size=80)
 
@@ -19,7 +19,7 @@ def layout(real: list[int], guess: int = 50, viewport: int = 300) -> ChatLayout:
 
 @given(NUMBERS, st.data())
 def test_sums_and_searches_agree_with_plain_addition(numbers, data):
-    heights = Heights(numbers[: len(numbers) // 2])
+    heights = RowHeights(numbers[: len(numbers) // 2])
     for number in numbers[len(numbers) // 2 :]:
         heights.append(number)
     row = data.draw(st.integers(0, len(numbers) - 1))

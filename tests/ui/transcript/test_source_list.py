@@ -9,14 +9,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 
-from lethe_app.agents.web_reading import Merge
+from lethe_app.agents.web_reading import MergedPages
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.services.memory.proactive import hidden_line
-from lethe_app.services.web.chat_lookup import LookedUp, build_note, parse_note
-from lethe_app.ui.transcript.model.annotations import SourceMarks
+from lethe_app.services.web.chat_lookup import WebLookup, build_note, parse_note
+from lethe_app.ui.transcript.model.annotations import SourceAnnotations
 from lethe_app.ui.transcript.painting.source_list import format_source, host_of
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
@@ -30,7 +30,7 @@ async def talk(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
     session = scene.host.conversations.current_session
     assert session is not None
-    line = hidden_line(session, "Mira has looked it up.", now(), build_note("the tower", Merge(sources=sources)))
+    line = hidden_line(session, "Mira has looked it up.", now(), build_note("the tower", MergedPages(sources=sources)))
     said = (
         Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Look it up.")]),
         Message(
@@ -90,7 +90,7 @@ async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
         _sheet, sources = list_of(scene, await talk(scene))
 
         assert sources is not None
-        assert sources.web_lookup == LookedUp("the tower")
+        assert sources.web_lookup == WebLookup("the tower")
         assert sources._heading_text() == "No results for “the tower”"
 
 
@@ -138,7 +138,7 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
         messages = scene.host.messages
         asked, reply = messages.outline(row - 1).id, messages.outline(row).id
 
-        async def anew(words: str, answer: str) -> LookedUp | None:
+        async def anew(words: str, answer: str) -> WebLookup | None:
             scene.host.message_edits.edit_message(asked, words)
             await until(lambda: scene.words[row - 1] == words)
             scene.host.turns.regenerate(reply)
@@ -159,10 +159,10 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
 
 def test_only_addresses_that_a_browser_opens_become_links():
     foul = (WebHit("A", "javascript:alert(1)"), WebHit("B", "file:///etc"))
-    note = build_note("x", Merge(sources=(*foul, *SOURCES)))
+    note = build_note("x", MergedPages(sources=(*foul, *SOURCES)))
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
     user, reply = Message(session_id=SESSION, role=Role.USER), Message(session_id=SESSION, role=Role.ASSISTANT)
-    marks = SourceMarks()
+    marks = SourceAnnotations()
 
     marks.add_inserted_message(line, user.id)
 

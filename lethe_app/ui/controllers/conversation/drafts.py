@@ -16,7 +16,7 @@ SAVE_DELAY_MS = 1000
 """Pause after the last change before the drafts are written."""
 
 
-class Drafts(QObject):
+class DraftStore(QObject):
     """Writes the composer's drafts to the window's settings file shortly after each change, and restores them at the start."""
 
     def __init__(self, file: Path, composer: Composer) -> None:

@@ -20,10 +20,10 @@ class FeedbackController(QObject):
 
     def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(context.window)
-        self._service, self._bridge, self._thumbs = context.services.feedback, context.bridge, messages.annotations.ratings
+        self._service, self._tasks, self._thumbs = context.services.feedback, context.tasks, messages.annotations.ratings
         self._thumbs.query_ratings = self._service.ratings_of
         view.rating_requested.connect(
-            lambda message, verdict: self._bridge.start_task(self._save_rating(message, ReplyRating(verdict)))
+            lambda message, verdict: self._tasks.start_task(self._save_rating(message, ReplyRating(verdict)))
         )
         self._unsubscribe = self._service.changed.add(self._refresh_ratings)
 
@@ -32,7 +32,7 @@ class FeedbackController(QObject):
         self._unsubscribe()
 
     def _refresh_ratings(self, _persona: str) -> None:
-        self._bridge.start_task(self._thumbs.refresh_ratings(), key="thumbs")
+        self._tasks.start_task(self._thumbs.refresh_ratings(), key="thumbs")
 
     async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
         await self._service.rate_reply(message_id, rating)

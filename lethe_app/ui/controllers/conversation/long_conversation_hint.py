@@ -16,7 +16,7 @@ LONG_SESSION_FRACTION = 0.9
 """Fraction of the prompt's token budget from which a session counts as long."""
 
 
-class LongTalk(QObject):
+class LongConversationHint(QObject):
     """Shows the suggestion once per session, as a notification."""
 
     def __init__(self, window: MainWindow) -> None:

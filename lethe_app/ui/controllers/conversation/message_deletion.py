@@ -13,8 +13,8 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.controllers.conversation.replies import Turns
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.view import ChatView
 
@@ -27,10 +27,12 @@ class MessageDeletion(QObject):
     follows changes of the session.
     """
 
-    def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+    def __init__(
+        self, window: MainWindow, services: AppServices, view: ChatView, turns: ReplyController, tasks: TaskRunner
+    ) -> None:
         super().__init__(window)
-        self._window, self._services, self._turns, self._bridge = window, services, turns, bridge
-        view.delete_requested.connect(lambda message_id: bridge.start_task(self._delete(message_id), key="delete"))
+        self._window, self._services, self._turns, self._tasks = window, services, turns, tasks
+        view.delete_requested.connect(lambda message_id: tasks.start_task(self._delete(message_id), key="delete"))
 
     async def _delete(self, message_id: UUID) -> None:
         message = await self._services.sessions.message(message_id)
@@ -53,7 +55,7 @@ class MessageDeletion(QObject):
         )
 
     def _undo_deletion(self, message_id: UUID) -> None:
-        self._bridge.start_task(self._restore_message(message_id))
+        self._tasks.start_task(self._restore_message(message_id))
 
     async def _restore_message(self, message_id: UUID) -> None:
         trash = self._services.trash

@@ -13,8 +13,8 @@ from lethe_app.domain.chat import Message
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.controllers.conversation.replies import Turns
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.model.model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
@@ -29,10 +29,16 @@ class MessageEdits(QObject):
     """
 
     def __init__(
-        self, window: MainWindow, services: AppServices, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
+        self,
+        window: MainWindow,
+        services: AppServices,
+        view: ChatView,
+        messages: ChatModel,
+        turns: ReplyController,
+        tasks: TaskRunner,
     ) -> None:
         super().__init__(window)
-        self._window, self._services, self._messages, self._turns, self._bridge = window, services, messages, turns, bridge
+        self._window, self._services, self._messages, self._turns, self._tasks = window, services, messages, turns, tasks
         self._originals: list[Message] = []
         """Edited messages as they were before, newest last."""
         self._shown_session: UUID | None = None
@@ -45,7 +51,7 @@ class MessageEdits(QObject):
 
     def edit_message(self, message_id: UUID, text: str) -> None:
         """Store another text of the alternative on display."""
-        self._bridge.start_task(self._save_edit(message_id, text))
+        self._tasks.start_task(self._save_edit(message_id, text))
 
     def _on_session_shown(self, session_id: UUID) -> None:
         self._shown_session = session_id
@@ -73,7 +79,7 @@ class MessageEdits(QObject):
             self._window.notifier.notify(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
             return
         self._originals.remove(original)
-        self._bridge.start_task(self._restore_original(original))
+        self._tasks.start_task(self._restore_original(original))
 
     async def _restore_original(self, original: Message) -> None:
         self._messages.replace_message(await self._services.message_editing.undo_edit(original))

@@ -12,8 +12,17 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import AskTool, Began, Finished, Loading, MessageStored, Moved, Prompted, TurnEvent
-from lethe_app.ui.controllers.conversation.long_conversation_hint import LongTalk
+from lethe_app.services.events import (
+    MessageStored,
+    ModelLoading,
+    PromptBuilt,
+    ReplyBegan,
+    ReplyFinished,
+    SessionReplaced,
+    ToolPermissionRequested,
+    TurnEvent,
+)
+from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
 from lethe_app.ui.transcript.model.model import ChatModel
 
@@ -21,17 +30,17 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.model import ModelController
     from lethe_app.ui.controllers.participants import ParticipantsController
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class Turns(QObject):
+class ReplyController(QObject):
     """Replies in progress of all sessions; only those of the session on display are shown."""
 
     session_started = Signal(object)
     """Emitted with the session that the user's message has started and that is on display now."""
     permission_requested = Signal(object, object)
-    """Emitted with session id and `AskTool` when a reply waits for a permission."""
+    """Emitted with session id and `ToolPermissionRequested` when a reply waits for a permission."""
     session_shown = Signal(object)
     """Emitted with the id of the session on display."""
     reply_completed = Signal(str, str)
@@ -46,24 +55,24 @@ class Turns(QObject):
         messages: ChatModel,
         model_controller: ModelController,
         participants: ParticipantsController,
-        bridge: Bridge,
+        tasks: TaskRunner,
     ) -> None:
         super().__init__(window)
-        self._participants, self._long_session_hint = participants, LongTalk(window)
+        self._participants, self._long_session_hint = participants, LongConversationHint(window)
         self._chat, self._sessions, self._models = services.chat, services.sessions, services.models
         self._editing, self._token_counts = services.message_editing, services.counting
         self._composer, self._status = window.chat.composer, window.chat.status
-        self._messages, self._model_controller, self._bridge = messages, model_controller, bridge
+        self._messages, self._model_controller, self._tasks = messages, model_controller, tasks
         self._stop_action = window.actions_["stop"]
         self._stop_action.setEnabled(False)
         self._session: ChatSession | None = None
         self._persona: Persona | None = None
         self._reply_states: dict[UUID, ReplyState] = {}
         self._used_tokens: dict[UUID, int] = {}
-        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._reply_tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(self.send_message)
         self._composer.stop_wanted.connect(self.stop_reply)
-        self._composer.count_wanted.connect(lambda text: bridge.start_task(self._count_tokens(text), key="count"))
+        self._composer.count_wanted.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
         window.actions_.connect(
             stop=self.stop_reply,
             regenerate=lambda: self._run_on_last_reply(self.regenerate),
@@ -138,23 +147,23 @@ class Turns(QObject):
         """Stop the reply on display; its text so far is kept."""
         if self._session is not None and self.is_busy:
             self._reply_states[self._session.guid].is_stopped = True
-            self._tasks[self._session.guid].cancel()
+            self._reply_tasks[self._session.guid].cancel()
 
     async def stop_session_reply(self, session_id: UUID) -> None:
         """Stop the reply of a session, on display or not, and wait until it is stored."""
-        task = self._tasks.get(session_id)
+        task = self._reply_tasks.get(session_id)
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
     async def stop_all_replies(self) -> None:
         """Stop all replies and wait until they are stored."""
-        for session_id in list(self._tasks):
+        for session_id in list(self._reply_tasks):
             await self.stop_session_reply(session_id)
 
     def show_alternative(self, message_id: UUID, index: int) -> None:
         """Put another alternative of a reply on display and store the choice."""
-        self._bridge.start_task(self._select_alternative(message_id, index), key="alternative")
+        self._tasks.start_task(self._select_alternative(message_id, index), key="alternative")
 
     def swipe(self, message_id: UUID, step: int) -> None:
         """Show the alternative `step` before or after the one on display; after the last one a new one is generated."""
@@ -188,9 +197,9 @@ class Turns(QObject):
     def _run_turn(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
         if turn.session_id in self._reply_states:
             return  # the generator was never started, so there is nothing to close
-        task = self._bridge.start_task(self._consume_events(turn, events))
+        task = self._tasks.start_task(self._consume_events(turn, events))
         if task is not None:
-            self._reply_states[turn.session_id], self._tasks[turn.session_id] = turn, task
+            self._reply_states[turn.session_id], self._reply_tasks[turn.session_id] = turn, task
             task.add_done_callback(lambda _task: self._on_turn_ended(turn))
             self._update_reply_controls()
             self._show_preparing(turn)
@@ -201,7 +210,7 @@ class Turns(QObject):
         if turn.is_awaited:
             turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
-        if isinstance(state, Loading):  # the header counts the loading meanwhile
+        if isinstance(state, ModelLoading):  # the header counts the loading meanwhile
             self._messages.set_waiting_text(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
         else:
             self._status.show_activity(self.tr("Preparing…"))
@@ -223,7 +232,7 @@ class Turns(QObject):
         callback.
         """
         self._reply_states.pop(turn.session_id, None)
-        self._tasks.pop(turn.session_id, None)
+        self._reply_tasks.pop(turn.session_id, None)
         if not turn.has_started:
             self._composer.restore_draft(str(turn.session_id), turn.draft)
         if self._is_shown(turn.session_id):
@@ -234,25 +243,25 @@ class Turns(QObject):
         self.turn_ended.emit(turn)
 
     def _handle_event(self, turn: ReplyState, event: TurnEvent) -> None:
-        if isinstance(event, Moved):
+        if isinstance(event, SessionReplaced):
             self._move_to_session(turn, event.session)
             return
         turn.record_event(event)
-        if isinstance(event, AskTool):
+        if isinstance(event, ToolPermissionRequested):
             self.permission_requested.emit(turn.session_id, event)
-        if isinstance(event, Finished):
+        if isinstance(event, ReplyFinished):
             self.reply_completed.emit(event.message.speaker_name, event.message.content)
-        if isinstance(event, Prompted):
+        if isinstance(event, PromptBuilt):
             self._used_tokens[turn.session_id] = event.receipt.prompt_tokens
         if not self._is_shown(turn.session_id):
             return
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
-        if isinstance(event, Began):
+        if isinstance(event, ReplyBegan):
             self._update_reply_controls()
         if isinstance(event, MessageStored):
             self._show_preparing(turn)
-        elif isinstance(event, Prompted):
+        elif isinstance(event, PromptBuilt):
             self._model_controller.show_used_tokens(self._used_tokens[turn.session_id])
             if self._persona is not None:
                 self._long_session_hint.check_prompt_size(turn.session_id, self._persona.name, event.receipt)
@@ -263,11 +272,11 @@ class Turns(QObject):
         """
         old_session_id = turn.session_id
         was_shown = self._is_shown(old_session_id)
-        self._reply_states[session.guid], self._tasks[session.guid] = (
+        self._reply_states[session.guid], self._reply_tasks[session.guid] = (
             self._reply_states.pop(old_session_id),
-            self._tasks.pop(old_session_id),
+            self._reply_tasks.pop(old_session_id),
         )
-        turn.record_event(Moved(session))
+        turn.record_event(SessionReplaced(session))
         if was_shown and self._persona is not None:
             self.show_session(session, self._persona, [])
             self.session_started.emit(session)

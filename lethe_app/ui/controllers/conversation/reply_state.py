@@ -8,21 +8,21 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.services.events import (
-    AskTool,
-    Began,
-    Evaluating,
-    Finished,
+    MemoriesRecalled,
     MessageStored,
-    Moved,
     NoteAdded,
-    Prompted,
-    Recalled,
+    NotesDeleted,
+    PrefillStep,
+    PromptBuilt,
+    ReplyBegan,
+    ReplyFinished,
     ReplyText,
-    Searching,
+    SessionReplaced,
     ThinkingText,
+    ToolPermissionRequested,
     ToolUsed,
     TurnEvent,
-    Withdrawn,
+    WebSearchStarted,
 )
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.shell.status_line import StatusLine
@@ -71,16 +71,16 @@ class ReplyState:
     def record_event(self, event: TurnEvent) -> None:
         """Record an event."""
         self.latest_event = event
-        if isinstance(event, Moved):
+        if isinstance(event, SessionReplaced):
             self.session_id = event.session.guid
         elif isinstance(event, MessageStored):
             self.is_draft_safe = True
-        elif isinstance(event, Recalled):
+        elif isinstance(event, MemoriesRecalled):
             self.memory_count = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
-        elif isinstance(event, Began):
+        elif isinstance(event, ReplyBegan):
             self.reply = add_empty_alternative(event.message) if self._is_new_alternative else event.message
             self.text_parts, self.thinking_parts = [], []  # those of the reply before it are stored
-        elif isinstance(event, Finished):
+        elif isinstance(event, ReplyFinished):
             self.reply, self.has_answered = None, True
         elif isinstance(event, ReplyText):
             self.text_parts.append(event.text)
@@ -117,7 +117,7 @@ def format_prefill_progress(done: int, total: int) -> str:
     return words.format(done=locale.toString(done), total=locale.toString(total))
 
 
-def format_web_lookup(event: Searching) -> str:
+def format_web_lookup(event: WebSearchStarted) -> str:
     """Return the progress of a web look-up in words."""
     words = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
     if not event.pages:
@@ -130,14 +130,14 @@ def format_permission_wait() -> str:
     return QCoreApplication.translate("Turn", "Waiting for your permission…")
 
 
-def format_wait_reason(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
+def format_wait_reason(event: ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep) -> str:
     """Return the text for what the reply waits for."""
     match event:
-        case Searching():
+        case WebSearchStarted():
             return format_web_lookup(event)
-        case Evaluating():
+        case PrefillStep():
             return format_prefill_progress(event.done, event.total)
-        case AskTool():
+        case ToolPermissionRequested():
             return format_permission_wait()
     return f"{format_tool_results([event.result])}…"
 
@@ -150,35 +150,35 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
         model.insert_above(event.message, event.above)
         model.annotations.sources.add_inserted_message(event.message, event.above)
         model.annotations.tools.add_inserted_message(event.message, event.above)
-    elif isinstance(event, Withdrawn):
+    elif isinstance(event, NotesDeleted):
         model.annotations.sources.remove_messages(event.messages)
         model.remove_messages(*event.messages)
-    elif isinstance(event, AskTool | ToolUsed | Searching | Evaluating):
+    elif isinstance(event, ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep):
         model.set_waiting_text(format_wait_reason(event))
-    elif isinstance(event, Began) and turn.reply is not None:
+    elif isinstance(event, ReplyBegan) and turn.reply is not None:
         model.start_reply(turn.reply)
     elif isinstance(event, ThinkingText):
         model.append_thinking(event.text)
     elif isinstance(event, ReplyText):
         model.append_content(event.text)
-    elif isinstance(event, Finished):
+    elif isinstance(event, ReplyFinished):
         model.finish_reply(event.message)
 
 
 def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
     """Show an event in the status line."""
-    if isinstance(event, Evaluating):
+    if isinstance(event, PrefillStep):
         status.show_activity(format_prefill_progress(event.done, event.total))
     elif isinstance(event, ThinkingText):
         status.show_thinking()
     elif isinstance(event, ReplyText):
         status.show_activity(QCoreApplication.translate("Turn", "Writing…"))
-    elif isinstance(event, Finished):
+    elif isinstance(event, ReplyFinished):
         usage = event.usage
         status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memory_count)
-    elif isinstance(event, AskTool):
+    elif isinstance(event, ToolPermissionRequested):
         status.show_activity(format_permission_wait())
-    elif isinstance(event, Searching):
+    elif isinstance(event, WebSearchStarted):
         status.show_activity(format_web_lookup(event))
-    elif isinstance(event, Prompted):
+    elif isinstance(event, PromptBuilt):
         status.show_activity(QCoreApplication.translate("Turn", "Processing prompt…"))

@@ -9,12 +9,12 @@ from PySide6.QtCore import QObject
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import format_minutes
-from lethe_app.ui.transcript.painting.ended_line import EndedLine
+from lethe_app.ui.transcript.painting.ended_line import SessionEndLine
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.controllers.conversation.replies import Turns
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.view import ChatView
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class SessionEnd(QObject):
     """Follows the session on display. Sessions do not time out while a message is being edited."""
 
-    def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+    def __init__(
+        self, window: MainWindow, services: AppServices, view: ChatView, turns: ReplyController, tasks: TaskRunner
+    ) -> None:
         super().__init__(window)
-        self._window, self._services, self._view, self._bridge = window, services, view, bridge
+        self._window, self._services, self._view, self._tasks = window, services, view, tasks
         self._shown_session: UUID | None = None
-        self.ended_line = EndedLine(view.viewport())
+        self.ended_line = SessionEndLine(view.viewport())
         self.ended_line.continue_wanted.connect(self._continue_session)
         services.session_timeout.is_edited = lambda session_id: (
             session_id == self._shown_session and view.overlays.editor is not None
@@ -51,7 +53,7 @@ class SessionEnd(QObject):
 
     def _refresh_state(self) -> None:
         if self._shown_session is not None:
-            self._bridge.start_task(self._check_ended(self._shown_session), key="session end")
+            self._tasks.start_task(self._check_ended(self._shown_session), key="session end")
 
     async def _check_ended(self, session_id: UUID) -> None:
         try:
@@ -77,4 +79,4 @@ class SessionEnd(QObject):
     def _continue_session(self) -> None:
         if self._shown_session is not None:
             self._window.focus_composer()
-            self._bridge.start_task(self._services.sessions.reopen(self._shown_session))
+            self._tasks.start_task(self._services.sessions.reopen(self._shown_session))

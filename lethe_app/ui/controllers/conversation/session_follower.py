@@ -7,23 +7,28 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.errors import LetheError
-from lethe_app.services.sessions.editing import Reshaped
+from lethe_app.services.sessions.editing import SessionsChanged
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.controllers.conversation.replies import Turns
-    from lethe_app.ui.controllers.sessions import Conversations
-    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.sessions import SessionController
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.transcript.model.model import ChatModel
 
 
-class Follower:
+class SessionFollower:
     """Stops the replies of a session before it is changed, then reads it again, or shows the session that replaces it."""
 
     def __init__(
-        self, services: AppServices, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge
+        self,
+        services: AppServices,
+        conversations: SessionController,
+        turns: ReplyController,
+        messages: ChatModel,
+        tasks: TaskRunner,
     ) -> None:
-        self._services, self._bridge = services, bridge
+        self._services, self._tasks = services, tasks
         self._conversations, self._turns, self._messages = conversations, turns, messages
         services.session_editing.still = self._stop_replies
         self._unsubscribe = services.session_editing.reshaped.add(self._on_session_reshaped)
@@ -36,10 +41,10 @@ class Follower:
         for guid in guids:
             await self._turns.stop_session_reply(guid)
 
-    def _on_session_reshaped(self, change: Reshaped) -> None:
-        self._bridge.start_task(self._update_shown_session(change))
+    def _on_session_reshaped(self, change: SessionsChanged) -> None:
+        self._tasks.start_task(self._update_shown_session(change))
 
-    async def _update_shown_session(self, change: Reshaped) -> None:
+    async def _update_shown_session(self, change: SessionsChanged) -> None:
         current = self._conversations.current_session
         if current is None:
             return

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 from lethe_app.domain.chat import Role
 from lethe_app.ui.chat.chat_panel import ChatPanel
 from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
-from lethe_app.ui.controllers.conversation.replies import Turns
+from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.model import ChatModel
@@ -50,12 +50,12 @@ class UnansweredLine(QWidget):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
 
-class Unanswered(QObject):
+class UnansweredController(QObject):
     """Shows the line whenever the newest visible message is the user's. It depends on the messages only, so it is also shown
     after a restart.
     """
 
-    def __init__(self, panel: ChatPanel, turns: Turns, messages: ChatModel) -> None:
+    def __init__(self, panel: ChatPanel, turns: ReplyController, messages: ChatModel) -> None:
         super().__init__(panel)
         self._panel, self._turns, self._messages = panel, turns, messages
         self._shown_session: UUID | None = None

@@ -8,7 +8,7 @@ from uuid import UUID
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import Made, MadeKind, TaskRun
+from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.activity.labels import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
@@ -16,10 +16,10 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 
-ItemOpener = Callable[[PageContext, TaskRun, Made], None]
+ItemOpener = Callable[[PageContext, TaskRun, ProducedRecord], None]
 
 
-def open_memory(context: PageContext, run: TaskRun, item: Made) -> None:
+def open_memory(context: PageContext, run: TaskRun, item: ProducedRecord) -> None:
     """Open the memories page and select the memory that the run created."""
     from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - no page delays another
 
@@ -28,12 +28,12 @@ def open_memory(context: PageContext, run: TaskRun, item: Made) -> None:
         page.show_memory(run.persona_id, UUID(item.id))
 
 
-def open_persona(context: PageContext, run: TaskRun, _made: Made) -> None:
+def open_persona(context: PageContext, run: TaskRun, _made: ProducedRecord) -> None:
     """Open the editor of the persona that the run belongs to."""
     registry.edit_persona(context, run.persona_id)
 
 
-def open_change(context: PageContext, run: TaskRun, _made: Made) -> None:
+def open_change(context: PageContext, run: TaskRun, _made: ProducedRecord) -> None:
     """Open the dreams page, on which proposed changes are accepted or declined, for the run's persona."""
     from lethe_app.ui.pages.dreams.page import DreamPage  # noqa: PLC0415 - no page delays another
 
@@ -42,7 +42,7 @@ def open_change(context: PageContext, run: TaskRun, _made: Made) -> None:
         page.persona_selector.choose_persona(run.persona_id)
 
 
-def open_notebook(context: PageContext, run: TaskRun, item: Made) -> None:
+def open_notebook(context: PageContext, run: TaskRun, item: ProducedRecord) -> None:
     """Open the notebooks page and select the notebook that the run created."""
     from lethe_app.ui.pages.notebooks.page import NotebookPage  # noqa: PLC0415 - no page delays another
 
@@ -51,7 +51,7 @@ def open_notebook(context: PageContext, run: TaskRun, item: Made) -> None:
         page.show_notebook(run.persona_id, item.id)
 
 
-def open_report(context: PageContext, _run: TaskRun, item: Made) -> None:
+def open_report(context: PageContext, _run: TaskRun, item: ProducedRecord) -> None:
     """Open the research page and select the report that the run created."""
     from lethe_app.ui.pages.research.page import ResearchPage  # noqa: PLC0415 - no page delays another
 
@@ -60,12 +60,12 @@ def open_report(context: PageContext, _run: TaskRun, item: Made) -> None:
         page.show_inquiry(UUID(item.id))
 
 
-OPENERS: dict[MadeKind, ItemOpener] = {
-    MadeKind.MEMORY: open_memory,
-    MadeKind.PERSONA: open_persona,
-    MadeKind.CHANGE: open_change,
-    MadeKind.NOTEBOOK: open_notebook,
-    MadeKind.REPORT: open_report,
+OPENERS: dict[ProducedKind, ItemOpener] = {
+    ProducedKind.MEMORY: open_memory,
+    ProducedKind.PERSONA: open_persona,
+    ProducedKind.CHANGE: open_change,
+    ProducedKind.NOTEBOOK: open_notebook,
+    ProducedKind.REPORT: open_report,
 }
 """Function that opens the page of a created item, by kind; items of other kinds get no “Show” button."""
 
@@ -74,7 +74,7 @@ MIN_WIDTH, WIDTH = 280, 380
 MAX_TITLE_LENGTH = 80
 
 
-class AwayDetail(QStackedWidget):
+class TaskRunDetail(QStackedWidget):
     """Detail pane of the selected task run. It only emits signals; the page carries out the actions."""
 
     undo_wanted = Signal(object)
@@ -151,7 +151,7 @@ class AwayDetail(QStackedWidget):
         for made in run.made:
             self._items_column.addWidget(self._build_item_row(run, made))
 
-    def _build_item_row(self, run: TaskRun, created: Made) -> QWidget:
+    def _build_item_row(self, run: TaskRun, created: ProducedRecord) -> QWidget:
         """Build the row of a created item: its title, and a “Show” button if its kind can be opened and the run is not
         undone.
         """

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import MadeKind, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
-from lethe_app.services.background.activity_log import Underway
+from lethe_app.services.background.activity_log import RunningTask
 from lethe_app.ui.core.formatting import format_age, format_count, format_token_count
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("AwayPage", text)
+    return QCoreApplication.translate("ActivityPage", text)
 
 
 def outcome_in_words(run: TaskRun) -> str:
@@ -33,7 +33,7 @@ def outcome_in_words(run: TaskRun) -> str:
     }[run.outcome]
 
 
-def underway_in_words(underway: Underway) -> str:
+def underway_in_words(underway: RunningTask) -> str:
     """Return a running task as “persona: task – progress”."""
     return " – ".join(filter(None, (f"{underway.persona}: {underway.title}", underway.step)))
 
@@ -100,14 +100,14 @@ def hindrance_in_words(reason: str | None, settings: Settings) -> str:
     }.get(reason or "", _tr("You are away; due tasks are running now."))
 
 
-def kind_in_words(kind: MadeKind) -> str:
+def kind_in_words(kind: ProducedKind) -> str:
     """Return the display name of a kind of created item."""
     return {
-        MadeKind.MEMORY: _tr("Memory"),
-        MadeKind.FACT: _tr("Fact"),
-        MadeKind.NOTE: _tr("Note for your return"),
-        MadeKind.CHANGE: _tr("Change"),
-        MadeKind.NOTEBOOK: _tr("Notebook"),
-        MadeKind.PERSONA: _tr("Persona"),
-        MadeKind.REPORT: _tr("Report"),
+        ProducedKind.MEMORY: _tr("Memory"),
+        ProducedKind.FACT: _tr("Fact"),
+        ProducedKind.NOTE: _tr("Note for your return"),
+        ProducedKind.CHANGE: _tr("Change"),
+        ProducedKind.NOTEBOOK: _tr("Notebook"),
+        ProducedKind.PERSONA: _tr("Persona"),
+        ProducedKind.REPORT: _tr("Report"),
     }[kind]

@@ -8,14 +8,14 @@ from operator import attrgetter
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.background.plugin_failures import Disabled
+from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.pages.activity.detail import OPENERS, AwayDetail
+from lethe_app.ui.pages.activity.detail import OPENERS, TaskRunDetail
 from lethe_app.ui.pages.activity.labels import (
     clock_in_words,
     day_in_words,
@@ -28,10 +28,10 @@ from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_proble
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -46,20 +46,20 @@ IDLE_CHECK_INTERVAL_MS = 5_000
 """Interval in milliseconds at which the page checks whether the user counts as away; no signal reports that."""
 
 
-class AwayPage(Page):
+class ActivityPage(Page):
     """Page with the task runs on the left and details of the selected run on the right.
 
     The persona selector above them decides whose background activity is switched on or off and for whom a task is started.
     """
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("AwayPage", "While you were away"))
+        super().__init__(context.theme, QCoreApplication.translate("ActivityPage", "While you were away"))
         self._context, self._services, self._away = context, context.services, context.services.task_runner
         self._names: dict[str, str] = {}
         self._usage_today = ""
-        self._disabled: list[Disabled] = []
+        self._disabled: list[DisabledTask] = []
         self._persona: Persona | None = None
-        self.commands = CommandRunner(self.undo_stack, context.bridge, self._schedule_reload)
+        self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -82,7 +82,7 @@ class AwayPage(Page):
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=result_in_words)
 
     def _build(self) -> None:
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         self.agent_mode_check = QCheckBox(self.tr("Background activity"))
@@ -102,12 +102,12 @@ class AwayPage(Page):
         empty_text = self.tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
         self.table: Table[TaskRun] = Table(self.rows, self.theme, self.tr("Task history"), empty_text)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
-        self.detail = AwayDetail(self)
+        self.detail = TaskRunDetail(self)
         self._build_layout()
 
     def _build_layout(self) -> None:
         line, above = QWidget(), QWidget()
-        flow = Flow(line, spacing=SPACE_3)
+        flow = FlowLayout(line, spacing=SPACE_3)
         # The check box gets the height of the button beside it, so that their texts share one line.
         self.agent_mode_check.setMinimumHeight(
             self.run_now_button.sizeHint().height()
@@ -145,7 +145,7 @@ class AwayPage(Page):
         self.table.viewport().installEventFilter(self)
         self.detail.undo_wanted.connect(self.revert_run)
         self.detail.open_wanted.connect(self._open_item)
-        self.problem_list.enable_requested.connect(lambda task: self._context.bridge.start_task(self._away.enable_task(task)))
+        self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._away.enable_task(task)))
         self.theme.changed.connect(self.problem_list.apply_theme)
 
     def first_focus_widget(self) -> QWidget:
@@ -160,7 +160,7 @@ class AwayPage(Page):
         self.persona_selector.close_field()
         self._reload_timer.stop()
         self._idle_check_timer.stop()
-        self._context.bridge.cancel("away list")
+        self._context.tasks.cancel("away list")
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
@@ -171,7 +171,7 @@ class AwayPage(Page):
         self._reload_timer.start()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(), key="away list")
+        self._context.tasks.start_task(self._reload(), key="away list")
 
     async def _reload(self) -> None:
         runs = await self._away.list_runs(MAX_RUNS)
@@ -256,16 +256,16 @@ class AwayPage(Page):
     def revert_run(self, run: TaskRun | None) -> None:
         """Undo a run and everything it created. A report is deleted only after confirmation."""
         if run is not None:
-            self._context.bridge.start_task(self._undo_run(run))
+            self._context.tasks.start_task(self._undo_run(run))
 
     async def _undo_run(self, run: TaskRun) -> None:
-        report = next((made for made in run.made if made.kind is MadeKind.REPORT), None)
+        report = next((made for made in run.made if made.kind is ProducedKind.REPORT), None)
         if report is not None and not await self._confirm_deletion(report):
             return
         await self._away.undo(run.id)
         self._context.window.notifier.notify(self.tr("Task undone. Its memories are in the Trash."))
 
-    async def _confirm_deletion(self, report: Made) -> bool:
+    async def _confirm_deletion(self, report: ProducedRecord) -> bool:
         """Ask the user to confirm the deletion of a report, which does not go to the Trash."""
         title = self.tr("Delete report?")
         text = self.tr("The report about “{topic}” cannot be restored. A memory made from it is kept.")
@@ -273,7 +273,7 @@ class AwayPage(Page):
             ConfirmDialog(self._context.window, title, text.format(topic=report.title), self.tr("Delete report"))
         )
 
-    def _open_item(self, run: TaskRun, made: Made) -> None:
+    def _open_item(self, run: TaskRun, made: ProducedRecord) -> None:
         OPENERS[made.kind](self._context, run, made)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.services.background.plugin_failures import Disabled
 from lethe_app.plugins import PluginFault
+from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
@@ -49,7 +49,7 @@ def tool_problems(faults: Sequence[PluginFault]) -> list[PluginProblem]:
     ]
 
 
-def disabled_problems(disabled: Sequence[Disabled]) -> list[PluginProblem]:
+def disabled_problems(disabled: Sequence[DisabledTask]) -> list[PluginProblem]:
     """Return the problems of tasks that were disabled because they failed repeatedly."""
     text = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
     return [

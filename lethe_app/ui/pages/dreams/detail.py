@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import Kept, Records
+from lethe_app.domain.changes import ChangedRecords, Kept
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.dreams.labels import (
@@ -25,8 +25,8 @@ from lethe_app.ui.pages.dreams.labels import (
 )
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
-from lethe_app.ui.widgets.flow_layout import Flow
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH, WIDTH = 300, 420
 
@@ -69,12 +69,12 @@ class DreamDetail(QStackedWidget):
         self._sheet.add_widget(card)
         self._before_card, self._before_column = self._build_records_card(tr("Before"))
         self._after_card, self._after_column = self._build_records_card(tr("After"))
-        self.field = ProseField(tr("New memory text"), 3, 14)
+        self.field = TextAreaField(tr("New memory text"), 3, 14)
         self.field_help = build_small_label(tr("Edit the text if you like; an edited memory counts as your own."))
 
     def _build_buttons(self) -> QWidget:
         row = QWidget()
-        flow = Flow(row, spacing=SPACE_2)
+        flow = FlowLayout(row, spacing=SPACE_2)
         self.accept_button = self._build_button(
             tr("Accept"), lambda: self.accept_requested.emit(self.change, self._edited_text()), primary=True
         )
@@ -120,7 +120,7 @@ class DreamDetail(QStackedWidget):
         if change == self.change and self.currentIndex():
             return
         self.change = change
-        before, after = Records.before(change), Records.after(change)
+        before, after = ChangedRecords.before(change), ChangedRecords.after(change)
         is_open = change.state is ChangeState.PROPOSED
         self.title.setText(change_kind_in_words(change.what))
         self.state.setText(state_in_words(change.state))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
-from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, Kept, Records
+from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, ChangedRecords, Kept
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.pages.memories.labels import format_date
@@ -43,13 +43,13 @@ def change_title(change: RecordedChange) -> str:
     """Return the beginning of the text after a change, or before it if nothing remains, in one line of at most 200
     characters.
     """
-    text = Records.after(change).text or Records.before(change).text
+    text = ChangedRecords.after(change).text or ChangedRecords.before(change).text
     return " ".join(text.split())[:MAX_TITLE_LENGTH]
 
 
 def change_reason(change: RecordedChange) -> str:
     """Return the translated reason of a change."""
-    number = len(Records.before(change).guids)
+    number = len(ChangedRecords.before(change).guids)
     if change.what == MERGE:
         return tr("These {n} have the same meaning.").format(n=number)
     if change.what == REFINE:
@@ -57,14 +57,14 @@ def change_reason(change: RecordedChange) -> str:
     if change.what == DROP:
         return tr("Contains nothing of lasting value.")
     feedback_count = len(source_messages(change))
-    if any(THUMBS in memory.tags for memory in Records.after(change).memories):
+    if any(THUMBS in memory.tags for memory in ChangedRecords.after(change).memories):
         return tr("You disliked {n} such replies without giving a reason.").format(n=feedback_count)
     return tr("You said so.") if feedback_count < 2 else tr("You said so {n} times.").format(n=feedback_count)
 
 
 def source_messages(change: RecordedChange) -> list[str]:
     """Return the GUIDs of the messages from which a preference was inferred."""
-    addresses = [address for one in Records.after(change).memories for address in one.sources]
+    addresses = [address for one in ChangedRecords.after(change).memories for address in one.sources]
     return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import Records
+from lethe_app.domain.changes import ChangedRecords
 from lethe_app.errors import LetheError
 from lethe_app.services.background.dreams import TASK_NAME
 from lethe_app.services.background.feedback import FeedbackEntry
@@ -22,10 +22,10 @@ from lethe_app.ui.pages.dreams.detail import DreamDetail
 from lethe_app.ui.pages.dreams.labels import change_kind_in_words, change_title, feedback_in_words, state_in_words, tr
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -48,7 +48,7 @@ class DreamPage(Page):
         self._dreams, self._away = context.services.dreams, context.services.task_runner
         self._last_dream = ""
         self._changes: list[RecordedChange] = []
-        self.commands = CommandRunner(self.undo_stack, context.bridge, self._schedule_reload)
+        self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
         self.rows, self.feedback_rows = self._build_rows(), self._build_feedback_rows()
         self._build()
         self._connect()
@@ -85,7 +85,7 @@ class DreamPage(Page):
         self.dream_button = self.add_button(tr("Dream now"), self.start_dream, "moon", primary=True)
         self.accept_all_button = self.add_button(tr("Accept all"), self.accept_all_changes, "check")
         self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.chips = [self._build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
         self.hint = build_small_label("")
         empty = tr("Nothing to review. Dreams look for duplicate memories and for the way you like to be talked to.")
@@ -105,7 +105,7 @@ class DreamPage(Page):
 
     def _build_layout(self) -> None:
         line, above = QWidget(), QWidget()
-        flow = Flow(line, spacing=SPACE_2)
+        flow = FlowLayout(line, spacing=SPACE_2)
         self._group = QButtonGroup(self)
         flow.addWidget(self.persona_selector)
         for number, chip in enumerate(self.chips):
@@ -144,7 +144,7 @@ class DreamPage(Page):
         self.detail.revert_requested.connect(self.revert_change)
         self.detail.propose_again_requested.connect(self.propose_again)
         self.detail.open_message_requested.connect(
-            lambda message: self._context.bridge.start_task(self._open_message(UUID(message)))
+            lambda message: self._context.tasks.start_task(self._open_message(UUID(message)))
         )
 
     def first_focus_widget(self) -> QWidget:
@@ -161,7 +161,7 @@ class DreamPage(Page):
     def close_page(self) -> None:
         self.persona_selector.close_field()
         self._reload_timer.stop()
-        self._context.bridge.cancel("dreams")
+        self._context.tasks.cancel("dreams")
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
@@ -177,7 +177,7 @@ class DreamPage(Page):
         self._reload_timer.start()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="dreams")
+        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="dreams")
 
     async def _reload(self, persona_id: str) -> None:
         self._changes = await self._dreams.changes_of(persona_id)
@@ -295,4 +295,4 @@ class DreamPage(Page):
 
 def change_text(change: RecordedChange) -> str:
     """Return the whole text of the records after a change, in one line."""
-    return " ".join(Records.after(change).text.split())
+    return " ".join(ChangedRecords.after(change).text.split())

@@ -20,7 +20,7 @@ class FactEdits:
     def __init__(self, page: Page, context: PageContext, on_done: Callable[[UUID | None], None]) -> None:
         """Create the edits of a page; `after` is called after each step with the fact to select, if any."""
         self._page, self._context, self._on_done = page, context, on_done
-        self._commands = CommandRunner(page.undo_stack, context.bridge, self._on_step_done)
+        self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._fact_to_select: UUID | None = None
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
@@ -75,7 +75,7 @@ class FactEdits:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._context.bridge.start_task(self._context.services.fact_service.put_back(facts))
+                self._context.tasks.start_task(self._context.services.fact_service.put_back(facts))
 
         return undo_forgetting
 

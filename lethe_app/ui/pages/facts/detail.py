@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.services.search.memory_lists import Source
+from lethe_app.services.search.memory_lists import FactSource
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.facts.labels import kind_in_words
@@ -17,8 +17,8 @@ from lethe_app.ui.pages.facts.table_model import maker_in_words, weight_in_words
 from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
-from lethe_app.ui.widgets.flow_layout import Flow
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH, WIDTH = 320, 430
 MAX_LINES = 4
@@ -58,7 +58,7 @@ class FactDetail(QStackedWidget):
     def _build(self) -> None:
         card, column = create_card()
         column.setSpacing(SPACE_2)
-        self.field = ProseField(self.tr("Fact text"), 2, 10)
+        self.field = TextAreaField(self.tr("Fact text"), 2, 10)
         self.field.edited.connect(lambda _text: self._update_save_button())
         self.field.focused.connect(lambda there: None if there else self.apply_text())
         self.save_button = self._build_button(self.tr("Save changes"), self.apply_text)
@@ -77,7 +77,7 @@ class FactDetail(QStackedWidget):
             self.tr("Replace newer fact"), lambda: self._emit_for_fact(self.restore_wanted, True)
         )
         buttons = QWidget()
-        flow = Flow(buttons, spacing=SPACE_2)
+        flow = FlowLayout(buttons, spacing=SPACE_2)
         for button in (self.pin_button, self.restore_button, self.replace_button, self.forget_button):
             flow.addWidget(button)
         column.addWidget(buttons)
@@ -120,7 +120,7 @@ class FactDetail(QStackedWidget):
             self.show_sources(None)
             self._sheet.verticalScrollBar().setValue(0)
 
-    def show_sources(self, sources: list[Source] | None) -> None:
+    def show_sources(self, sources: list[FactSource] | None) -> None:
         """Show the messages a fact was extracted from; None while they are being loaded."""
         # Item 0 is the title of the card.
         while (item := self._source_column.takeAt(1)) is not None:
@@ -173,7 +173,7 @@ class FactDetail(QStackedWidget):
             parts.append(self.tr("Always included"))
         return " · ".join(parts)
 
-    def _build_source_button(self, source: Source) -> QPushButton:
+    def _build_source_button(self, source: FactSource) -> QPushButton:
         title = source.title or self.tr("Untitled conversation")
         first_line = f"{source.speaker}: “{source.text}”" if source.text else title
         second_line = (

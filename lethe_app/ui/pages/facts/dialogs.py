@@ -11,7 +11,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.page import build_small_label
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH = 440
 MAX_CHOICES = 8
@@ -25,7 +25,7 @@ class _Wording(QuestionDialog):
 
     def __init__(self, parent: QWidget, title: str, text: str, field_name: str, button: str) -> None:
         super().__init__(parent, title, button, spacing=SPACE_3)
-        self.field = ProseField(field_name, 3, 8)
+        self.field = TextAreaField(field_name, 3, 8)
         self.field.setMinimumWidth(MIN_WIDTH)
         self.field.textChanged.connect(self._update_primary)
         self.column.addWidget(build_small_label(text))
@@ -40,7 +40,7 @@ class _Wording(QuestionDialog):
         self.primary.setEnabled(bool(self.entered_text))
 
 
-class NewFact(_Wording):
+class NewFactDialog(_Wording):
     """Dialog that asks for the text of a new fact."""
 
     def __init__(self, parent: QWidget, persona_name: str) -> None:
@@ -56,7 +56,7 @@ class NewFact(_Wording):
         self.field.setFocus()
 
 
-class OneOfSeveral(_Wording):
+class MergeFactsDialog(_Wording):
     """Dialog that asks for the text of a merged fact: that of one of the facts, or a new one."""
 
     def __init__(self, parent: QWidget, facts: Sequence[ExtractedFact]) -> None:

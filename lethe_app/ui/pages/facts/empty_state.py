@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFacts
+from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.widgets.card_column import create_placeholder
@@ -13,7 +13,7 @@ from lethe_app.ui.widgets.card_column import create_placeholder
 MAX_WIDTH = 460
 
 
-class AbsentFacts(QWidget):
+class FactsPlaceholder(QWidget):
     """Placeholder with buttons for the settings and for an extraction. It only emits signals; the page carries out the
     actions.
     """
@@ -46,7 +46,7 @@ class AbsentFacts(QWidget):
     def show_reason(self, absence: FactAbsence) -> None:
         """Show why there are no facts, and the buttons that apply to that reason."""
         self.reason_label.setText(absence_in_words(absence))
-        is_off = absence.reason is NoFacts.LEARNING_OFF
+        is_off = absence.reason is NoFactsReason.LEARNING_OFF
         self.settings_button.setVisible(is_off)
         self.extract_button.setVisible(not is_off and absence.conversations > 0)
 

@@ -11,7 +11,7 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.facts.labels import kind_in_words
 from lethe_app.ui.pages.facts.table_model import FactListView, view_in_words
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 
 class ViewChips(QWidget):
@@ -22,7 +22,7 @@ class ViewChips(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._group = QButtonGroup(self)
-        flow = Flow(self, spacing=SPACE_1)
+        flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[FactListView, QPushButton] = {}
         for view in FactListView:
             chip = self.chips[view] = build_chip(view_in_words(view))
@@ -46,7 +46,7 @@ class KindChips(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        flow = Flow(self, spacing=SPACE_1)
+        flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[FactKind, QPushButton] = {}
         for kind in FactKind:
             chip = self.chips[kind] = build_chip(kind_in_words(kind))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.facts import FactKind
-from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFacts
+from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
 from lethe_app.ui.core.formatting import format_count, format_minutes
 
 
@@ -28,19 +28,21 @@ def kind_in_words(kind: FactKind) -> str:
 def absence_in_words(absence: FactAbsence) -> str:
     """Return why there are no facts, in one or two sentences."""
     tr = QCoreApplication.translate
-    if absence.reason is NoFacts.LEARNING_OFF:
-        return tr("NoFacts", "Fact learning is turned off, so no facts are extracted from your conversations.")
-    if absence.reason is NoFacts.NOTHING_ARCHIVED and absence.minutes:
+    if absence.reason is NoFactsReason.LEARNING_OFF:
+        return tr("NoFactsReason", "Fact learning is turned off, so no facts are extracted from your conversations.")
+    if absence.reason is NoFactsReason.NOTHING_ARCHIVED and absence.minutes:
         text = tr(
-            "NoFacts",
+            "NoFactsReason",
             "No conversation has ended yet. Facts are extracted when a conversation ends: {silence} after the "
             "last message, or when you start a new one.",
         )
         return text.format(silence=format_minutes(absence.minutes))
-    if absence.reason is NoFacts.NOTHING_ARCHIVED:
-        return tr("NoFacts", "No conversation has ended yet. Facts are extracted from a conversation when you start a new one.")
+    if absence.reason is NoFactsReason.NOTHING_ARCHIVED:
+        return tr(
+            "NoFactsReason", "No conversation has ended yet. Facts are extracted from a conversation when you start a new one."
+        )
     return format_count(
         absence.archived,
-        tr("NoFacts", "No lasting facts were found in the conversation that has ended."),
-        tr("NoFacts", "No lasting facts were found in the {n} conversations that have ended."),
+        tr("NoFactsReason", "No lasting facts were found in the conversation that has ended."),
+        tr("NoFactsReason", "No lasting facts were found in the {n} conversations that have ended."),
     )

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Q
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.services.search.memory_lists import Source
+from lethe_app.services.search.memory_lists import FactSource
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
@@ -16,8 +16,8 @@ from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.facts.detail import FactDetail
-from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.pages.facts.empty_state import AbsentFacts
+from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
+from lethe_app.ui.pages.facts.empty_state import FactsPlaceholder
 from lethe_app.ui.pages.facts.extraction_bar import ExtractionBar
 from lethe_app.ui.pages.facts.kind_chips import KindChips, ViewChips
 from lethe_app.ui.pages.facts.table_model import (
@@ -34,7 +34,7 @@ from lethe_app.ui.pages.facts.table_model import (
 )
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.table import SearchField, Table
 
@@ -67,13 +67,13 @@ class FactPage(Page):
         self.extract_button = self.add_button(self.tr("Extract again"), self.extract_again, "refresh")
         self.extract_button.setToolTip(self.tr("Extract facts again from all conversations with this persona"))
         self.add_button(self.tr("Add fact"), self.add_fact, "plus", primary=True)
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.search = SearchField(self.theme, self.tr("Search facts"))
         self.view_chips, self.kind_chips = ViewChips(), KindChips()
         self.core_label = build_small_label("")
         self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), "")
         self.detail = FactDetail()
-        self.empty_state = AbsentFacts()
+        self.empty_state = FactsPlaceholder()
         self.extraction_bar = ExtractionBar(self._context)
         self.search.focus_on_down = self.table
         self._build_layout()
@@ -167,7 +167,7 @@ class FactPage(Page):
         self._schedule_reload()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="fact list")
+        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="fact list")
 
     async def _reload(self, persona_id: str) -> None:
         facts = await self._services.fact_service.all(persona_id)
@@ -235,14 +235,14 @@ class FactPage(Page):
         successor = self._facts_by_guid.get(fact.superseded_by) if fact is not None and fact.superseded_by else None
         self.detail.show_fact(fact, successor, is_core=fact is not None and fact.guid in self._core_facts)
         if fact is not None:
-            self._context.bridge.start_task(self._show_sources(fact), key="fact sources")
+            self._context.tasks.start_task(self._show_sources(fact), key="fact sources")
 
     async def _show_sources(self, fact: ExtractedFact) -> None:
         sources = await self._services.memory_lists.list_sources(fact)
         if self.detail.fact is not None and self.detail.fact.guid == fact.guid:
             self.detail.show_sources(sources)
 
-    def _go_to_source(self, source: Source) -> None:
+    def _go_to_source(self, source: FactSource) -> None:
         self._context.open_session(source.session, source.message)
 
     def _on_edited(self, fact_to_select: UUID | None) -> None:
@@ -257,7 +257,7 @@ class FactPage(Page):
     def extract_again(self) -> None:
         """Extract facts from all sessions of the persona again, one session after the other."""
         self.extract_button.setEnabled(False)
-        self._context.bridge.start_task(
+        self._context.tasks.start_task(
             self.extraction_bar.run_extraction(self.persona_selector.persona_id, self.persona_selector.persona_name)
         )
 
@@ -267,10 +267,10 @@ class FactPage(Page):
 
     def add_fact(self) -> None:
         """Ask for the text of a new fact and add it."""
-        self._context.bridge.start_task(self._ask_and_add(), key="fact dialog")
+        self._context.tasks.start_task(self._ask_and_add(), key="fact dialog")
 
     async def _ask_and_add(self) -> None:
-        dialog = NewFact(self._context.window, self.persona_selector.persona_name)
+        dialog = NewFactDialog(self._context.window, self.persona_selector.persona_name)
         if await run_dialog(dialog):
             self.edits.add_fact(self.persona_selector.persona_id, dialog.entered_text, pinned=dialog.pinned.isChecked())
 
@@ -278,17 +278,17 @@ class FactPage(Page):
         """Ask for one text and merge the selected facts."""
         facts = self.table.selected_rows
         if len(facts) > 1:
-            self._context.bridge.start_task(self._ask_and_merge(facts), key="fact dialog")
+            self._context.tasks.start_task(self._ask_and_merge(facts), key="fact dialog")
 
     async def _ask_and_merge(self, facts: list[ExtractedFact]) -> None:
-        dialog = OneOfSeveral(self._context.window, facts)
+        dialog = MergeFactsDialog(self._context.window, facts)
         if await run_dialog(dialog):
             self.edits.merge_facts(self.persona_selector.persona_id, facts, dialog.entered_text)
 
     def forget_facts(self, facts: list[ExtractedFact]) -> None:
         """Forget facts after confirmation, because a forgotten fact is not extracted again from the same session."""
         if facts:
-            self._context.bridge.start_task(self._confirm_and_forget(facts), key="fact dialog")
+            self._context.tasks.start_task(self._confirm_and_forget(facts), key="fact dialog")
 
     async def _confirm_and_forget(self, facts: list[ExtractedFact]) -> None:
         text = facts[0].fact if len(facts[0].fact) <= 60 else f"{facts[0].fact[:59]}…"

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from lethe_app.services.memory.objections import Objected
+from lethe_app.services.memory.objections import ObjectionDetails
 from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
@@ -20,7 +20,7 @@ from lethe_app.ui.pages.feedback.replies import DislikedReplies
 from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -33,30 +33,30 @@ MIN_MEMORY_WIDTH = 220
 
 def tr(text: str) -> str:
     """Translate a text in the context of this page; usable before a page exists."""
-    return QCoreApplication.translate("ObjectionPage", text)
+    return QCoreApplication.translate("FeedbackPage", text)
 
 
-class ObjectionPage(Page):
+class FeedbackPage(Page):
     """Page with the memories marked as irrelevant and, below them, the disliked replies."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, tr("Irrelevant memories"))
         self._context, self._service = context, context.services.objection_service
-        self._commands = CommandRunner(self.undo_stack, context.bridge)
+        self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.rows = self._build_rows()
         self._build()
         self._unsubscribers: list[Callable[[], None]] = [self._service.changed.add(self._on_objections_changed)]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.persona_selector.emit_chosen()
 
-    def _build_rows(self) -> FilteredTableModel[Objected]:
-        def row_icon(_one: Objected) -> Any:  # noqa: ANN401 - Qt's own type
+    def _build_rows(self) -> FilteredTableModel[ObjectionDetails]:
+        def row_icon(_one: ObjectionDetails) -> Any:  # noqa: ANN401 - Qt's own type
             return load_icon("lower", self.theme.palette.amber)
 
         columns = [
-            Column[Objected](tr("Memory"), memory_in_words, width=0, icon=row_icon),
-            Column[Objected](tr("Irrelevant to"), message_in_words, width=WIDTHS[MESSAGE]),
-            Column[Objected](tr("Date"), _date_in_words, sort_key=attrgetter("objection.moment"), width=WIDTHS[DATE]),
+            Column[ObjectionDetails](tr("Memory"), memory_in_words, width=0, icon=row_icon),
+            Column[ObjectionDetails](tr("Irrelevant to"), message_in_words, width=WIDTHS[MESSAGE]),
+            Column[ObjectionDetails](tr("Date"), _date_in_words, sort_key=attrgetter("objection.moment"), width=WIDTHS[DATE]),
         ]
         return FilteredTableModel(
             columns,
@@ -67,13 +67,13 @@ class ObjectionPage(Page):
     def _build(self) -> None:
         self.mark_relevant_button = self.add_button(tr("Mark as relevant"), self.withdraw_selected, "undo", primary=True)
         self.open_message_button = self.add_button(tr("Go to message"), self.open_message, "forward")
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.search = SearchField(self.theme, tr("Search irrelevant memories"))
         empty_text = tr(
             "No irrelevant memories. To add a memory that does not fit your message, choose “Mark as irrelevant” "
             "on its card in the memory panel."
         )
-        self.table: Table[Objected] = Table(self.rows, self.theme, tr("Irrelevant memories"), empty_text)
+        self.table: Table[ObjectionDetails] = Table(self.rows, self.theme, tr("Irrelevant memories"), empty_text)
         self.search.focus_on_down = self.table
         self.search.textChanged.connect(self.rows.set_filter)
         self.table.opened.connect(lambda _one: self.open_message())
@@ -110,7 +110,7 @@ class ObjectionPage(Page):
         return False
 
     def close_page(self) -> None:
-        self._context.bridge.cancel("objections")
+        self._context.tasks.cancel("objections")
         self.disliked_replies.close_list()
         self.persona_selector.close_field()
         for unsubscribe in self._unsubscribers:
@@ -123,7 +123,7 @@ class ObjectionPage(Page):
             self._schedule_reload()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="objections")
+        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="objections")
         self.disliked_replies.schedule_reload()
 
     async def _reload(self, persona_id: str) -> None:
@@ -167,16 +167,16 @@ class ObjectionPage(Page):
             menu.popup(position)
 
 
-def memory_in_words(objected: Objected) -> str:
+def memory_in_words(objected: ObjectionDetails) -> str:
     """Return title and text of the memory in one line."""
     text = " ".join(strip_headings(objected.text).removeprefix("- ").split())
     return ": ".join(part for part in (objected.title, text) if part) or tr("Deleted memory")
 
 
-def message_in_words(objected: Objected) -> str:
+def message_in_words(objected: ObjectionDetails) -> str:
     """Return the message that the memory was irrelevant to, quoted and in one line."""
     return f"“{' '.join(objected.said.split())}”" if objected.said.strip() else tr("deleted message")
 
 
-def _date_in_words(objected: Objected) -> str:
+def _date_in_words(objected: ObjectionDetails) -> str:
     return format_date(objected.objection.moment.timestamp())

@@ -17,7 +17,7 @@ from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -30,7 +30,7 @@ MIN_HEIGHT = 120
 
 def tr(text: str) -> str:
     """Translate a text in the context of the page; usable before a page exists."""
-    return QCoreApplication.translate("ObjectionPage", text)
+    return QCoreApplication.translate("FeedbackPage", text)
 
 
 class ReasonDialog(QuestionDialog):
@@ -93,7 +93,7 @@ class DislikedReplies(QWidget):
 
     def _build_layout(self) -> None:
         line = QWidget()
-        flow = Flow(line, spacing=SPACE_2)
+        flow = FlowLayout(line, spacing=SPACE_2)
         for button in (self.reason_button, self.open_reply_button):
             flow.addWidget(button)
         head = QVBoxLayout()
@@ -119,7 +119,7 @@ class DislikedReplies(QWidget):
 
     def close_list(self) -> None:
         """Cancel loading and disconnect from the feedback service."""
-        self._context.bridge.cancel("disliked replies")
+        self._context.tasks.cancel("disliked replies")
         self._unsubscribe()
 
     # reading
@@ -129,7 +129,7 @@ class DislikedReplies(QWidget):
             self.schedule_reload()
 
     def schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(self._current_persona_id()), key="disliked replies")
+        self._context.tasks.start_task(self._reload(self._current_persona_id()), key="disliked replies")
 
     async def _reload(self, persona_id: str) -> None:
         entries = await self._feedback.list_feedback(persona_id)
@@ -155,7 +155,7 @@ class DislikedReplies(QWidget):
     def edit_reason(self) -> None:
         """Open a dialog for the reason of the selected reply. Can be undone."""
         if self.table.current_row is not None and self.table.current_row.session is not None:
-            self._context.bridge.start_task(self._ask_and_save_reason(self.table.current_row), key="reason")
+            self._context.tasks.start_task(self._ask_and_save_reason(self.table.current_row), key="reason")
 
     async def _ask_and_save_reason(self, entry: FeedbackEntry) -> None:
         before, alternative = entry.feedback.words, (entry.feedback.message_id, entry.feedback.position)

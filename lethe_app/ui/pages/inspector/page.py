@@ -8,9 +8,9 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.domain.prompt import PromptPart, Share
+from lethe_app.domain.prompt import PartTokens, PromptPart
 from lethe_app.errors import StorageError
-from lethe_app.services.chat.prompt_inspector import Inspection
+from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.chat.memory_labels import shorten_text
 from lethe_app.ui.core.formatting import format_token_count
@@ -18,7 +18,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.inspector.colours import section_title
 from lethe_app.ui.pages.inspector.diff import common_prefix_length, compare_prompts, join_spans, part_at
-from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, Account
+from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary
 from lethe_app.ui.pages.inspector.text import PromptText
 from lethe_app.ui.pages.page import Page, build_heading, build_small_label
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
@@ -40,10 +40,10 @@ class InspectorPage(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, QCoreApplication.translate("InspectorPage", "Prompt inspector"))
-        self._context, self._services, self._bridge = context, context.services, context.bridge
+        self._context, self._services, self._tasks = context, context.services, context.tasks
         self.reply_id: UUID | None = context.window.memory_panel.reply_id
         self._reply_ids: list[UUID] = []
-        self.inspection: Inspection | None = None
+        self.inspection: PromptInspection | None = None
         self._part: PromptPart | None = None
         self._build()
         self._connect()
@@ -61,7 +61,7 @@ class InspectorPage(Page):
         self.copy_section_button = self.add_button(self.tr("Copy section"), self._copy_section)
         self.copy_prompt_button = self.add_button(self.tr("Copy prompt"), self._copy_prompt, "copy")
         self.copy_prompt_button.setToolTip(self.tr("Copy the whole prompt as sent to the model"))
-        self.summary = Account(self.theme)
+        self.summary = PromptSummary(self.theme)
         self.prompt_text = PromptText(self.theme)
         self._empty_state = _Nothing()
         self._stack = QStackedWidget()
@@ -124,7 +124,7 @@ class InspectorPage(Page):
 
     def _start_loading(self) -> None:
         self._retry_timer.stop()
-        self._bridge.start_task(self._load_reply(), key="inspector")
+        self._tasks.start_task(self._load_reply(), key="inspector")
 
     async def _load_reply(self) -> None:
         session = self._context.current_session()
@@ -218,7 +218,7 @@ class InspectorPage(Page):
             self.prompt_text.show_spans(inspection.spans)
         self.first_difference_label.setVisible(view == CHANGES_TAB and bool(self.first_difference_label.text()))
 
-    async def _show_first_difference(self, inspection: Inspection) -> None:
+    async def _show_first_difference(self, inspection: PromptInspection) -> None:
         """Show the position of the first difference from the previous prompt; the tokens before it came from the KV cache."""
         shared = common_prefix_length(inspection.previous, inspection.spans)
         part = part_at(inspection.spans, shared)
@@ -235,14 +235,14 @@ class InspectorPage(Page):
         self.first_difference_label.setText(text)
         self.first_difference_label.setVisible(self.tabs.currentIndex() == CHANGES_TAB)
 
-    def _select_section(self, share: Share | None) -> None:
+    def _select_section(self, share: PartTokens | None) -> None:
         self._part = share.part if share is not None else None
         text = self._section_text(self._part)
         self.copy_section_button.setEnabled(bool(text))
         if self._part is not None and self.tabs.currentIndex() == PROMPT_TAB:
             self.prompt_text.go_to_part(self._part)
 
-    def _open_section(self, share: Share) -> None:
+    def _open_section(self, share: PartTokens) -> None:
         self.tabs.setCurrentIndex(PROMPT_TAB)
         self._select_section(share)
         self.prompt_text.setFocus()

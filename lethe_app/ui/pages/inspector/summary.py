@@ -6,8 +6,8 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Cost, Receipt, Share
-from lethe_app.services.chat.prompt_inspector import Inspection
+from lethe_app.domain.prompt import PartTokens, PrefillCost, Receipt
+from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -20,7 +20,7 @@ from lethe_app.ui.pages.page import build_heading, build_small_label
 MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 280, 360, 460
 
 
-class Account(QScrollArea):
+class PromptSummary(QScrollArea):
     """Summary of a prompt; `chosen` emits the section under the cursor, `opened` the section whose text is to be shown."""
 
     chosen = Signal(object)
@@ -59,7 +59,7 @@ class Account(QScrollArea):
         """Return a width, given for the default font size, scaled to the user's font size."""
         return round(width * max(1.0, self._theme.prose_size / PROSE_SIZE))
 
-    def show_inspection(self, inspection: Inspection | None) -> None:
+    def show_inspection(self, inspection: PromptInspection | None) -> None:
         """Show the summary of a prompt, or nothing if it is None."""
         for widget in (self.length_label, self.bar, self.context_label, self.table):
             widget.setVisible(inspection is not None)
@@ -88,7 +88,7 @@ class Account(QScrollArea):
         height = self.table.verticalHeader().defaultSectionSize() * len(self.rows.visible_rows)
         self.table.setFixedHeight(height + self.table.horizontalHeader().sizeHint().height() + SPACE_1)
 
-    def _fill_notes(self, receipt: Receipt, cost: Cost | None) -> None:
+    def _fill_notes(self, receipt: Receipt, cost: PrefillCost | None) -> None:
         column = QVBoxLayout(self._notes)
         column.setContentsMargins(0, SPACE_3, 0, 0)
         column.setSpacing(SPACE_2)
@@ -107,7 +107,7 @@ class Account(QScrollArea):
         column.addWidget(build_heading(self.tr("Format")))
         column.addWidget(create_wrapped_label(self.tr("Template: {source}").format(source=receipt.template_source), quiet=True))
 
-    def _build_cut_label(self, share: Share) -> QLabel:
+    def _build_cut_label(self, share: PartTokens) -> QLabel:
         title = section_title(share.part)
         if share.cut_tokens:
             title = self.tr("{part}, {tokens}").format(part=title, tokens=format_token_count(share.cut_tokens))
@@ -117,7 +117,7 @@ class Account(QScrollArea):
 
 def tr(text: str) -> str:
     """Translate a text in the context of the summary."""
-    return QCoreApplication.translate("Account", text)
+    return QCoreApplication.translate("PromptSummary", text)
 
 
 def context_in_words(receipt: Receipt) -> str:
@@ -126,7 +126,7 @@ def context_in_words(receipt: Receipt) -> str:
     return text.format(context=abbreviate_tokens(receipt.context), reserve=QLocale().toString(receipt.reply_reserve))
 
 
-def cost_in_words(cost: Cost | None) -> list[str]:
+def cost_in_words(cost: PrefillCost | None) -> list[str]:
     """Return how many tokens came from the KV cache, how many were processed, and why tokens were processed again."""
     if cost is None:
         return [tr("No figures: the reply was stopped too early.")]

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QIcon, QPainter, QPainterPath, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from lethe_app.domain.prompt import PromptPart, Receipt, Share
+from lethe_app.domain.prompt import PartTokens, PromptPart, Receipt
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
@@ -36,14 +36,14 @@ class ShareBar(QWidget):
         self.setAccessibleName(self.tr("Prompt sections: {list}").format(list=", ".join(parts)))
         self.update()
 
-    def _segments(self) -> list[tuple[float, float, Share | None]]:
+    def _segments(self) -> list[tuple[float, float, PartTokens | None]]:
         """Return left edge, width and section of each segment; the section is None for the reserve of the reply."""
         receipt = self._receipt
         if receipt is None:
             return []
         total = max(receipt.context, receipt.prompt_tokens + receipt.reply_reserve, 1)
         scale, left = self.width() / total, 0.0
-        segments: list[tuple[float, float, Share | None]] = []
+        segments: list[tuple[float, float, PartTokens | None]] = []
         for share in receipt.shares:
             if share.tokens:
                 segments.append((left, share.tokens * scale, share))
@@ -90,17 +90,17 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Inspector", text)
 
 
-def build_share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
+def build_share_rows(theme: Theme) -> FilteredTableModel[tuple[PartTokens, int]]:
     """Return the table model of the sections; each row holds a section's share and the token count of the whole prompt."""
     locale = QLocale()
     columns = [
-        Column[tuple[Share, int]](
+        Column[tuple[PartTokens, int]](
             tr("Section"), lambda row: section_title(row[0].part), width=0, icon=lambda row: build_swatch(theme, row[0].part)
         ),
-        Column[tuple[Share, int]](
+        Column[tuple[PartTokens, int]](
             tr("Tokens"), lambda row: locale.toString(row[0].tokens), lambda row: row[0].tokens, width=76, is_right_aligned=True
         ),
-        Column[tuple[Share, int]](
+        Column[tuple[PartTokens, int]](
             tr("Share"),
             lambda row: format_percent(row[0].tokens, row[1]),
             lambda row: row[0].tokens,
@@ -111,7 +111,7 @@ def build_share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
     return FilteredTableModel(columns, key=lambda row: row[0].part, search_text=lambda row: section_title(row[0].part))
 
 
-def build_share_table(theme: Theme, rows: FilteredTableModel[tuple[Share, int]]) -> Table[tuple[Share, int]]:
+def build_share_table(theme: Theme, rows: FilteredTableModel[tuple[PartTokens, int]]) -> Table[tuple[PartTokens, int]]:
     """Return the table of sections."""
     table = Table(rows, theme, tr("Prompt sections"), tr("No prompt recorded."))
     table.setIconSize(QSize(ICON - SPACE_1 * 2, ICON - SPACE_1 * 2))

@@ -39,7 +39,7 @@ class MemoryEdits(QObject):
         super().__init__(page)
         self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
         self._memory_to_select: UUID | None = None
-        self._commands = CommandRunner(page.undo_stack, context.bridge, self._on_step_done)
+        self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
         self._being_saved: dict[UUID, dict[str, object]] = {}
         """Changes that are being stored now, by memory."""
@@ -47,7 +47,7 @@ class MemoryEdits(QObject):
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save()))
+        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self.save()))
 
     def change_field(self, memory: MemoryUnit, name: str, value: object) -> None:
         """Set one field; `memory` is the memory before the change."""
@@ -134,7 +134,7 @@ class MemoryEdits(QObject):
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._context.bridge.start_task(_await_result(browsing.restore_memories(persona_id, guids)))
+                self._context.tasks.start_task(_await_result(browsing.restore_memories(persona_id, guids)))
 
         notice = self.tr("{name} was forgotten.") if len(lines) == 1 else self.tr("{name} were forgotten.")
         self._context.window.notifier.notify(notice.format(name=name), button=self.tr("Undo"), action=undo_forgetting)

@@ -15,9 +15,9 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.memories.recall_preview import RecallView
+from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.pages.page import build_heading, build_small_label
-from lethe_app.ui.widgets.card_column import Sheet, create_card
+from lethe_app.ui.widgets.card_column import CardColumn, create_card
 
 MIN_WIDTH, WIDTH = 320, 470
 MAX_SUMMARY_LENGTH = 4_000
@@ -44,7 +44,7 @@ class MemoryDetail(QStackedWidget):
         self._form: MemoryForm | None = None
         self._categories: list[str] = []
         self._session_sheet = self._build_session_sheet()
-        self.recall_view = RecallView()
+        self.recall_view = RecallPreview()
         self._recall_sheet = _build_sheet()
         self._recall_sheet.add_widget(self.recall_view)
         for widget in (self.empty_label, self._memory_sheet, self._session_sheet, self._recall_sheet):
@@ -159,7 +159,7 @@ class MemoryDetail(QStackedWidget):
         buttons.addWidget(self.forget_button)
         return row
 
-    def _build_session_sheet(self) -> Sheet:
+    def _build_session_sheet(self) -> CardColumn:
         """Build the read-only sheet of a conversation, which is edited on the conversations page."""
         sheet = _build_sheet()
         card, column = create_card()
@@ -182,8 +182,8 @@ class MemoryDetail(QStackedWidget):
             self._context.open_session(self.memory.guid, None)
 
 
-def _build_sheet() -> Sheet:
-    sheet = Sheet()
+def _build_sheet() -> CardColumn:
+    sheet = CardColumn()
     sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
     return sheet
 

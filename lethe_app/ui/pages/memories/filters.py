@@ -8,21 +8,21 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
-from lethe_app.domain.list_items import FiledLine
+from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.core.formatting import format_memory_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.pages.memories.labels import insertion_in_words, kind_in_words
-from lethe_app.ui.pages.memories.table_model import State, state_in_words
+from lethe_app.ui.pages.memories.table_model import MemoryState, state_in_words
 from lethe_app.ui.widgets.fields import NoWheelComboBox
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 TAG_PREFIX = "#"
 INDENT = "    "
 MAX_WIDTH = 280
 
 
-class FiledFilter(NoWheelComboBox):
+class FilingFilter(NoWheelComboBox):
     """Combo box that filters by category or tag; hidden while no memory has either. `changed` is emitted on choices of the
     user.
     """
@@ -50,7 +50,7 @@ class FiledFilter(NoWheelComboBox):
         chosen = str(self.currentData() or "")
         return frozenset(self._guids.get(chosen, ())) if chosen else None
 
-    def set_options(self, filed: Sequence[FiledLine]) -> None:
+    def set_options(self, filed: Sequence[MemoryFiling]) -> None:
         """Set the categories and tags without emitting `changed`; the choice is kept if it still exists."""
         chosen = self.currentData()
         self._guids = {}
@@ -79,17 +79,17 @@ class FiledFilter(NoWheelComboBox):
         with QSignalBlocker(self):
             self.setCurrentIndex(0)
 
-    def _index_line(self, line: FiledLine) -> None:
+    def _index_line(self, line: MemoryFiling) -> None:
         levels = [level for level in line.filed_under.split("/") if level.strip()]
         keys = ["/".join(levels[: depth + 1]) for depth in range(len(levels))]
         for key in [*keys, *(f"{TAG_PREFIX}{tag}" for tag in line.tags)]:
             self._guids.setdefault(key, set()).add(line.guid)
 
 
-FilterValue = MemoryType | MemoryInsertion | State
+FilterValue = MemoryType | MemoryInsertion | MemoryState
 
 
-class Chips(QWidget):
+class MemoryFilterChips(QWidget):
     """Filter chips, each of which can be checked; `changed` is emitted for each change. Types and modes without memories are
     hidden.
     """
@@ -99,8 +99,8 @@ class Chips(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._buttons: dict[FilterValue, QPushButton] = {}
-        flow = Flow(self, spacing=SPACE_1)
-        for state in State:
+        flow = FlowLayout(self, spacing=SPACE_1)
+        for state in MemoryState:
             flow.addWidget(self._build_chip(state, state_in_words(state)))
         self._group_labels: dict[type[MemoryType] | type[MemoryInsertion], QLabel] = {}
         flow.addWidget(self._build_group_label(MemoryType, self.tr("Type")))
@@ -109,7 +109,7 @@ class Chips(QWidget):
         flow.addWidget(self._build_group_label(MemoryInsertion, self.tr("Recall mode")))
         for way in MemoryInsertion:
             flow.addWidget(self._build_chip(way, insertion_in_words(way)))
-        self.filed_filter = FiledFilter()
+        self.filed_filter = FilingFilter()
         self.filed_filter.changed.connect(self.changed)
         flow.addWidget(self.filed_filter)
         self.show_counts({})
@@ -123,8 +123,8 @@ class Chips(QWidget):
         return frozenset(way for way in MemoryInsertion if self._is_checked(way))
 
     @property
-    def selected_states(self) -> frozenset[State]:
-        return frozenset(state for state in State if self._is_checked(state))
+    def selected_states(self) -> frozenset[MemoryState]:
+        return frozenset(state for state in MemoryState if self._is_checked(state))
 
     def chip_for(self, filter_value: FilterValue) -> QPushButton:
         return self._buttons[filter_value]
@@ -136,7 +136,7 @@ class Chips(QWidget):
         groups: tuple[type[MemoryType], type[MemoryInsertion]] = (MemoryType, MemoryInsertion)
         has_several: dict[type, bool] = {group: sum(isinstance(each, group) for each in counts) > 1 for group in groups}
         for filter_value, button in self._buttons.items():
-            if isinstance(filter_value, State):
+            if isinstance(filter_value, MemoryState):
                 continue
             count = counts.get(filter_value, 0)
             button.setToolTip(format_memory_count(count))

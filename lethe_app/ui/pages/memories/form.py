@@ -15,7 +15,7 @@ from lethe_app.ui.pages.memories.labels import insertion_as_sentence, kind_in_wo
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.datetime_field import DateTimeField
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
 
 TYPES_WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
@@ -87,7 +87,7 @@ class MemoryForm(QWidget):
         date_fields: dict[str, QWidget] = {"added": self.added_field, "end_time": self.end_field}
         return date_fields.get(name) or next(form.field_widget(name) for form in self._forms if name in form.field_names)
 
-    def _add_card(self, theme: Theme, title: str, specs: Sequence[Spec]) -> QVBoxLayout:
+    def _add_card(self, theme: Theme, title: str, specs: Sequence[FieldSpec]) -> QVBoxLayout:
         card, column = create_card(title)
         form = Form(specs, theme)
         form.changed.connect(self._emit_changed)
@@ -155,13 +155,13 @@ def field_title(name: str) -> str:
     return moments.get(name) or next(spec.title for spec in specs if spec.name == name)
 
 
-def _content_specs() -> list[Spec]:
+def _content_specs() -> list[FieldSpec]:
     tr = QCoreApplication.translate
     kinds = [(kind, kind_in_words(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
     return [
-        Spec("name", tr("MemoryForm", "Name")),
-        Spec("content", tr("MemoryForm", "Content"), FieldKind.PROSE, lines=4, most_lines=18),
-        Spec(
+        FieldSpec("name", tr("MemoryForm", "Name")),
+        FieldSpec("content", tr("MemoryForm", "Content"), FieldKind.PROSE, lines=4, most_lines=18),
+        FieldSpec(
             "reason",
             tr("MemoryForm", "Why it matters"),
             FieldKind.PROSE,
@@ -169,16 +169,16 @@ def _content_specs() -> list[Spec]:
             most_lines=8,
             placeholder=tr("MemoryForm", "Sent to the model with the memory"),
         ),
-        Spec("category", tr("MemoryForm", "Type"), FieldKind.CHOICE, choices=kinds),
-        Spec("path", tr("MemoryForm", "File path")),
-        Spec("enabled", tr("MemoryForm", "Enabled"), FieldKind.SWITCH),
+        FieldSpec("category", tr("MemoryForm", "Type"), FieldKind.CHOICE, choices=kinds),
+        FieldSpec("path", tr("MemoryForm", "File path")),
+        FieldSpec("enabled", tr("MemoryForm", "Enabled"), FieldKind.SWITCH),
     ]
 
 
-def _category_specs() -> list[Spec]:
+def _category_specs() -> list[FieldSpec]:
     tr = QCoreApplication.translate
     return [
-        Spec(
+        FieldSpec(
             "filed_under",
             tr("MemoryForm", "Category"),
             FieldKind.LINE,
@@ -188,54 +188,54 @@ def _category_specs() -> list[Spec]:
             ),
             tr("MemoryForm", "family/sister"),
         ),
-        Spec("tags", tr("MemoryForm", "Tags"), FieldKind.WORDS, placeholder=tr("MemoryForm", "Type a word, press Enter")),
-        Spec("needs_permission", tr("MemoryForm", "Ask before acting on it"), FieldKind.SWITCH),
+        FieldSpec("tags", tr("MemoryForm", "Tags"), FieldKind.WORDS, placeholder=tr("MemoryForm", "Type a word, press Enter")),
+        FieldSpec("needs_permission", tr("MemoryForm", "Ask before acting on it"), FieldKind.SWITCH),
     ]
 
 
-def _recall_specs() -> list[Spec]:
+def _recall_specs() -> list[FieldSpec]:
     modes = [(way, insertion_as_sentence(way)) for way in MemoryInsertion]
-    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.CHOICE, choices=modes)]
+    return [FieldSpec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.CHOICE, choices=modes)]
 
 
-def _keyword_specs() -> list[Spec]:
+def _keyword_specs() -> list[FieldSpec]:
     tr = QCoreApplication.translate
     links = [(link, link_as_sentence(link)) for link in WordLink]
     placeholder = tr("MemoryForm", "Type a word, press Enter")
     return [
-        Spec(
+        FieldSpec(
             "keywords_main",
             tr("MemoryForm", "Keywords"),
             FieldKind.WORDS,
             tr("MemoryForm", "Recall the memory when one of these words is mentioned."),
             placeholder,
         ),
-        Spec("keywords_secondary", tr("MemoryForm", "Secondary keywords"), FieldKind.WORDS, placeholder=placeholder),
-        Spec("word_link", tr("MemoryForm", "Selective logic"), FieldKind.CHOICE, choices=links),
-        Spec("case_sensitive", tr("MemoryForm", "Case-sensitive"), FieldKind.SWITCH),
+        FieldSpec("keywords_secondary", tr("MemoryForm", "Secondary keywords"), FieldKind.WORDS, placeholder=placeholder),
+        FieldSpec("word_link", tr("MemoryForm", "Selective logic"), FieldKind.CHOICE, choices=links),
+        FieldSpec("case_sensitive", tr("MemoryForm", "Case-sensitive"), FieldKind.SWITCH),
     ]
 
 
-def _priority_specs() -> list[Spec]:
+def _priority_specs() -> list[FieldSpec]:
     tr = QCoreApplication.translate
     return [
-        Spec("sticky", tr("MemoryForm", "Always included"), FieldKind.SWITCH),
-        Spec(
+        FieldSpec("sticky", tr("MemoryForm", "Always included"), FieldKind.SWITCH),
+        FieldSpec(
             "protected",
             tr("MemoryForm", "Protected"),
             FieldKind.SWITCH,
             tr("MemoryForm", "Prevent automatic changes and removal."),
         ),
-        Spec(
+        FieldSpec(
             "priority",
             tr("MemoryForm", "Priority"),
             FieldKind.WHOLE,
             tr("MemoryForm", "Memories with a higher priority are recalled first."),
             lowest=-100,
         ),
-        Spec("duration", tr("MemoryForm", "Sticky (turns)"), FieldKind.WHOLE, lowest=1),
-        Spec("trigger_chance", tr("MemoryForm", "Probability"), FieldKind.WHOLE, highest=PERCENT, step=5, unit="%"),
-        Spec(
+        FieldSpec("duration", tr("MemoryForm", "Sticky (turns)"), FieldKind.WHOLE, lowest=1),
+        FieldSpec("trigger_chance", tr("MemoryForm", "Probability"), FieldKind.WHOLE, highest=PERCENT, step=5, unit="%"),
+        FieldSpec(
             "position_index",
             tr("MemoryForm", "Insertion depth"),
             FieldKind.WHOLE,

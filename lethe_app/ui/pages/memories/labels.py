@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, WordLink
-from lethe_app.domain.recall import RecallWay, Recollection
+from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.ui.core.reason_labels import format_reason
 
 ICON_NAMES = {
@@ -103,7 +103,7 @@ def way_in_words(way: RecallWay) -> str:
     }[way]
 
 
-def reasons_in_words(recollection: Recollection) -> str:
+def reasons_in_words(recollection: RecalledMemory) -> str:
     """Return why a memory was recalled, with the measured values; the strongest reason first."""
     reasons = [(format_reason(why), why.value) for why in recollection.because]
     reason_texts = [f"{words} ({format_number(value)})" if value else words for words, value in reasons]

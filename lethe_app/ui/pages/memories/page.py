@@ -17,7 +17,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import MemoryDetail
-from lethe_app.ui.pages.memories.filters import Chips
+from lethe_app.ui.pages.memories.filters import MemoryFilterChips
 from lethe_app.ui.pages.memories.table_model import (
     ADDED,
     DISTANCE,
@@ -31,7 +31,7 @@ from lethe_app.ui.pages.memories.table_model import (
     fit_columns,
 )
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
@@ -71,18 +71,18 @@ class MemoryReader(QObject):
         """Clear the list and load the memories of another persona."""
         self._persona, self._is_loaded, self._is_stale = persona_id, False, False
         self._clear_rows()
-        self._context.bridge.start_task(self._load_all(), key=self._lane)
+        self._context.tasks.start_task(self._load_all(), key=self._lane)
 
     def reload(self) -> None:
         """Reload the list because it may be outdated; during the first load, it is reloaded afterwards."""
         if not self._is_loaded:
             self._is_stale = True
         elif self._persona:
-            self._context.bridge.start_task(self._reload_in_background(), key=self._lane)
+            self._context.tasks.start_task(self._reload_in_background(), key=self._lane)
 
     def close(self) -> None:
         self._reload_timer.stop()
-        self._context.bridge.cancel(self._lane)
+        self._context.tasks.cancel(self._lane)
         for unsubscribe in self._unsubscribers:
             unsubscribe()
         self._clear_rows()
@@ -92,7 +92,7 @@ class MemoryReader(QObject):
             self._reload_timer.start()
 
     def _clear_rows(self) -> None:
-        self._context.bridge.start_task(free_in_batches(self._rows.set_rows([])))
+        self._context.tasks.start_task(free_in_batches(self._rows.set_rows([])))
 
     async def _load_all(self) -> None:
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
@@ -167,7 +167,7 @@ class MemoryPage(Page):
 
     def _build(self) -> None:
         self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.search = SearchField(self.theme, self.tr("Search memories"))
         self.by_meaning_chip = QPushButton(self.tr("By meaning"))
         self.by_meaning_chip.setCheckable(True)
@@ -176,7 +176,7 @@ class MemoryPage(Page):
         self.recall_button = QPushButton(self.tr("Test recall"))
         self.recall_button.setProperty("filled", True)
         self.recall_button.setToolTip(self.tr("Show which memories this message would recall"))
-        self.chips = Chips()
+        self.chips = MemoryFilterChips()
         self.hint = build_small_label("")
         self.hint.hide()
         empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
@@ -205,7 +205,7 @@ class MemoryPage(Page):
         self.body.addWidget(split, 1)
 
     def _connect(self) -> None:
-        spawn = self._context.bridge.start_task
+        spawn = self._context.tasks.start_task
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
         self._search_timer.timeout.connect(lambda: spawn(self._load_distances(), key="memory distances"))
         self.search.textChanged.connect(lambda _text: self._start_search())
@@ -245,7 +245,7 @@ class MemoryPage(Page):
         self.persona_selector.close_field()
         self.reader.close()
         self.edits.is_open = False
-        self._context.bridge.start_task(self.edits.save())
+        self._context.tasks.start_task(self.edits.save())
 
     # the list
 
@@ -257,7 +257,7 @@ class MemoryPage(Page):
 
     def _on_loaded(self) -> None:
         self.chips.show_counts(self.reader.counts)
-        self._context.bridge.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
+        self._context.tasks.start_task(self._load_categories(self.persona_selector.persona_id), key="memory categories")
         self._update_count()
         if self._distances:
             self._search_timer.start()  # another content lies elsewhere
@@ -271,7 +271,7 @@ class MemoryPage(Page):
         if self.edits.is_unsaved(memory.guid):
             self.rows.replace_row(MemoryLine.from_memory(memory))
         else:
-            self._context.bridge.start_task(self.detail.load_memory(memory.guid), key="memory detail")
+            self._context.tasks.start_task(self.detail.load_memory(memory.guid), key="memory detail")
 
     async def _load_categories(self, persona_id: str) -> None:
         filed = await self._services.memory_lists.list_filed(persona_id)
@@ -360,7 +360,7 @@ class MemoryPage(Page):
         if line is None:
             self.detail.clear_selection()
         elif self.detail.memory is None or str(self.detail.memory.guid) != line.guid:
-            self._context.bridge.start_task(self._load_detail(UUID(line.guid)), key="memory detail")
+            self._context.tasks.start_task(self._load_detail(UUID(line.guid)), key="memory detail")
 
     async def _load_detail(self, guid: UUID) -> None:
         await self.edits.save()

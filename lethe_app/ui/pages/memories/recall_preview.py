@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.recall import NotRecalled, Recollection, TurnMemory
+from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_card_parts import insert_break_points
 from lethe_app.ui.chat.memory_labels import format_block_label
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
@@ -19,7 +19,7 @@ from lethe_app.ui.widgets.card_column import create_card
 MAX_BLOCKED = 12
 
 
-class RecallView(QWidget):
+class RecallPreview(QWidget):
     """Cards of the memories a message would recall, best first; `memory_requested` emits the GUID of a memory to select in the
     list.
     """
@@ -61,7 +61,7 @@ class RecallView(QWidget):
         for card in self._cards:
             self._column.addWidget(card)
 
-    def _build_card(self, recollection: Recollection, is_listed: Callable[[str], bool]) -> QWidget:
+    def _build_card(self, recollection: RecalledMemory, is_listed: Callable[[str], bool]) -> QWidget:
         card, column = create_card()
         column.setSpacing(SPACE_2)
         title = QLabel(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text)}"))
@@ -91,7 +91,7 @@ class RecallView(QWidget):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return card
 
-    def _build_blocked_card(self, blocked: list[NotRecalled]) -> QWidget:
+    def _build_blocked_card(self, blocked: list[BlockedMemory]) -> QWidget:
         card, column = create_card(self.tr("Matched, but not used"))
         column.setSpacing(SPACE_1)
         for memory in blocked:

@@ -29,7 +29,7 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 NAME, RECALL_MODE, PRIORITY, ADDED, LAST_RECALLED, USES, EXPIRES, DISTANCE = range(8)
 
 
-class State(StrEnum):
+class MemoryState(StrEnum):
     """State of a memory that can be filtered by."""
 
     ENABLED = "enabled"
@@ -39,15 +39,15 @@ class State(StrEnum):
     STICKY = "sticky"
 
 
-def state_in_words(state: State) -> str:
+def state_in_words(state: MemoryState) -> str:
     """Return the label of a state's chip."""
     tr = QCoreApplication.translate
     return {
-        State.ENABLED: tr("Memory", "Active now"),
-        State.WAITING: tr("Memory", "Scheduled"),
-        State.OVER: tr("Memory", "Expired"),
-        State.PROTECTED: tr("Memory", "Protected"),
-        State.STICKY: tr("Memory", "Always included"),
+        MemoryState.ENABLED: tr("Memory", "Active now"),
+        MemoryState.WAITING: tr("Memory", "Scheduled"),
+        MemoryState.OVER: tr("Memory", "Expired"),
+        MemoryState.PROTECTED: tr("Memory", "Protected"),
+        MemoryState.STICKY: tr("Memory", "Always included"),
     }[state]
 
 
@@ -121,7 +121,7 @@ def _recall_mode(line: MemoryLine) -> str:
 def filter_predicate(
     kinds: frozenset[MemoryType],
     modes: frozenset[MemoryInsertion],
-    states: frozenset[State],
+    states: frozenset[MemoryState],
     distances: Mapping[str, float] | None,
     filed_guids: frozenset[str] | None = None,
 ) -> Callable[[MemoryLine], bool] | None:
@@ -133,12 +133,12 @@ def filter_predicate(
     if not (kinds or modes or states or distances is not None or filed_guids is not None):
         return None
     current_time = time.time()
-    state_tests: dict[State, Callable[[MemoryLine], bool]] = {
-        State.ENABLED: lambda line: line.enabled and line.added <= current_time < line.until,
-        State.WAITING: lambda line: line.added > current_time,
-        State.OVER: lambda line: line.until <= current_time,
-        State.PROTECTED: lambda line: line.protected,
-        State.STICKY: lambda line: line.sticky,
+    state_tests: dict[MemoryState, Callable[[MemoryLine], bool]] = {
+        MemoryState.ENABLED: lambda line: line.enabled and line.added <= current_time < line.until,
+        MemoryState.WAITING: lambda line: line.added > current_time,
+        MemoryState.OVER: lambda line: line.until <= current_time,
+        MemoryState.PROTECTED: lambda line: line.protected,
+        MemoryState.STICKY: lambda line: line.sticky,
     }
     required_tests = [state_tests[state] for state in states]
 

@@ -36,13 +36,13 @@ class MindEdits(QObject):
         """
         super().__init__(page)
         self._page, self._context, self._services, self._show_text = page, context, context.services, show_text
-        self._commands = CommandRunner(page.undo_stack, context.bridge, on_step_done)
+        self._commands = CommandRunner(page.undo_stack, context.tasks, on_step_done)
         self._unsaved: dict[str, tuple[SaveText, str]] = {}
         self._save_lock = asyncio.Lock()
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save()))
+        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self.save()))
 
     # Typed text.
 
@@ -186,7 +186,7 @@ class MindEdits(QObject):
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._context.bridge.start_task(undo_step())
+                self._context.tasks.start_task(undo_step())
 
         notice = self.tr("“{name}” was moved to the Trash.").format(name=name)
         self._context.window.notifier.notify(notice, button=self.tr("Undo"), action=undo_forgetting)

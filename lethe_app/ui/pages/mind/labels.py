@@ -8,7 +8,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QDate, QLocale, 
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import Feeling, MoodCause, MoodSample
-from lethe_app.services.mood import Side
+from lethe_app.services.mood import MoodDimension
 from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.core.theme import mix_colours
@@ -36,12 +36,12 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Mind", text)
 
 
-def adjective_in_words(side: Side) -> str:
+def adjective_in_words(side: MoodDimension) -> str:
     """Return the adjective of a mood dimension, also for its middle."""
     return _tr(side.adjective or _MIDDLE_ADJECTIVES.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
 
 
-def mood_in_words(name: str, sides: list[Side]) -> str:
+def mood_in_words(name: str, sides: list[MoodDimension]) -> str:
     """Return a sentence about the mood, with the dimensions that are not in the middle, or the first two if all are."""
     adjectives = [adjective_in_words(side) for side in sides if side.adjective] or [
         adjective_in_words(side) for side in sides[:2]

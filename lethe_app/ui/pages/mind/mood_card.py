@@ -8,28 +8,28 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.mood import MoodSample
-from lethe_app.services.mood import Side
+from lethe_app.services.mood import MoodDimension
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.mind.labels import adjective_in_words, cause_in_words, mood_colours, mood_in_words
-from lethe_app.ui.pages.mind.mood_plot import DrawnSide, MoodPlot
-from lethe_app.ui.pages.mind.mood_slider import MoodBar
+from lethe_app.ui.pages.mind.mood_plot import MoodPlot, PlottedDimension
+from lethe_app.ui.pages.mind.mood_slider import MoodSlider
 from lethe_app.ui.pages.page import build_small_label
 
 
-class SideRow(QWidget):
+class MoodRow(QWidget):
     """Row of a mood dimension: name, adjective, slider, and the cause of the last change."""
 
     value_chosen = Signal(str, float)
 
-    def __init__(self, theme: Theme, side: Side, colour_index: int, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, side: MoodDimension, colour_index: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self.side, self._colour_index = theme, side, colour_index
         self.title_label = QLabel(side.title)
         self.title_label.setProperty("field", True)
         self.adjective_label = QLabel()
         self.cause_label = build_small_label("")
-        self.slider = MoodBar(theme)
+        self.slider = MoodSlider(theme)
         self.slider.setAccessibleName(side.title)
         self.title_label.setBuddy(self.slider)
         self.slider.value_chosen.connect(lambda value: self.value_chosen.emit(self.side.id, value))
@@ -46,7 +46,7 @@ class SideRow(QWidget):
         column.addWidget(self.cause_label)
         self.show_side(side)
 
-    def show_side(self, side: Side) -> None:
+    def show_side(self, side: MoodDimension) -> None:
         """Show the current state of the dimension."""
         self.side = side
         adjective, cause = adjective_in_words(side), cause_in_words(side.feeling)
@@ -78,7 +78,7 @@ class MoodCard(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.rows: dict[str, SideRow] = {}
+        self.rows: dict[str, MoodRow] = {}
         self.setProperty("panel", True)
         self.setAccessibleName(self.tr("Mood"))
         self.sentence_label = QLabel()
@@ -134,19 +134,19 @@ class MoodCard(QFrame):
         self.hint.setText(text.format(name=name))
         self.hint.setVisible(bool(text))
 
-    def show_mood(self, name: str, sides: Sequence[Side], samples: Sequence[MoodSample]) -> None:
+    def show_mood(self, name: str, sides: Sequence[MoodDimension], samples: Sequence[MoodSample]) -> None:
         """Show the current mood and its history."""
         if list(self.rows) != [side.id for side in sides]:
             self._build_rows(sides)
         for side in sides:
             self.rows[side.id].show_side(side)
         self.sentence_label.setText(mood_in_words(name, list(sides)))
-        self.plot.show_history([DrawnSide(side.id, side.title) for side in sides], samples)
+        self.plot.show_history([PlottedDimension(side.id, side.title) for side in sides], samples)
 
-    def _build_rows(self, sides: Sequence[Side]) -> None:
+    def _build_rows(self, sides: Sequence[MoodDimension]) -> None:
         for row in self.rows.values():
             row.deleteLater()
-        self.rows = {side.id: SideRow(self._theme, side, index) for index, side in enumerate(sides)}
+        self.rows = {side.id: MoodRow(self._theme, side, index) for index, side in enumerate(sides)}
         # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
         before: QWidget = self.enable_for_all_button
         for row in self.rows.values():

@@ -25,7 +25,7 @@ MIN_PERIOD = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
-class DrawnSide:
+class PlottedDimension:
     """Mood dimension as drawn in the chart."""
 
     id: str
@@ -40,13 +40,13 @@ class MoodPlot(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._sides: list[DrawnSide] = []
+        self._sides: list[PlottedDimension] = []
         self.samples: list[MoodSample] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Mood over time"))
 
-    def show_history(self, sides: Sequence[DrawnSide], samples: Sequence[MoodSample]) -> None:
+    def show_history(self, sides: Sequence[PlottedDimension], samples: Sequence[MoodSample]) -> None:
         """Show samples, which must be in chronological order."""
         self._sides = list(sides)
         first = samples[-1].at - MAX_PERIOD if samples else None
@@ -120,8 +120,8 @@ class MoodPlot(QWidget):
         if first != (last := self.tr("today")):
             painter.drawText(date_area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), last)
 
-    def _draw_lines(self, painter: QPainter) -> list[tuple[DrawnSide, QColor, QPointF]]:
-        ends: list[tuple[DrawnSide, QColor, QPointF]] = []
+    def _draw_lines(self, painter: QPainter) -> list[tuple[PlottedDimension, QColor, QPointF]]:
+        ends: list[tuple[PlottedDimension, QColor, QPointF]] = []
         palette = self._theme.palette
         for index, side in enumerate(self._sides):
             points = [self._point(sample, sample.values[side.id]) for sample in self.samples if side.id in sample.values]
@@ -140,7 +140,7 @@ class MoodPlot(QWidget):
             ends.append((side, colour, points[-1]))
         return ends
 
-    def _draw_labels(self, painter: QPainter, ends: list[tuple[DrawnSide, QColor, QPointF]]) -> None:
+    def _draw_labels(self, painter: QPainter, ends: list[tuple[PlottedDimension, QColor, QPointF]]) -> None:
         """Draw each label beside the end of its line, moved down where labels would overlap."""
         height, top, area = QFontMetricsF(self.font()).height(), -1e9, self._plot_area
         by_height = sorted(ends, key=lambda end: end[2].y())

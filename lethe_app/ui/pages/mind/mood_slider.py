@@ -15,7 +15,7 @@ EMIT_DELAY_MS = 400
 KNOB_SIZE = SPACE_4
 
 
-class MoodBar(QSlider):
+class MoodSlider(QSlider):
     """Slider of a mood dimension; `value_chosen` carries the value from 0 to 1 set by the user and is not emitted by
     `show_value`.
     """

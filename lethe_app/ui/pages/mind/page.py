@@ -21,11 +21,11 @@ from lethe_app.ui.pages.mind.labels import expiry_in_words
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
 from lethe_app.ui.pages.mind.week import WeekFields
-from lethe_app.ui.pages.mind.writings import EntryDialog, GoalFields, MindNote, Writings
+from lethe_app.ui.pages.mind.writings import EntryDialog, GoalFields, MindNote, WritingList
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 RELOAD_DELAY_MS = 300
 MAX_TITLE_LENGTH = 40
@@ -45,7 +45,7 @@ class MindPage(Page):
         self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         line = QHBoxLayout()
@@ -58,7 +58,7 @@ class MindPage(Page):
         line.addWidget(self.mood_card.fixed_check)
         above = QWidget()
         above.setLayout(line)
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         self.sheet.add_widget(self.mood_card)
         self.week_fields = WeekFields()
         text = self.tr("The plan of the day is mentioned when you come back after a while.")
@@ -69,15 +69,15 @@ class MindPage(Page):
             "two weeks”, “24 December”."
         )
         self.sheet.add_card(self.tr("Reminders"), text).addWidget(self.reminder_form)
-        self.thoughts_field = ProseField(self.tr("Personal thoughts"), 3, 16)
+        self.thoughts_field = TextAreaField(self.tr("Personal thoughts"), 3, 16)
         text = self.tr("What the persona thinks of itself and of you, always included in the prompt.")
         self.sheet.add_card(self.tr("Personal thoughts"), text).addWidget(self.thoughts_field)
-        self.goal_list = Writings(self.theme, self.tr("{n} more"))
+        self.goal_list = WritingList(self.theme, self.tr("{n} more"))
         self.goal_fields = GoalFields()
         card = self.sheet.add_card(self.tr("Goals"))
         card.addWidget(self.goal_list)
         card.addWidget(self.goal_fields)
-        self.journal_list = Writings(self.theme, self.tr("{n} older entries"))
+        self.journal_list = WritingList(self.theme, self.tr("{n} older entries"))
         self.new_entry_button = QPushButton(self.tr("Add entry…"))
         self.new_entry_button.setProperty("link", True)
         card = self.sheet.add_card(self.tr("Journal"))
@@ -112,7 +112,7 @@ class MindPage(Page):
         self.week_fields.plan_edited.connect(self._set_plan)
         self.reminder_form.reminder_entered.connect(self._add_reminder)
         self.reminder_form.edit_wanted.connect(
-            lambda memory: self._context.bridge.start_task(self._edit_reminder(memory), key="mind dialog")
+            lambda memory: self._context.tasks.start_task(self._edit_reminder(memory), key="mind dialog")
         )
         self.reminder_form.forget_wanted.connect(
             lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one, shorten_title(one.name))
@@ -120,7 +120,7 @@ class MindPage(Page):
         self.thoughts_field.edited.connect(self._set_thoughts)
         self.goal_fields.request_edited.connect(self._set_goal_request)
         self.new_entry_button.clicked.connect(
-            lambda _checked=False: self._context.bridge.start_task(self._ask_journal_entry(), key="mind dialog")
+            lambda _checked=False: self._context.tasks.start_task(self._ask_journal_entry(), key="mind dialog")
         )
         for writing_list in (self.goal_list, self.journal_list):
             writing_list.text_edited.connect(self._edit_writing)
@@ -163,7 +163,7 @@ class MindPage(Page):
 
     def _schedule_reload(self) -> None:
         if self.persona_selector.persona_id:
-            self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="mind")
+            self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="mind")
 
     async def _reload(self, persona_id: str) -> None:
         services = self._services

@@ -17,7 +17,7 @@ from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import day_in_words, due_date_in_words, time_of_day_in_words
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.datetime_field import DateTimeField
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 ParseDate = Callable[[str], datetime | date | None]
 
@@ -158,7 +158,7 @@ class ReminderDialog(QuestionDialog):
 
     def __init__(self, parent: QWidget, memory: MemoryUnit) -> None:
         super().__init__(parent, self.tr("Edit reminder"), self.tr("Save"), spacing=SPACE_3)
-        self.text_field = ProseField(self.tr("Reminder"), 2, 6)
+        self.text_field = TextAreaField(self.tr("Reminder"), 2, 6)
         self.text_field.set_text(memory.content)
         self.date_field = DateTimeField(self.tr("When"))
         self.date_field.set_value(memory.added)

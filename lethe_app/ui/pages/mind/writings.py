@@ -14,7 +14,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.page import build_small_label
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 INITIAL_ROWS, ROWS_PER_STEP = 3, 10
 
@@ -47,7 +47,7 @@ class WritingRow(QWidget):
         self.delete_button.setAccessibleName(self.tr("Delete “{name}”").format(name=writing.title))
         self.delete_button.setToolTip(self.tr("Delete “{name}”").format(name=writing.title))
         self.delete_button.clicked.connect(lambda: self.forget_wanted.emit(self.writing))
-        self.field = ProseField(writing.title, 1, 16)
+        self.field = TextAreaField(writing.title, 1, 16)
         self.field.set_text(writing.memory.content)
         self.field.edited.connect(lambda text: self.text_edited.emit(self.writing, text))
         title_column = QVBoxLayout()
@@ -76,7 +76,7 @@ class WritingRow(QWidget):
         self.delete_button.setIcon(load_icon("trash", self._theme.palette.muted))
 
 
-class Writings(QWidget):
+class WritingList(QWidget):
     """List of texts with a button that shows more; widgets are created only for those on display, as there can be thousands."""
 
     text_edited = Signal(object, str)
@@ -164,8 +164,8 @@ class GoalFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.request_field = ProseField(self.tr("Goals to pursue"), 1, 8)
-        self.notice_field = ProseField(self.tr("Guidelines for goals"), 1, 8)
+        self.request_field = TextAreaField(self.tr("Goals to pursue"), 1, 8)
+        self.notice_field = TextAreaField(self.tr("Guidelines for goals"), 1, 8)
         self.request_field.setPlaceholderText(self.tr("For example: find out which books I would love"))
         self.notice_field.setPlaceholderText(self.tr("For example: nothing about work at the weekend"))
         column = QVBoxLayout(self)
@@ -194,7 +194,7 @@ class EntryDialog(QuestionDialog):
         self.title_field = QLineEdit()
         self.title_field.setAccessibleName(self.tr("Entry title"))
         self.title_field.setMaxLength(80)
-        self.text_field = ProseField(self.tr("Entry text"), 6, 16)
+        self.text_field = TextAreaField(self.tr("Entry text"), 6, 16)
         self.text_field.setMinimumWidth(420)
         for label, field in ((self.tr("Title"), self.title_field), (self.tr("What happened"), self.text_field)):
             column = QVBoxLayout()

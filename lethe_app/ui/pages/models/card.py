@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QProg
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
-from lethe_app.services.events import Loading, ModelState, Ready
-from lethe_app.services.models.memory_fit import Fit
+from lethe_app.services.events import ModelLoading, ModelReady, ModelState
+from lethe_app.services.models.memory_fit import MemoryEstimate
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.labels import fit_in_words, model_metadata
@@ -22,19 +22,19 @@ from lethe_app.ui.pages.models.memory_labels import embedder_use_in_words, is_in
 from lethe_app.ui.pages.models.overrides import apply_form_value, form_values, override_specs
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import Sheet, create_card
+from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.form import Form
 
 
 @dataclass(frozen=True)
-class Shown:
+class ModelEntry:
     """Model file with its memory estimate."""
 
     model: ModelFile
-    fit: Fit
+    fit: MemoryEstimate
 
 
-class ModelCard(Sheet):
+class ModelCard(CardColumn):
     """Card of the model selected in the table; it follows the state of the loaded model."""
 
     def __init__(self, context: PageContext, undo_stack: QUndoStack) -> None:
@@ -58,7 +58,7 @@ class ModelCard(Sheet):
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
-    def show_model(self, entry: Shown) -> None:
+    def show_model(self, entry: ModelEntry) -> None:
         """Show a model; if it is on display already, only its memory estimate is updated."""
         if entry.model.path == self._shown_path:
             self._show_fit(entry)
@@ -77,7 +77,7 @@ class ModelCard(Sheet):
         self._build_card(entry)
         self._spawn(self._build_overrides_form(entry.model), "model choices")
 
-    def _build_card(self, entry: Shown) -> None:
+    def _build_card(self, entry: ModelEntry) -> None:
         card, column = create_card(entry.model.name)
         table = QFormLayout()
         table.setHorizontalSpacing(SPACE_4)
@@ -137,7 +137,7 @@ class ModelCard(Sheet):
         column.addWidget(self._form)
         self.add_widget(card)
 
-    def _show_fit(self, entry: Shown) -> None:
+    def _show_fit(self, entry: ModelEntry) -> None:
         if self._shown_path == entry.model.path:
             self.fit_label.setText(fit_in_words(entry.fit) if not entry.model.is_embedding else "")
 
@@ -186,16 +186,16 @@ class ModelCard(Sheet):
         """Show the loading progress, and the actions for the loaded model."""
         if self._shown_path is None:
             return
-        is_loaded = isinstance(state, Ready) and state.model.file.path == self._shown_path
+        is_loaded = isinstance(state, ModelReady) and state.model.file.path == self._shown_path
         if self._model is not None and self._model.is_embedding:
             self._show_embedder_state()
             return
-        self.progress_bar.setVisible(isinstance(state, Loading))
-        if isinstance(state, Loading):
+        self.progress_bar.setVisible(isinstance(state, ModelLoading))
+        if isinstance(state, ModelLoading):
             self.progress_bar.setRange(0, 1000)
             self.progress_bar.setValue(round(state.fraction * 1000))
         self.load_button.setText(self.tr("Reload model") if is_loaded else self.tr("Load model"))
-        self.load_button.setEnabled(not isinstance(state, Loading))
+        self.load_button.setEnabled(not isinstance(state, ModelLoading))
         self.unload_button.setVisible(is_loaded)
         self.test_button.setVisible(is_loaded)
         self.format_label.setVisible(is_loaded)
@@ -266,4 +266,4 @@ class ModelCard(Sheet):
         )
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.bridge.start_task(work, key=lane)
+        self._context.tasks.start_task(work, key=lane)

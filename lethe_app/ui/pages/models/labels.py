@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage, ModelFile
-from lethe_app.services.models.memory_fit import Fit, FitLevel
+from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 
 
@@ -20,7 +20,7 @@ def fit_level_in_words(level: FitLevel) -> str:
     return {FitLevel.FITS: _tr("fits"), FitLevel.TIGHT: _tr("barely fits"), FitLevel.TOO_LARGE: _tr("too large")}[level]
 
 
-def fit_in_words(fit: Fit) -> str:
+def fit_in_words(fit: MemoryEstimate) -> str:
     """Return the memory a model needs, what is free, and which context size would fit if the chosen one does not."""
     text = _tr(
         "Needs {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} for "

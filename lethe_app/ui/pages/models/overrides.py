@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.config.options import ModelChoices
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 
 UNSET = -2
 """Value of number fields that means “from settings”."""
@@ -21,13 +21,13 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
 
 
-def override_specs(formats: Sequence[str]) -> list[Spec]:
+def override_specs(formats: Sequence[str]) -> list[FieldSpec]:
     """Return the fields of the form; `formats` are the names of the instruct formats."""
     from_settings = _tr("from settings")
     unset_choice = [(None, from_settings)]
     precisions = [("f16", "f16"), ("q8_0", "q8_0"), ("q4_0", "q4_0")]
     return [
-        Spec(
+        FieldSpec(
             "context",
             _tr("Context size"),
             FieldKind.WHOLE,
@@ -37,7 +37,7 @@ def override_specs(formats: Sequence[str]) -> list[Spec]:
             step=1024,
             special=from_settings,
         ),
-        Spec(
+        FieldSpec(
             "gpu_layers",
             _tr("GPU layers"),
             FieldKind.WHOLE,
@@ -46,29 +46,29 @@ def override_specs(formats: Sequence[str]) -> list[Spec]:
             highest=999,
             special=from_settings,
         ),
-        Spec("threads", _tr("CPU threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=from_settings),
-        Spec("kv_type", _tr("KV cache type"), FieldKind.CHOICE, choices=[*unset_choice, *precisions]),
-        Spec(
+        FieldSpec("threads", _tr("CPU threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=from_settings),
+        FieldSpec("kv_type", _tr("KV cache type"), FieldKind.CHOICE, choices=[*unset_choice, *precisions]),
+        FieldSpec(
             "flash_attention",
             _tr("Flash attention"),
             FieldKind.CHOICE,
             choices=[*unset_choice, (True, _tr("on")), (False, _tr("off"))],
         ),
-        Spec(
+        FieldSpec(
             "instruct",
             _tr("Instruct format"),
             FieldKind.CHOICE,
             _tr("Preset that replaces the model's chat template, including its thinking tags."),
             choices=[*unset_choice, ("", _tr("the model's own")), *((name, name) for name in formats)],
         ),
-        Spec(
+        FieldSpec(
             "thinking_start",
             _tr("Thinking start tag"),
             FieldKind.CODE,
             _tr("Tag that opens a block of thinking; set both tags, which take effect with the next reply."),
             placeholder=_tr("from the format"),
         ),
-        Spec("thinking_end", _tr("Thinking end tag"), FieldKind.CODE, placeholder=_tr("from the format")),
+        FieldSpec("thinking_end", _tr("Thinking end tag"), FieldKind.CODE, placeholder=_tr("from the format")),
     ]
 
 

@@ -9,18 +9,18 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
-from lethe_app.services.events import Ready
-from lethe_app.services.models.memory_fit import Fit, FitLevel, estimate_fit, free_memory
+from lethe_app.services.events import ModelReady
+from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estimate_fit, free_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.models.card import ModelCard, Shown
+from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import fit_level_in_words
 from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.shell.gear_menu import add_model_folder, ask_for_model_file, ask_for_model_folder
-from lethe_app.ui.widgets.card_column import Sheet
+from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -46,7 +46,7 @@ class ModelPage(Page):
         self._build_table()
         self.search.textChanged.connect(self.rows.set_filter)
         self.card = ModelCard(context, self.undo_stack)
-        self.download_sheet = Sheet()
+        self.download_sheet = CardColumn()
         self.splitter = QSplitter()
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -75,10 +75,10 @@ class ModelPage(Page):
 
     def _build_table(self) -> None:
         columns = [
-            Column[Shown](self.tr("Model"), lambda one: one.model.name, width=0),
-            Column[Shown](self.tr("Size"), lambda one: format_size(one.model.size), _file_size, 76, is_right_aligned=True),
-            Column[Shown](self.tr("Quant"), lambda one: one.model.quantization, width=84, is_extra=True),
-            Column[Shown](
+            Column[ModelEntry](self.tr("Model"), lambda one: one.model.name, width=0),
+            Column[ModelEntry](self.tr("Size"), lambda one: format_size(one.model.size), _file_size, 76, is_right_aligned=True),
+            Column[ModelEntry](self.tr("Quant"), lambda one: one.model.quantization, width=84, is_extra=True),
+            Column[ModelEntry](
                 self.tr("Context"),
                 lambda one: abbreviate_tokens(_context_length(one)),
                 _context_length,
@@ -86,18 +86,18 @@ class ModelPage(Page):
                 is_right_aligned=True,
                 is_extra=True,
             ),
-            Column[Shown](
+            Column[ModelEntry](
                 self.tr("Memory"), self._fit_level_text, lambda one: one.fit.needed, 108, colour=self._fit_level_colour
             ),
-            Column[Shown](self.tr("Source"), lambda one: one.model.source, width=116, is_extra=True),
+            Column[ModelEntry](self.tr("Source"), lambda one: one.model.source, width=116, is_extra=True),
         ]
-        self.rows: FilteredTableModel[Shown] = FilteredTableModel(
+        self.rows: FilteredTableModel[ModelEntry] = FilteredTableModel(
             columns,
             key=lambda one: one.model.path,
             search_text=lambda one: f"{one.model.name} {one.model.source} {one.model.quantization} {one.model.architecture}",
         )
         empty = self.tr("No models found. Open a file, add a folder or download one.")
-        self.table: Table[Shown] = Table(self.rows, self.theme, self.tr("Models"), empty)
+        self.table: Table[ModelEntry] = Table(self.rows, self.theme, self.tr("Models"), empty)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._show_model)
         self.table.opened.connect(lambda one: self.card.load_model(one.model))
@@ -118,7 +118,7 @@ class ModelPage(Page):
         self._models = await self._services.models.list_all_models()
         self._update_fits()
         state = self._services.models.state
-        loaded_path = state.model.file.path if isinstance(state, Ready) else None
+        loaded_path = state.model.file.path if isinstance(state, ModelReady) else None
         if not self.table.select_row(loaded_path) and self.rows.visible_rows:
             self.table.select_row(self.rows.visible_rows[0].model.path)
         free = await asyncio.to_thread(free_memory)
@@ -140,24 +140,24 @@ class ModelPage(Page):
         """Update the memory estimates with the memory that is free now."""
         free = free_memory()
         state = self._services.models.state
-        if isinstance(state, Ready):  # what the loaded one takes would be given back first
+        if isinstance(state, ModelReady):  # what the loaded one takes would be given back first
             free += self._compute_fit(state.model.file, 0).needed
-        self.rows.set_rows([Shown(model, self._compute_fit(model, free)) for model in self._models])
+        self.rows.set_rows([ModelEntry(model, self._compute_fit(model, free)) for model in self._models])
         self.subtitle.set_full_text(self.tr("{free} of memory free").format(free=format_size(free)))
 
-    def _compute_fit(self, model: ModelFile, free: int) -> Fit:
+    def _compute_fit(self, model: ModelFile, free: int) -> MemoryEstimate:
         settings = self._services.preferences.current.for_model(model.path.name)
         return estimate_fit(model, settings.context, KvType(settings.kv_type), free)
 
-    def _fit_level_text(self, entry: Shown) -> str:
+    def _fit_level_text(self, entry: ModelEntry) -> str:
         return "" if entry.model.is_embedding else fit_level_in_words(entry.fit.verdict)
 
-    def _fit_level_colour(self, entry: Shown) -> str:
+    def _fit_level_colour(self, entry: ModelEntry) -> str:
         palette = self.theme.palette
         colours = {FitLevel.FITS: palette.good, FitLevel.TIGHT: palette.text, FitLevel.TOO_LARGE: palette.danger}
         return colours[entry.fit.verdict]
 
-    def _show_model(self, entry: Shown | None) -> None:
+    def _show_model(self, entry: ModelEntry | None) -> None:
         if entry is not None:
             self.card.show_model(entry)
 
@@ -217,12 +217,12 @@ class ModelPage(Page):
             await self._reload_models()
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.bridge.start_task(work, key=lane)
+        self._context.tasks.start_task(work, key=lane)
 
 
-def _file_size(entry: Shown) -> int:
+def _file_size(entry: ModelEntry) -> int:
     return entry.model.size
 
 
-def _context_length(entry: Shown) -> int:
+def _context_length(entry: ModelEntry) -> int:
     return entry.model.context_length

@@ -18,15 +18,15 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import create_placeholder, create_splitter
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 
-class NotebookText(ProseField):
+class NotebookText(TextAreaField):
     """Text field that scrolls instead of growing with its text."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -40,7 +40,7 @@ class NotebookText(ProseField):
         """Do nothing: the layout decides the height."""
 
 
-class Titling(QuestionDialog):
+class NotebookTitleDialog(QuestionDialog):
     """Dialog that asks for the title of a notebook."""
 
     def __init__(self, parent: QWidget, title: str, button: str, text: str = "") -> None:
@@ -115,7 +115,7 @@ class NotebookPage(Page):
         self._poll_timer.start()
 
     def _build(self) -> None:
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         columns = [
@@ -292,7 +292,7 @@ class NotebookPage(Page):
     # Actions of the user.
 
     async def _create_notebook(self) -> None:
-        dialog = Titling(self._context.window, self.tr("New notebook"), self.tr("Create"))
+        dialog = NotebookTitleDialog(self._context.window, self.tr("New notebook"), self.tr("Create"))
         if await run_dialog(dialog):
             await self._save_typed_text()
             await self._reload(await self._notebooks.create(self.persona_selector.persona_id, dialog.entered_title))
@@ -302,7 +302,7 @@ class NotebookPage(Page):
         item = self.table.current_row
         if item is None:
             return
-        dialog = Titling(self._context.window, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title)
+        dialog = NotebookTitleDialog(self._context.window, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title)
         if await run_dialog(dialog) and dialog.entered_title != item.notebook.title:
             before = await self._load_texts([item])
             name = await self._notebooks.rename(self.persona_selector.persona_id, item.name, dialog.entered_title)
@@ -356,7 +356,7 @@ class NotebookPage(Page):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
     def _spawn(self, work: Coroutine[Any, Any, None], lane: str = "") -> None:
-        self._context.bridge.start_task(work, key=lane)
+        self._context.tasks.start_task(work, key=lane)
 
 
 def line_count(item: NotebookListItem) -> int:

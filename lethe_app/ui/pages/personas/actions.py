@@ -20,7 +20,7 @@ from lethe_app.ui.pages.personas.pictures import EXTENSIONS, PENDING_PREFIX, rea
 from lethe_app.ui.widgets.image_crop import CropDialog
 
 if TYPE_CHECKING:
-    from lethe_app.services.personas.draft_chat import Dismissal
+    from lethe_app.services.personas.draft_chat import DeletedDraftTest
     from lethe_app.ui.pages.personas.page import PersonaPage
 
 
@@ -103,7 +103,7 @@ class PersonaActions(QObject):
     # Chatting.
 
     def start_chat(self) -> None:
-        self._context.bridge.start_task(self._start_chat_once())
+        self._context.tasks.start_task(self._start_chat_once())
 
     async def _start_chat_once(self) -> None:
         # A second click must not start another conversation while the first is being created.
@@ -135,8 +135,8 @@ class PersonaActions(QObject):
         self._copy_id = copy_id
         self._page.banner.show_message(
             self.tr("This is the draft you chatted with. Its test copy is still in the persona list."),
-            (self.tr("Keep copy"), lambda: self._context.bridge.start_task(self._keep_copy())),
-            (self.tr("Delete copy"), lambda: self._context.bridge.start_task(self._delete_copy())),
+            (self.tr("Keep copy"), lambda: self._context.tasks.start_task(self._keep_copy())),
+            (self.tr("Delete copy"), lambda: self._context.tasks.start_task(self._delete_copy())),
         )
 
     async def _keep_copy(self) -> None:
@@ -153,14 +153,14 @@ class PersonaActions(QObject):
             action=partial(self._restore_copy, dismissal),
         )
 
-    def _restore_copy(self, dismissal: Dismissal) -> None:
+    def _restore_copy(self, dismissal: DeletedDraftTest) -> None:
         self._deleted_copy_id = ""
-        self._context.bridge.start_task(self._services.draft_chat.restore_copy(dismissal))
+        self._context.tasks.start_task(self._services.draft_chat.restore_copy(dismissal))
 
     # the picture
 
     def pick_picture(self) -> None:
-        self._context.bridge.start_task(self._pick_and_crop(), key="picture")
+        self._context.tasks.start_task(self._pick_and_crop(), key="picture")
 
     async def _pick_and_crop(self) -> None:
         name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in EXTENSIONS)})"
@@ -180,7 +180,7 @@ class PersonaActions(QObject):
     # Duplicating, reverting, exporting and deleting.
 
     def duplicate_persona(self) -> None:
-        self._context.bridge.start_task(self._save_and_open_copy())
+        self._context.tasks.start_task(self._save_and_open_copy())
 
     async def _save_and_open_copy(self) -> None:
         """Save a copy of the draft, including unsaved changes, and open it."""
@@ -200,7 +200,7 @@ class PersonaActions(QObject):
             self._page.replace_fields(self.shipped, self.tr("resetting to default"))
 
     def use_as_user_persona(self) -> None:
-        self._context.bridge.start_task(self._save_and_use())
+        self._context.tasks.start_task(self._save_and_use())
 
     async def _save_and_use(self) -> None:
         if self._page.is_dirty and not await self._page.save_persona():
@@ -210,7 +210,7 @@ class PersonaActions(QObject):
 
     def export_persona(self, scope: BundleScope) -> None:
         """Export the persona as a bundle, after saving the draft."""
-        self._context.bridge.start_task(self._save_and_export(scope), key="give")
+        self._context.tasks.start_task(self._save_and_export(scope), key="give")
 
     async def _save_and_export(self, scope: BundleScope) -> None:
         from lethe_app.ui.controllers.bundles import export_persona  # noqa: PLC0415 - rarely needed
@@ -222,7 +222,7 @@ class PersonaActions(QObject):
 
     def delete_persona(self) -> None:
         if self._page.saved is not None:
-            self._context.bridge.start_task(self._confirm_and_delete(self._page.saved), key="delete")
+            self._context.tasks.start_task(self._confirm_and_delete(self._page.saved), key="delete")
 
     async def _confirm_and_delete(self, persona: Persona) -> None:
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
@@ -240,7 +240,7 @@ class PersonaActions(QObject):
         session, saved = self._context.current_session(), self._page.saved
         if self._deleted_copy_id and session is not None and session.persona_id == self._deleted_copy_id:
             preferred_id = saved.unique_name if saved is not None else ""
-            self._context.bridge.start_task(
+            self._context.tasks.start_task(
                 PersonaDeletion(self._context).open_other_session(self._deleted_copy_id, preferred_id)
             )
 
@@ -253,11 +253,11 @@ class UserDecision(StrEnum):
     STAY = "stay"
 
 
-class Leaving(QuestionDialog):
+class UnsavedChangesDialog(QuestionDialog):
     """Dialog about unsaved changes; Enter saves, Esc keeps editing."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
-        super().__init__(parent, QCoreApplication.translate("Leaving", "Save changes?"), "")
+        super().__init__(parent, QCoreApplication.translate("UnsavedChangesDialog", "Save changes?"), "")
         self.choice = UserDecision.STAY
         self.add_paragraph(self.tr("“{name}” has unsaved changes.").format(name=name))
         self.save_button, self.stay_button = self.primary, self.cancel

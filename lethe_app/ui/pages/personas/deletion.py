@@ -63,7 +63,7 @@ class PersonaDeletion(QObject):
         )
 
     def _spawn(self, coroutine_function: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._context.bridge.start_task(coroutine_function())
+        self._context.tasks.start_task(coroutine_function())
 
     async def open_other_session(self, deleted_id: str, preferred_id: str = "") -> None:
         """Open the conversation of `preferred_id`, else the newest one of any persona but `deleted_id`."""

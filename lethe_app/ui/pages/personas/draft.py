@@ -58,7 +58,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Letter:
+class Keystroke:
     """Effect of a single key press on a text, which decides whether two changes are one undo step."""
 
     text_index: int
@@ -67,7 +67,7 @@ class Letter:
     """The character typed; empty if one was deleted."""
 
 
-class Stroke(FieldChange):
+class TypingCommand(FieldChange):
     """Undo command for typing in a field: one step per sentence, with separate steps for typing and deleting."""
 
     def __init__(self, title: str, name: str, old: object, new: object, apply_value: Callable[[str, object], None]) -> None:
@@ -79,26 +79,26 @@ class Stroke(FieldChange):
         return hash(self.name) & 0x7FFFFFFF if self.letter is not None else NO_MERGE
 
     def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, Stroke) or not is_same_step(self.letter, other.letter) or not super().mergeWith(other):
+        if not isinstance(other, TypingCommand) or not is_same_step(self.letter, other.letter) or not super().mergeWith(other):
             return False
         self.letter = other.letter
         return True
 
 
-def letter_between(old: object, new: object) -> Letter | None:
+def letter_between(old: object, new: object) -> Keystroke | None:
     """Return the single character typed or deleted in a text, or in one text of a list; None for any other change."""
     if isinstance(old, str) and isinstance(new, str):
         if abs(len(new) - len(old)) != 1:
             return None
         if len(new) < len(old):
-            return Letter(-1, "")
-        return Letter(-1, new[min(_common_prefix_length(old, new), len(new) - 1)])
+            return Keystroke(-1, "")
+        return Keystroke(-1, new[min(_common_prefix_length(old, new), len(new) - 1)])
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         changed_indices = [
             index for index, (old_text, new_text) in enumerate(zip(old, new, strict=True)) if old_text != new_text
         ]
         inner = letter_between(old[changed_indices[0]], new[changed_indices[0]]) if len(changed_indices) == 1 else None
-        return Letter(changed_indices[0], inner.character) if inner is not None else None
+        return Keystroke(changed_indices[0], inner.character) if inner is not None else None
     return None
 
 
@@ -111,7 +111,7 @@ def _common_prefix_length(first: str, second: str) -> int:
     return low
 
 
-def is_same_step(letter: Letter | None, following: Letter | None) -> bool:
+def is_same_step(letter: Keystroke | None, following: Keystroke | None) -> bool:
     """Return whether the next key press belongs to the same undo step."""
     if letter is None or following is None or letter.text_index != following.text_index:
         return False
@@ -138,7 +138,7 @@ def _normalised(value: object) -> object:
 SETTINGS_KEY = "persona_drafts"
 
 
-class Leftover:
+class StoredDraft:
     """Unsaved draft of one page, stored with those of other pages in the window's settings file; an unsaved avatar is
     dropped.
     """

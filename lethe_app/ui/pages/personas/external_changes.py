@@ -37,7 +37,7 @@ class ExternalChanges(QObject):
 
     def _schedule_merge(self) -> None:
         if self._page.is_loaded and not self._page.save_lock.locked():
-            self._page.context.bridge.start_task(self.merge_changes())
+            self._page.context.tasks.start_task(self.merge_changes())
 
     async def merge_changes(self) -> None:
         """Merge changes written since the persona was last read or saved here; nothing happens if the file is missing."""

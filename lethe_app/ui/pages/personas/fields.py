@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.persona import Weekday
 from lethe_app.ui.pages.personas.draft import DAY_PREFIX
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 
 AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
 TASKS, TOOLS = "agent_tasks", "tools"
@@ -16,13 +16,13 @@ TASKS, TOOLS = "agent_tasks", "tools"
 
 
 @dataclass(frozen=True)
-class Chapter:
+class EditorSection:
     """Section of the editor, shown as a card."""
 
     name: str
     title: str
     description: str = ""
-    specs: tuple[Spec, ...] = ()
+    specs: tuple[FieldSpec, ...] = ()
     fields_before: tuple[str, ...] = ()
     """Fields with a widget of their own above the form."""
     fields_after: tuple[str, ...] = field(default=())
@@ -33,7 +33,7 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("PersonaPage", text)
 
 
-def chapters() -> list[Chapter]:
+def chapters() -> list[EditorSection]:
     """Return the sections of a character."""
     return [
         _identity_chapter(),
@@ -47,11 +47,11 @@ def chapters() -> list[Chapter]:
     ]
 
 
-def user_persona_chapters() -> list[Chapter]:
+def user_persona_chapters() -> list[EditorSection]:
     """Return the sections of a user persona."""
-    name = Spec("name", _tr("Name"), help=_tr("Name that characters call you; {{user}} stands for it in any text."))
-    tagline = Spec("tagline", _tr("Tagline"), help=_tr("Note to tell your personas apart; never sent to the model."))
-    bio = Spec(
+    name = FieldSpec("name", _tr("Name"), help=_tr("Name that characters call you; {{user}} stands for it in any text."))
+    tagline = FieldSpec("tagline", _tr("Tagline"), help=_tr("Note to tell your personas apart; never sent to the model."))
+    bio = FieldSpec(
         "bio",
         _tr("Description"),
         FieldKind.PROSE,
@@ -60,32 +60,32 @@ def user_persona_chapters() -> list[Chapter]:
         lines=6,
         most_lines=24,
     )
-    no_hidden_notes = Spec(
+    no_hidden_notes = FieldSpec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
         FieldKind.SWITCH,
         _tr("Disable notes about time, moods and proactive memories while you use this persona."),
     )
     return [
-        Chapter("who", _tr("Description"), specs=(name, tagline), fields_before=(AVATAR,)),
-        Chapter("bio", _tr("About you"), specs=(bio,)),
-        Chapter("memory", _tr("Chat"), specs=(no_hidden_notes,)),
+        EditorSection("who", _tr("Description"), specs=(name, tagline), fields_before=(AVATAR,)),
+        EditorSection("bio", _tr("About you"), specs=(bio,)),
+        EditorSection("memory", _tr("Chat"), specs=(no_hidden_notes,)),
     ]
 
 
-def _identity_chapter() -> Chapter:
-    name = Spec("name", _tr("Name"), help=_tr("Name of the persona; {{char}} stands for it in any text."))
-    tagline = Spec("tagline", _tr("Tagline"), help=_tr("Short text below the name in the list; never sent to the model."))
-    tags = Spec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add tag"))
-    return Chapter("who", _tr("Identity"), specs=(name, tagline, tags), fields_before=(AVATAR,))
+def _identity_chapter() -> EditorSection:
+    name = FieldSpec("name", _tr("Name"), help=_tr("Name of the persona; {{char}} stands for it in any text."))
+    tagline = FieldSpec("tagline", _tr("Tagline"), help=_tr("Short text below the name in the list; never sent to the model."))
+    tags = FieldSpec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add tag"))
+    return EditorSection("who", _tr("Identity"), specs=(name, tagline, tags), fields_before=(AVATAR,))
 
 
-def _bio_chapter() -> Chapter:
+def _bio_chapter() -> EditorSection:
     text = _tr(
         "Description that is always in the prompt. {{char}} is the persona, {{user}} is you; {{date}}, "
         "{{time}} and {{day}} work too."
     )
-    bio = Spec(
+    bio = FieldSpec(
         "bio",
         _tr("Bio"),
         FieldKind.PROSE,
@@ -94,18 +94,18 @@ def _bio_chapter() -> Chapter:
         lines=8,
         most_lines=32,
     )
-    mini = Spec(
+    mini = FieldSpec(
         "mini_bio",
         _tr("Short bio"),
         FieldKind.PROSE,
         _tr("One paragraph used in group chats, where a full bio would take too many tokens."),
         lines=3,
     )
-    return Chapter("bio", _tr("Bio"), text, (bio, mini))
+    return EditorSection("bio", _tr("Bio"), text, (bio, mini))
 
 
-def _scenario_chapter() -> Chapter:
-    scenario = Spec(
+def _scenario_chapter() -> EditorSection:
+    scenario = FieldSpec(
         "scenario",
         _tr("Scenario"),
         FieldKind.PROSE,
@@ -113,7 +113,7 @@ def _scenario_chapter() -> Chapter:
         lines=4,
         most_lines=24,
     )
-    greetings = Spec(
+    greetings = FieldSpec(
         "first_messages",
         _tr("Greetings"),
         FieldKind.TEXTS,
@@ -121,11 +121,11 @@ def _scenario_chapter() -> Chapter:
         lines=4,
         add_words=_tr("Add greeting"),
     )
-    return Chapter("scenario", _tr("Scenario and greetings"), specs=(scenario, greetings))
+    return EditorSection("scenario", _tr("Scenario and greetings"), specs=(scenario, greetings))
 
 
-def _style_chapter() -> Chapter:
-    dialogs = Spec(
+def _style_chapter() -> EditorSection:
+    dialogs = FieldSpec(
         "example_dialogs",
         _tr("Style and examples"),
         FieldKind.TEXTS,
@@ -133,7 +133,7 @@ def _style_chapter() -> Chapter:
         lines=1,
         add_words=_tr("Add line"),
     )
-    system = Spec(
+    system = FieldSpec(
         "system_prompt",
         _tr("System prompt"),
         FieldKind.PROSE,
@@ -144,41 +144,41 @@ def _style_chapter() -> Chapter:
         lines=3,
         most_lines=24,
     )
-    return Chapter("style", _tr("Style"), specs=(dialogs, system))
+    return EditorSection("style", _tr("Style"), specs=(dialogs, system))
 
 
-def _world_chapter() -> Chapter:
+def _world_chapter() -> EditorSection:
     text = _tr("World Info entries that are added to the prompt when the conversation mentions their keys.")
-    return Chapter("world", _tr("Worlds (lorebooks)"), text, fields_after=(WORLDS,))
+    return EditorSection("world", _tr("Worlds (lorebooks)"), text, fields_after=(WORLDS,))
 
 
-def _memory_chapter() -> Chapter:
-    time = Spec(
+def _memory_chapter() -> EditorSection:
+    time = FieldSpec(
         "sense_of_time",
         _tr("Sense of time"),
         FieldKind.SWITCH,
         _tr("Add a hidden note with the time and the length of your absence when you return after a while."),
     )
-    dates = Spec(
+    dates = FieldSpec(
         "dates_in_session_summaries",
         _tr("Dates in summaries"),
         FieldKind.SWITCH,
         _tr("Add dates to the summaries of earlier conversations."),
     )
-    no_hidden_notes = Spec(
+    no_hidden_notes = FieldSpec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
         FieldKind.SWITCH,
         _tr("Disable notes about time, moods and proactive memories; memories you ask for are still recalled."),
     )
-    thoughts = Spec(
+    thoughts = FieldSpec(
         "self_edit_field",
         _tr("Personal thoughts"),
         FieldKind.PROSE,
         _tr("What the persona thinks of itself and of you, always included in the prompt."),
         lines=3,
     )
-    auto_update = Spec(
+    auto_update = FieldSpec(
         "self_edit_tokens",
         _tr("Auto-update thoughts"),
         FieldKind.WHOLE,
@@ -190,37 +190,37 @@ def _memory_chapter() -> Chapter:
         step=50,
         special=_tr("never"),
     )
-    return Chapter("memory", _tr("Memory"), specs=(time, dates, no_hidden_notes, thoughts, auto_update))
+    return EditorSection("memory", _tr("Memory"), specs=(time, dates, no_hidden_notes, thoughts, auto_update))
 
 
-def _away_chapter() -> Chapter:
-    mood = Spec("mood", _tr("Moods"), FieldKind.SWITCH, _tr("Mention the persona's mood when you return."))
+def _away_chapter() -> EditorSection:
+    mood = FieldSpec("mood", _tr("Moods"), FieldKind.SWITCH, _tr("Mention the persona's mood when you return."))
     plan_help = _tr("Plans for this weekday, mentioned in a hidden note when you come back after a while.")
-    prefix = Spec(
+    prefix = FieldSpec(
         "schedule_prefix",
         _tr("Schedule prefix"),
         placeholder=_tr("Plans for today:"),
         help=_tr("Text before the plan of the day in the note."),
     )
     days = tuple(
-        Spec(f"{DAY_PREFIX}{day}", QLocale().standaloneDayName(number), help=plan_help if number == 1 else "")
+        FieldSpec(f"{DAY_PREFIX}{day}", QLocale().standaloneDayName(number), help=plan_help if number == 1 else "")
         for number, day in enumerate(Weekday, start=1)
     )
     tasks_help = _tr("Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.")
-    agent = Spec("agent_mode", _tr("Background activity"), FieldKind.SWITCH, tasks_help)
+    agent = FieldSpec("agent_mode", _tr("Background activity"), FieldKind.SWITCH, tasks_help)
     unused_help = _tr("Saved with the persona, but not used by Lethe yet.")
-    writes = Spec("can_initiate_chat", _tr("Can write first"), FieldKind.SWITCH, unused_help)
-    return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), fields_after=(TASKS,))
+    writes = FieldSpec("can_initiate_chat", _tr("Can write first"), FieldKind.SWITCH, unused_help)
+    return EditorSection("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), fields_after=(TASKS,))
 
 
-def _model_chapter() -> Chapter:
+def _model_chapter() -> EditorSection:
     text = _tr(
         "The preferred model is suggested when you chat while another one is loaded. The sampler preset from "
         "the settings is used if it is ticked here, otherwise the first ticked one."
     )
     override_help = _tr("Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.")
-    override = Spec("override_default_toolset", _tr("Override default tools"), FieldKind.SWITCH, override_help)
-    return Chapter(
+    override = FieldSpec("override_default_toolset", _tr("Override default tools"), FieldKind.SWITCH, override_help)
+    return EditorSection(
         "voice", _tr("Model and tools"), text, specs=(override,), fields_before=(MODEL, SAMPLERS), fields_after=(TOOLS,)
     )
 

@@ -11,26 +11,26 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QListWidge
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4, SPACE_6
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.personas.fields import AVATAR, MODEL, SAMPLERS, TASKS, TOOLS, WORLDS, Chapter
+from lethe_app.ui.pages.personas.fields import AVATAR, MODEL, SAMPLERS, TASKS, TOOLS, WORLDS, EditorSection
 from lethe_app.ui.widgets.avatar_field import AvatarField
-from lethe_app.ui.widgets.card_column import Sheet, create_card
-from lethe_app.ui.widgets.combo_field import Pick
+from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.combo_field import ComboField
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.multi_select import Ticks
-from lethe_app.ui.widgets.tag_field import WordsField
+from lethe_app.ui.widgets.multi_select import MultiSelect
+from lethe_app.ui.widgets.tag_field import TagField
 
 MIN_SECTIONS_WIDTH = 180
 """Minimum width of the list of sections in pixels."""
 
 
-class PersonaSheet(QWidget):
+class PersonaForm(QWidget):
     """Form of all fields; `changed` is emitted for input of the user only. The avatar's picture is set by the page."""
 
     changed = Signal(str, object)
     unfinished_changed = Signal()
     """Text was entered into a field that applies it on Enter or when it loses focus, or such text was applied."""
 
-    def __init__(self, chapters: Sequence[Chapter], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, chapters: Sequence[EditorSection], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._forms: dict[str, Form] = {}
@@ -38,13 +38,13 @@ class PersonaSheet(QWidget):
         self._is_jumping = self.is_unfinished = False
         self.avatar = AvatarField(theme)
         missing_format = self.tr("{name} (missing)")
-        self.worlds = Ticks(self.tr("Worlds"), self.tr("No worlds yet."), missing_format)
-        self.samplers = Ticks(self.tr("Sampler presets"), self.tr("No sampler presets."), missing_format)
-        self.tasks = Ticks(self.tr("Background tasks"), self.tr("No background tasks available."), missing_format)
-        self.tools = Ticks(self.tr("Tools"), self.tr("No tools available."), missing_format)
+        self.worlds = MultiSelect(self.tr("Worlds"), self.tr("No worlds yet."), missing_format)
+        self.samplers = MultiSelect(self.tr("Sampler presets"), self.tr("No sampler presets."), missing_format)
+        self.tasks = MultiSelect(self.tr("Background tasks"), self.tr("No background tasks available."), missing_format)
+        self.tools = MultiSelect(self.tr("Tools"), self.tr("No tools available."), missing_format)
         self.tools.changed.connect(lambda value: self.changed.emit(TOOLS, value))
         self.tasks.changed.connect(lambda value: self.changed.emit(TASKS, value))
-        self.model = Pick(self.tr("Preferred model"), self.tr("No preference"), self.tr("{name} (not found)"))
+        self.model = ComboField(self.tr("Preferred model"), self.tr("No preference"), self.tr("{name} (not found)"))
         self.worlds.changed.connect(lambda value: self.changed.emit(WORLDS, value))
         self.samplers.changed.connect(lambda value: self.changed.emit(SAMPLERS, value))
         self.model.chosen.connect(lambda value: self.changed.emit(MODEL, value))
@@ -60,7 +60,7 @@ class PersonaSheet(QWidget):
         self.sections.setAccessibleName(self.tr("Sections"))
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.currentRowChanged.connect(self._scroll_to_section)
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         self.sheet.verticalScrollBar().valueChanged.connect(self._select_section)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -75,7 +75,7 @@ class PersonaSheet(QWidget):
 
     # building
 
-    def _add_chapter(self, chapter: Chapter) -> None:
+    def _add_chapter(self, chapter: EditorSection) -> None:
         card, column = create_card(chapter.title, chapter.description)
         for name in chapter.fields_before:
             column.addWidget(self._special_widget(name))
@@ -109,7 +109,7 @@ class PersonaSheet(QWidget):
         field = self.focusWidget()
         if isinstance(field, QSpinBox):
             field.interpretText()
-        elif field is not None and isinstance(words_field := field.parent(), WordsField):
+        elif field is not None and isinstance(words_field := field.parent(), TagField):
             words_field.commit_text()
         self._set_unfinished(is_unfinished=False)
 
@@ -203,6 +203,6 @@ def _with_label(title: str, widget: QWidget) -> QWidget:
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(SPACE_1)
     column.addWidget(label)
-    is_narrow = isinstance(widget, Pick)
+    is_narrow = isinstance(widget, ComboField)
     column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if is_narrow else Qt.AlignmentFlag(0))
     return row

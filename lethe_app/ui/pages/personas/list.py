@@ -31,7 +31,7 @@ class UserPersonasPage(Page):
             Column[Persona](self.tr("Tagline"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
             Column[Persona]("", self._use_in_words, width=200, colour=lambda one: self.theme.palette.water),
         ]
-        self._commands = CommandRunner(self.undo_stack, context.bridge)
+        self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.rows = FilteredTableModel(
             columns, key=lambda one: one.unique_name, search_text=lambda one: f"{one.name} {one.tagline}"
         )
@@ -62,12 +62,12 @@ class UserPersonasPage(Page):
     def close_page(self) -> None:
         for unsubscribe in self._unsubscribers:
             unsubscribe()
-        self.context.bridge.cancel("selves")
+        self.context.tasks.cancel("selves")
 
     # what is shown
 
     def _schedule_reload(self) -> None:
-        self.context.bridge.start_task(self._reload(), key="selves")
+        self.context.tasks.start_task(self._reload(), key="selves")
 
     async def _reload(self) -> None:
         self.rows.set_rows(await self.context.services.library.user_personas())
@@ -118,7 +118,7 @@ class UserPersonasPage(Page):
         open_persona(self.context, persona_id, is_user=True)
 
     def _delete_persona(self, persona: Persona) -> None:
-        self.context.bridge.start_task(self._confirm_and_delete(persona), key="delete")
+        self.context.tasks.start_task(self._confirm_and_delete(persona), key="delete")
 
     async def _confirm_and_delete(self, persona: Persona) -> None:
         deletion = PersonaDeletion(self.context)

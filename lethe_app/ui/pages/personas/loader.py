@@ -10,15 +10,15 @@ from lethe_app.ui.pages.personas.draft import Draft
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
-    from lethe_app.services.personas.draft_chat import Rehearsal
-    from lethe_app.ui.pages.personas.draft import Leftover
+    from lethe_app.services.personas.draft_chat import DraftTest
+    from lethe_app.ui.pages.personas.draft import StoredDraft
     from lethe_app.ui.pages.personas.page import PersonaPage
 
 
-class PersonaOpening(QObject):
+class PersonaLoader(QObject):
     """Loads one editor page and then enables editing."""
 
-    def __init__(self, page: PersonaPage, leftover: Leftover) -> None:
+    def __init__(self, page: PersonaPage, leftover: StoredDraft) -> None:
         super().__init__(page)
         self._page, self._leftover = page, leftover
         self._services = page.context.services
@@ -49,7 +49,7 @@ class PersonaOpening(QObject):
         if not self._page.is_closed:
             self._page.sheet.model.set_choices([(model.path.name, model.name) for model in models])
 
-    def _set_saved(self, saved: Persona | None, shipped: Persona | None, rehearsal: Rehearsal | None) -> None:
+    def _set_saved(self, saved: Persona | None, shipped: Persona | None, rehearsal: DraftTest | None) -> None:
         """Set the persona as saved. If a test copy is open, apply its draft as unsaved changes to the original."""
         page = self._page
         if saved is not None:

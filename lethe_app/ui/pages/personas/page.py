@@ -16,18 +16,18 @@ from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.personas.actions import Leaving, PersonaActions, UserDecision
-from lethe_app.ui.pages.personas.draft import Draft, Leftover, Stroke
+from lethe_app.ui.pages.personas.actions import PersonaActions, UnsavedChangesDialog, UserDecision
+from lethe_app.ui.pages.personas.draft import Draft, StoredDraft, TypingCommand
 from lethe_app.ui.pages.personas.external_changes import ExternalChanges
 from lethe_app.ui.pages.personas.fields import AVATAR, chapters, field_title, user_persona_chapters
-from lethe_app.ui.pages.personas.form import PersonaSheet
-from lethe_app.ui.pages.personas.loader import PersonaOpening
-from lethe_app.ui.pages.personas.pictures import Pictures
-from lethe_app.ui.pages.personas.preview import PersonaPreview, PersonaReading
+from lethe_app.ui.pages.personas.form import PersonaForm
+from lethe_app.ui.pages.personas.loader import PersonaLoader
+from lethe_app.ui.pages.personas.pictures import UnsavedAvatars
+from lethe_app.ui.pages.personas.preview import PersonaPreview, PersonaPreviewUpdater
 from lethe_app.ui.pages.undo_commands import UndoGuard
 
 
-class Banner(QFrame):
+class MessageBanner(QFrame):
     """Message strip with buttons; hidden until `show_message`, and again after a click on a button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -85,21 +85,21 @@ class PersonaPage(Page):
         self.draft = Draft(is_user=is_user)
         self.saved: Persona | None = None
         self.is_user = is_user
-        self.pictures = Pictures()
+        self.pictures = UnsavedAvatars()
         self.is_loaded = self.is_closed = False
         self.save_lock = asyncio.Lock()
         self._is_user_input = False
         self._is_discarded = False
-        self._leftover = Leftover(context.services.paths.window)
+        self._leftover = StoredDraft(context.services.paths.window)
         self.persona_actions = PersonaActions(self)
-        self.sheet = PersonaSheet(user_persona_chapters() if is_user else chapters(), self.theme)
+        self.sheet = PersonaForm(user_persona_chapters() if is_user else chapters(), self.theme)
         self.sheet.changed.connect(self.change_field)
         self.sheet.unfinished_changed.connect(self.show_draft_state)
         self.sheet.avatar.pick_wanted.connect(self.persona_actions.pick_picture)
         self.sheet.avatar.remove_wanted.connect(lambda: self.change_field(AVATAR, ""))
         self.preview = PersonaPreview(self.theme, is_user=is_user)
-        self.banner = Banner()
-        self.preview_updater = PersonaReading(self)
+        self.banner = MessageBanner()
+        self.preview_updater = PersonaPreviewUpdater(self)
         self.external_changes = ExternalChanges(self)
         self._build()
         self._guard = UndoGuard(self)
@@ -109,7 +109,7 @@ class PersonaPage(Page):
         ]
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
         self.show_draft_state()
-        context.bridge.start_task(PersonaOpening(self, self._leftover).load_page(persona_id))
+        context.tasks.start_task(PersonaLoader(self, self._leftover).load_page(persona_id))
 
     # building
 
@@ -165,7 +165,7 @@ class PersonaPage(Page):
         old = self.draft.values[name]
         if value != old:
             self._is_user_input = True
-            self.undo_stack.push(Stroke(field_title(name), name, old, value, self._apply_value))
+            self.undo_stack.push(TypingCommand(field_title(name), name, old, value, self._apply_value))
             self._is_user_input = False
 
     def replace_fields(self, persona: Persona, title: str) -> None:
@@ -176,7 +176,7 @@ class PersonaPage(Page):
         self._is_user_input = True
         self.undo_stack.beginMacro(title)
         for name, old, new in changes:
-            self.undo_stack.push(Stroke(title, name, old, new, self._apply_value))
+            self.undo_stack.push(TypingCommand(title, name, old, new, self._apply_value))
         self.undo_stack.endMacro()
         self._is_user_input = False
 
@@ -240,7 +240,7 @@ class PersonaPage(Page):
     def _start_saving(self) -> None:
         self.sheet.apply_unfinished()
         if self._save_button.isEnabled():
-            self.context.bridge.start_task(self._save_ignoring_result())
+            self.context.tasks.start_task(self._save_ignoring_result())
 
     async def _save_ignoring_result(self) -> None:
         await self.save_persona()
@@ -282,7 +282,7 @@ class PersonaPage(Page):
         self.sheet.apply_unfinished()
         if self._is_discarded or not self.is_loaded or not self.is_dirty:
             return True
-        dialog = Leaving(self.context.window, self.title.accessibleName())
+        dialog = UnsavedChangesDialog(self.context.window, self.title.accessibleName())
         await run_dialog(dialog)
         if dialog.choice is UserDecision.SAVE:
             return await self.save_persona()

@@ -70,7 +70,7 @@ def crop_to_png(image: QImage, frame: QRect) -> bytes:
     return bytes(content.data())
 
 
-class Pictures:
+class UnsavedAvatars:
     """Unsaved avatars by the name under which the draft refers to them."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.prompt import PromptPart, PromptSpan
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
@@ -27,7 +27,7 @@ DEFAULT_CONTEXT_SIZE = 8192
 """Context size in tokens, assumed if no model is loaded and none is set."""
 
 
-class PersonaReading:
+class PersonaPreviewUpdater:
     """Updates the preview of one editor page and the token counts beside its fields."""
 
     def __init__(self, page: PersonaPage) -> None:
@@ -45,7 +45,7 @@ class PersonaReading:
         self._update_timer.stop()
         self._is_stale = True
         if not self._is_updating and self._page.is_loaded:
-            self._page.context.bridge.start_task(self._update_until_fresh())
+            self._page.context.tasks.start_task(self._update_until_fresh())
 
     def close(self) -> None:
         self._update_timer.stop()
@@ -73,7 +73,11 @@ class PersonaReading:
     def _context_size(self) -> int:
         services = self._page.context.services
         state = services.models.state
-        return state.model.context if isinstance(state, Ready) else services.preferences.current.context or DEFAULT_CONTEXT_SIZE
+        return (
+            state.model.context
+            if isinstance(state, ModelReady)
+            else services.preferences.current.context or DEFAULT_CONTEXT_SIZE
+        )
 
     def _show_token_counts(self, preview: Preview, persona: Persona) -> None:
         sheet = self._page.sheet

@@ -9,12 +9,12 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.services.prompting.turn_context import is_small, suited_sampler, suited_system
 from lethe_app.ui.pages.settings.fields import value_bounds
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 
-FieldGroup = tuple[str, list[Spec]]
+FieldGroup = tuple[str, list[FieldSpec]]
 """Title of a card, and its fields."""
 
 
@@ -22,22 +22,22 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Preset", text)
 
 
-def _number_spec(name: str, title: str, help_text: str, special_text: str = "") -> Spec:
+def _number_spec(name: str, title: str, help_text: str, special_text: str = "") -> FieldSpec:
     field_info = SamplerPreset.model_fields[name]
     lowest, highest = value_bounds(field_info)
     if field_info.annotation is int:
-        return Spec(name, title, FieldKind.WHOLE, help_text, lowest=lowest, highest=highest, special=special_text)
-    return Spec(
+        return FieldSpec(name, title, FieldKind.WHOLE, help_text, lowest=lowest, highest=highest, special=special_text)
+    return FieldSpec(
         name, title, FieldKind.NUMBER, help_text, lowest=lowest, highest=min(highest, 100), step=0.05, special=special_text
     )
 
 
-def _line_spec(name: str, title: str, help_text: str = "") -> Spec:
-    return Spec(name, title, FieldKind.CODE, help_text)
+def _line_spec(name: str, title: str, help_text: str = "") -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.CODE, help_text)
 
 
-def _texts_spec(name: str, title: str, help_text: str) -> Spec:
-    return Spec(name, title, FieldKind.WORDS, help_text, commas=False, escapes=True)
+def _texts_spec(name: str, title: str, help_text: str) -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.WORDS, help_text, commas=False, escapes=True)
 
 
 def sampler_groups() -> list[FieldGroup]:
@@ -47,7 +47,7 @@ def sampler_groups() -> list[FieldGroup]:
         (
             _tr("Basic"),
             [
-                Spec("name", _tr("Name")),
+                FieldSpec("name", _tr("Name")),
                 _number_spec("temperature", _tr("Temperature"), _tr("Randomness of the output; 0 always picks the top token.")),
                 _number_spec(
                     "min_p", _tr("Min-P"), _tr("Minimum probability of a token, relative to the most likely one."), off
@@ -115,7 +115,7 @@ def instruct_groups() -> list[FieldGroup]:
         (
             _tr("Basic"),
             [
-                Spec("name", _tr("Name")),
+                FieldSpec("name", _tr("Name")),
                 _line_spec("system_start", _tr("System prefix")),
                 _line_spec("system_end", _tr("System suffix")),
                 _line_spec("user_start", _tr("User prefix")),
@@ -123,13 +123,13 @@ def instruct_groups() -> list[FieldGroup]:
                 _line_spec("bot_start", _tr("Assistant prefix")),
                 _line_spec("bot_end", _tr("Assistant suffix")),
                 _texts_spec("stop_strings", _tr("Stop strings"), _tr("Strings that end a reply.")),
-                Spec(
+                FieldSpec(
                     "system_role",
                     _tr("Supports system role"),
                     FieldKind.SWITCH,
                     _tr("Send the system prompt in its own role instead of in the first user message."),
                 ),
-                Spec("add_names", _tr("Include names"), FieldKind.SWITCH, _tr("Add “Name: ” before every message.")),
+                FieldSpec("add_names", _tr("Include names"), FieldKind.SWITCH, _tr("Add “Name: ” before every message.")),
             ],
         ),
         (
@@ -142,7 +142,7 @@ def instruct_groups() -> list[FieldGroup]:
                     _tr("Assistant prefix when thinking"),
                     _tr("Prefix of a new reply with thinking, if it differs from the prefix of past replies."),
                 ),
-                Spec(
+                FieldSpec(
                     "empty_thinking_when_off",
                     _tr("Empty thinking when off"),
                     FieldKind.SWITCH,
@@ -168,8 +168,8 @@ def system_groups() -> list[FieldGroup]:
         (
             _tr("Prompt"),
             [
-                Spec("name", _tr("Name")),
-                Spec(
+                FieldSpec("name", _tr("Name")),
+                FieldSpec(
                     "prompt",
                     _tr("System prompt"),
                     FieldKind.PROSE,
@@ -181,15 +181,15 @@ def system_groups() -> list[FieldGroup]:
         (
             _tr("Section headings"),
             [
-                Spec("world_info_title", _tr("World entries"), help=help_text),
-                Spec("scenario_title", _tr("Scenario"), help=help_text),
-                Spec("dialogs_title", _tr("Style and examples"), help=help_text),
-                Spec("session_history_title", _tr("Earlier conversations"), help=help_text),
-                Spec("core_facts_title", _tr("Facts"), help=help_text),
-                Spec("inner_thoughts_title", _tr("Personal thoughts"), help=help_text),
-                Spec("memories_title", _tr("Recalled memories")),
-                Spec("category_separator", _tr("Heading marker")),
-                Spec("sub_category_separator", _tr("Subheading marker")),
+                FieldSpec("world_info_title", _tr("World entries"), help=help_text),
+                FieldSpec("scenario_title", _tr("Scenario"), help=help_text),
+                FieldSpec("dialogs_title", _tr("Style and examples"), help=help_text),
+                FieldSpec("session_history_title", _tr("Earlier conversations"), help=help_text),
+                FieldSpec("core_facts_title", _tr("Facts"), help=help_text),
+                FieldSpec("inner_thoughts_title", _tr("Personal thoughts"), help=help_text),
+                FieldSpec("memories_title", _tr("Recalled memories")),
+                FieldSpec("category_separator", _tr("Heading marker")),
+                FieldSpec("sub_category_separator", _tr("Subheading marker")),
             ],
         ),
     ]
@@ -207,7 +207,7 @@ def suited_preset_key(services: AppServices, kind: type[Any]) -> str:
     their own.
     """
     state = services.models.state
-    if not isinstance(state, Ready):
+    if not isinstance(state, ModelReady):
         return ""
     small = is_small(state.model)
     if kind is SamplerPreset:

@@ -13,16 +13,16 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
-from lethe_app.services.personas.presets import KeptPreset
+from lethe_app.services.personas.presets import StoredPreset
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, build_heading, build_small_label
 from lethe_app.ui.pages.presets.fields import GROUP_BUILDERS, suited_preset_key
-from lethe_app.ui.pages.presets.sampler_preview import Taste
+from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import Sheet, create_card, create_splitter
+from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_splitter
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -74,7 +74,7 @@ class PresetPanes(QWidget):
             preview.setVisible(preview is self._current_preview and (is_wide or self.toggle_button.isChecked()))
 
 
-AnyPreset = KeptPreset[Any]
+AnyPreset = StoredPreset[Any]
 KINDS: list[type[Any]] = [SamplerPreset, InstructPreset, SystemPreset]
 SETTING_NAMES: dict[type[Any], str] = {SamplerPreset: "sampler", InstructPreset: "instruct", SystemPreset: "system_preset"}
 """Setting that selects the preset in use, by kind."""
@@ -93,7 +93,7 @@ class PresetPage(Page):
         self._forms: list[Form] = []
         self._titles: dict[str, str] = {}
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self._save_entry()))
+        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self._save_entry()))
         self.tabs = QTabBar()
         for title in (self.tr("Samplers"), self.tr("Instruct formats"), self.tr("System prompts")):
             self.tabs.addTab(title)
@@ -101,9 +101,9 @@ class PresetPage(Page):
         self.tabs.setUsesScrollButtons(False)
         self.tabs.currentChanged.connect(lambda index: self._spawn(self._show_kind(KINDS[index])))
         self._build_list()
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         self._build_preview()
-        self.sampler_preview = Taste(context)
+        self.sampler_preview = SamplerPreview(context)
         self.panes = PresetPanes(self.table, self.sheet, [self.sampler_preview, self._prompt_preview])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
@@ -336,7 +336,7 @@ class PresetPage(Page):
             await self._presets.write_file(self._entry.value, Path(dialog.selectedFiles()[0]))
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.bridge.start_task(work, key=lane)
+        self._context.tasks.start_task(work, key=lane)
 
 
 def setting_value(entry: AnyPreset) -> str:

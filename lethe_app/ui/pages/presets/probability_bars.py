@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from lethe_app.domain.model import NextWords
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme, mix_colours
-from lethe_app.ui.pages.presets.sampler_chain import SampledChances
+from lethe_app.ui.pages.presets.sampler_chain import SampledProbabilities
 
 MAX_BARS = 12
 """Tokens with a bar of their own."""
@@ -22,7 +22,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Bars", text)
 
 
-class WordBars(QWidget):
+class ProbabilityChart(QWidget):
     """Chart with a pale bar for the model's probability and a full bar for that after sampling; removed tokens are crossed
     out.
     """
@@ -36,7 +36,7 @@ class WordBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
 
-    def show_probabilities(self, next_words: NextWords, before: SampledChances, after: SampledChances) -> None:
+    def show_probabilities(self, next_words: NextWords, before: SampledProbabilities, after: SampledProbabilities) -> None:
         listed = list(
             zip((display_token(word) for word, _logit in next_words.words), before.chances, after.chances, strict=True)
         )

@@ -11,7 +11,7 @@ from lethe_app.domain.presets import SamplerPreset
 
 
 @dataclass(frozen=True)
-class Lump:
+class TokenGroup:
     """Tokens of the same logit; `share` is the probability of each of them."""
 
     token_index: int
@@ -22,7 +22,7 @@ class Lump:
 
 
 @dataclass(frozen=True)
-class SampledChances:
+class SampledProbabilities:
     """Probabilities of the tokens in their order; 0 for a removed one."""
 
     chances: tuple[float, ...]
@@ -32,15 +32,15 @@ class SampledChances:
     """Number of tokens that were not removed."""
 
 
-SamplerStep = Callable[[list[Lump]], list[Lump]]
+SamplerStep = Callable[[list[TokenGroup]], list[TokenGroup]]
 
 
-def unsampled_chances(next_words: NextWords) -> SampledChances:
+def unsampled_chances(next_words: NextWords) -> SampledProbabilities:
     """Return the probabilities without any sampler."""
     return _collect_chances(next_words, softmax(_group_tokens(next_words)))
 
 
-def sampled_chances(next_words: NextWords, preset: SamplerPreset) -> SampledChances:
+def sampled_chances(next_words: NextWords, preset: SamplerPreset) -> SampledProbabilities:
     """Return the probabilities after the samplers of `preset` that depend on the logits only.
 
     Repetition penalties and DRY depend on the previous tokens, XTC is random and Mirostat adapts while generating, so they
@@ -48,7 +48,7 @@ def sampled_chances(next_words: NextWords, preset: SamplerPreset) -> SampledChan
     """
     lumps = _group_tokens(next_words)
     if not lumps:
-        return SampledChances((), 0.0, 0)
+        return SampledProbabilities((), 0.0, 0)
     if preset.temperature == 0:
         return _collect_chances(next_words, softmax(lumps[:1]))
     for step in [] if preset.mirostat else _truncation_steps(preset):
@@ -56,26 +56,28 @@ def sampled_chances(next_words: NextWords, preset: SamplerPreset) -> SampledChan
     return _collect_chances(next_words, _apply_temperature(softmax(lumps), preset))
 
 
-def softmax(lumps: Sequence[Lump], temperature: float = 1.0) -> list[Lump]:
+def softmax(lumps: Sequence[TokenGroup], temperature: float = 1.0) -> list[TokenGroup]:
     """Return the groups with their probabilities; they must be sorted by logit, the highest first."""
     best = lumps[0].logit
     powers = [math.exp((lump.logit - best) / temperature) for lump in lumps]
     total = sum(power * lump.count for power, lump in zip(powers, lumps, strict=True))
-    return [Lump(lump.token_index, lump.logit, lump.count, power / total) for power, lump in zip(powers, lumps, strict=True)]
+    return [
+        TokenGroup(lump.token_index, lump.logit, lump.count, power / total) for power, lump in zip(powers, lumps, strict=True)
+    ]
 
 
-def _group_tokens(next_words: NextWords) -> list[Lump]:
-    listed = [Lump(place, logit) for place, (_word, logit) in enumerate(next_words.words)]
-    return [*listed, *(Lump(-1, logit, count) for logit, count in next_words.rest)]
+def _group_tokens(next_words: NextWords) -> list[TokenGroup]:
+    listed = [TokenGroup(place, logit) for place, (_word, logit) in enumerate(next_words.words)]
+    return [*listed, *(TokenGroup(-1, logit, count) for logit, count in next_words.rest)]
 
 
-def _collect_chances(next_words: NextWords, lumps: Sequence[Lump]) -> SampledChances:
+def _collect_chances(next_words: NextWords, lumps: Sequence[TokenGroup]) -> SampledProbabilities:
     chances = [0.0] * len(next_words.words)
     for lump in lumps:
         if lump.token_index >= 0:
             chances[lump.token_index] = lump.probability
     others = sum(lump.probability * lump.count for lump in lumps if lump.token_index < 0)
-    return SampledChances(tuple(chances), others, sum(lump.count for lump in lumps))
+    return SampledProbabilities(tuple(chances), others, sum(lump.count for lump in lumps))
 
 
 def _truncation_steps(preset: SamplerPreset) -> list[SamplerStep]:
@@ -90,17 +92,17 @@ def _truncation_steps(preset: SamplerPreset) -> list[SamplerStep]:
     return [step for is_active, step in candidates if is_active]
 
 
-def _take_most_likely(lumps: Sequence[Lump], limit: int) -> list[Lump]:
-    kept: list[Lump] = []
+def _take_most_likely(lumps: Sequence[TokenGroup], limit: int) -> list[TokenGroup]:
+    kept: list[TokenGroup] = []
     for lump in lumps:
         if limit <= 0:
             break
-        kept.append(Lump(lump.token_index, lump.logit, min(lump.count, limit), lump.probability))
+        kept.append(TokenGroup(lump.token_index, lump.logit, min(lump.count, limit), lump.probability))
         limit -= lump.count
     return kept
 
 
-def _tokens_for_share(lumps: Sequence[Lump], share: float) -> int:
+def _tokens_for_share(lumps: Sequence[TokenGroup], share: float) -> int:
     """Return how many of the first tokens are needed to reach a total probability."""
     covered, needed = 0.0, 0
     for lump in lumps:
@@ -111,7 +113,7 @@ def _tokens_for_share(lumps: Sequence[Lump], share: float) -> int:
     return needed
 
 
-def _top_n_sigma(lumps: Sequence[Lump], deviations: float) -> list[Lump]:
+def _top_n_sigma(lumps: Sequence[TokenGroup], deviations: float) -> list[TokenGroup]:
     """Return the tokens within that many standard deviations of all logits below the highest logit."""
     count = sum(lump.count for lump in lumps)
     mean = sum(lump.logit * lump.count for lump in lumps) / count
@@ -119,13 +121,13 @@ def _top_n_sigma(lumps: Sequence[Lump], deviations: float) -> list[Lump]:
     return [lump for lump in lumps if lump.logit >= lumps[0].logit - deviations * standard_deviation]
 
 
-def _typical(lumps: Sequence[Lump], share: float) -> list[Lump]:
+def _typical(lumps: Sequence[TokenGroup], share: float) -> list[TokenGroup]:
     """Return the tokens whose surprise is closest to the entropy, until they reach a total probability."""
     entropy = _entropy(lumps)
     by_surprise = sorted(
         (lump for lump in lumps if lump.probability > 0), key=lambda lump: abs(-math.log(lump.probability) - entropy)
     )
-    kept, covered = list[Lump](), 0.0
+    kept, covered = list[TokenGroup](), 0.0
     for lump in by_surprise:
         if covered > share:
             break
@@ -134,7 +136,7 @@ def _typical(lumps: Sequence[Lump], share: float) -> list[Lump]:
     return sorted(kept, key=lambda lump: -lump.logit)
 
 
-def _apply_temperature(lumps: Sequence[Lump], preset: SamplerPreset) -> list[Lump]:
+def _apply_temperature(lumps: Sequence[TokenGroup], preset: SamplerPreset) -> list[TokenGroup]:
     """Apply the temperature; a dynamic one grows with the entropy."""
     temperature, count = preset.temperature, sum(lump.count for lump in lumps)
     if preset.dynatemp_range > 0 and count > 1:
@@ -144,5 +146,5 @@ def _apply_temperature(lumps: Sequence[Lump], preset: SamplerPreset) -> list[Lum
     return softmax(lumps, temperature) if temperature > 0 else softmax(lumps[:1])
 
 
-def _entropy(lumps: Sequence[Lump]) -> float:
+def _entropy(lumps: Sequence[TokenGroup]) -> float:
     return -sum(lump.probability * math.log(lump.probability) * lump.count for lump in lumps if lump.probability > 0)

@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
-from lethe_app.services.events import Ready
+from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.presets.example_logits import EXAMPLE_LOGITS, EXAMPLE_TEXT
-from lethe_app.ui.pages.presets.probability_bars import WordBars
+from lethe_app.ui.pages.presets.probability_bars import ProbabilityChart
 from lethe_app.ui.pages.presets.sampler_chain import sampled_chances, unsampled_chances
-from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 QUERY_DELAY_MS = 400
 """Pause in typing, in milliseconds, before the model is queried."""
@@ -27,7 +27,7 @@ LOGITS_LANE, CONTINUATIONS_LANE = "sampler words", "sampler try"
 CONTINUATION_COUNT = 2
 
 
-class Taste(Sheet):
+class SamplerPreview(CardColumn):
     """Preview of a sampler preset. The model computes the logits of a text once, at background priority; presets are applied
     to them.
     """
@@ -39,7 +39,7 @@ class Taste(Sheet):
         self._next_words: NextWords = EXAMPLE_LOGITS
         self._query_timer = QTimer(self, singleShot=True, interval=QUERY_DELAY_MS)
         self._query_timer.timeout.connect(self._query_model)
-        self.text_field = ProseField(self.tr("Text to continue"), 2, 5)
+        self.text_field = TextAreaField(self.tr("Text to continue"), 2, 5)
         self.text_field.set_text(EXAMPLE_TEXT)
         self.text_field.edited.connect(lambda _text: self._query_timer.start())
         self.source_label, self.count_label, self.omitted_label = (
@@ -47,11 +47,11 @@ class Taste(Sheet):
             build_small_label(""),
             build_small_label(""),
         )
-        self.bars = WordBars(context.theme)
+        self.bars = ProbabilityChart(context.theme)
         self.generate_button = QPushButton(self.tr("Generate two continuations"))
         self.generate_button.setProperty("filled", True)
         self.generate_button.clicked.connect(
-            lambda: context.bridge.start_task(self._generate_continuations(), key=CONTINUATIONS_LANE)
+            lambda: context.tasks.start_task(self._generate_continuations(), key=CONTINUATIONS_LANE)
         )
         self.continuation_labels = [QLabel() for _number in range(CONTINUATION_COUNT)]
         self._build()
@@ -86,7 +86,7 @@ class Taste(Sheet):
         """Cancel all work while the preview is not visible."""
         self._query_timer.stop()
         for lane in (LOGITS_LANE, CONTINUATIONS_LANE):
-            self._context.bridge.cancel(lane)
+            self._context.tasks.cancel(lane)
 
     def start_preview(self) -> None:
         """Query the model because the preview becomes visible."""
@@ -95,7 +95,7 @@ class Taste(Sheet):
     def show_preset(self, preset: SamplerPreset) -> None:
         """Show the effect of a preset; continuations generated with other values are removed."""
         if preset.model_dump(exclude={"name"}) != self._preset.model_dump(exclude={"name"}):
-            self._context.bridge.cancel(CONTINUATIONS_LANE)
+            self._context.tasks.cancel(CONTINUATIONS_LANE)
             for label in self.continuation_labels:
                 label.hide()
         self._preset = preset
@@ -104,19 +104,19 @@ class Taste(Sheet):
     # the chances
 
     def _query_model(self) -> None:
-        self._context.bridge.start_task(self._load_logits(), key=LOGITS_LANE)
+        self._context.tasks.start_task(self._load_logits(), key=LOGITS_LANE)
 
     async def _load_logits(self) -> None:
         state, text = self._context.services.models.state, self.text_field.text
-        self.generate_button.setEnabled(isinstance(state, Ready) and bool(text.strip()))
-        if isinstance(state, Ready) and text.strip():
+        self.generate_button.setEnabled(isinstance(state, ModelReady) and bool(text.strip()))
+        if isinstance(state, ModelReady) and text.strip():
             next_words = await self._trial_service.predict_next_words(text)
             if not next_words.words:
                 self._query_timer.start()  # the conversation came first
                 return
             self._next_words = next_words
             self.source_label.setText(self.tr("Predicted by {name}.").format(name=state.model.file.name))
-        elif not isinstance(state, Ready):
+        elif not isinstance(state, ModelReady):
             self._next_words = EXAMPLE_LOGITS
             source_text = self.tr("Example predictions of a small model for “{beginning}”. Load a model to see its own.")
             self.source_label.setText(source_text.format(beginning=EXAMPLE_TEXT))
@@ -162,7 +162,7 @@ class Taste(Sheet):
 
 def tr(text: str) -> str:
     """Translate a text in the context of the preview."""
-    return QCoreApplication.translate("Taste", text)
+    return QCoreApplication.translate("SamplerPreview", text)
 
 
 def omitted_samplers_in_words(preset: SamplerPreset) -> str:

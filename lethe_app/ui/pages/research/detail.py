@@ -11,8 +11,8 @@ from lethe_app.domain.web import Inquiry, PageSummary
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.research.labels import round_in_words, source_in_words, time_and_cost_in_words
-from lethe_app.ui.widgets.card_column import Sheet, create_card, create_placeholder
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 MIN_WIDTH, WIDTH = 320, 620
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -34,7 +34,7 @@ class ResearchDetail(QStackedWidget):
         empty_hint = create_placeholder(
             self.tr("Enter a question above.\n\nLethe searches the internet in several rounds and writes a report.")
         )
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         self.sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         self._build()
         self.addWidget(empty_hint)
@@ -77,7 +77,7 @@ class ResearchDetail(QStackedWidget):
 
     def _build_buttons(self) -> QWidget:
         line = QWidget()
-        flow = Flow(line, spacing=SPACE_2)
+        flow = FlowLayout(line, spacing=SPACE_2)
         self.keep_button = self._build_button(self.keep_wanted.emit)
         self.save_button = self._build_button(self.save_wanted.emit, self.tr("Save as Markdown…"))
         self.forget_button = self._build_button(self.forget_wanted.emit, self.tr("Delete report"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, Round, WebHit
+from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound, WebHit
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, duration_in_words
 from lethe_app.ui.transcript.painting.source_list import format_source
@@ -34,7 +34,7 @@ def time_and_cost_in_words(inquiry: Inquiry) -> str:
     return " · ".join(parts)
 
 
-def round_in_words(number: int, research_round: Round) -> str:
+def round_in_words(number: int, research_round: SearchRound) -> str:
     """Return a round in one line: “Round 2: “lamp oil”, “keepers” – 5 pages read, 3 useful”."""
     queries = ", ".join(f"“{query}”" for query in research_round.queries)
     pages = format_count(research_round.pages, _tr("{n} page read"), _tr("{n} pages read"))

@@ -19,12 +19,12 @@ from lethe_app.ui.pages.activity.labels import day_in_words
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.research.detail import ResearchDetail
 from lethe_app.ui.pages.research.labels import state_in_words
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -45,7 +45,7 @@ class ResearchPage(Page):
         self._context, self._research = context, context.services.research_service
         self._inquiry_to_select: UUID | None = None
         """Inquiry to select once the list is loaded."""
-        self.commands = CommandRunner(self.undo_stack, context.bridge, self._schedule_reload)
+        self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -69,7 +69,7 @@ class ResearchPage(Page):
         self.topic_field.setPlaceholderText(self.tr("What would you like to know?"))
         self.topic_field.setAccessibleName(self.tr("What would you like to know?"))
         self.topic_field.setMaxLength(200)
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona that does the research and may save it to memory"))
         self.start_button = QPushButton(self.tr("Start research"))
@@ -86,7 +86,7 @@ class ResearchPage(Page):
 
     def _build_layout(self) -> None:
         line, above = QWidget(), QWidget()
-        flow = Flow(line, spacing=SPACE_3)
+        flow = FlowLayout(line, spacing=SPACE_3)
         for widget in (self.persona_selector, self.allow_button):
             flow.addWidget(widget)
         question_row = QHBoxLayout()
@@ -139,7 +139,7 @@ class ResearchPage(Page):
     def close_page(self) -> None:
         self.persona_selector.close_field()
         self._reload_timer.stop()
-        self._context.bridge.cancel("research list")
+        self._context.tasks.cancel("research list")
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
@@ -154,7 +154,7 @@ class ResearchPage(Page):
         self._reload_timer.start()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(), key="research list")
+        self._context.tasks.start_task(self._reload(), key="research list")
 
     async def _reload(self) -> None:
         was_empty = not self.rows.row_total
@@ -194,7 +194,7 @@ class ResearchPage(Page):
     def start_inquiry(self) -> None:
         """Start research on the question in the field."""
         if self.start_button.isEnabled():
-            self._context.bridge.start_task(self._start_and_select(self.persona_selector.persona_id, self.topic_field.text()))
+            self._context.tasks.start_task(self._start_and_select(self.persona_selector.persona_id, self.topic_field.text()))
 
     async def _start_and_select(self, persona_id: str, topic: str) -> None:
         inquiry = await self._research.start_inquiry(persona_id, topic)
@@ -226,7 +226,7 @@ class ResearchPage(Page):
     def save_report(self) -> None:
         """Save the report as a Markdown file."""
         if self.detail.inquiry is not None:
-            self._context.bridge.start_task(self._ask_and_save(self.detail.inquiry), key="research save")
+            self._context.tasks.start_task(self._ask_and_save(self.detail.inquiry), key="research save")
 
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
         dialog = QFileDialog(self._context.window, self.tr("Save report"))

@@ -17,10 +17,10 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import format_date, moment_in_words
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.search.results import FoundList, ResultGroup, ResultLine
+from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
 from lethe_app.ui.pages.sessions.labels import shorten_title
 from lethe_app.ui.widgets.fields import NoWheelComboBox
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import SearchField
 
 WORD_DELAY_MS, MEANING_DELAY_MS = 60, 350
@@ -39,7 +39,7 @@ class SearchPage(Page):
         self._hits: list[SearchHit] = []
         self._build()
         self._connect()
-        context.bridge.start_task(self._load_names())
+        context.tasks.start_task(self._load_names())
 
     def _build(self) -> None:
         self.search = SearchField(self.theme, self.tr("Search words, or an exact “phrase”"))
@@ -59,7 +59,7 @@ class SearchPage(Page):
         self.by_meaning_chip = self._build_chip(self.tr("By meaning"))
         self.by_meaning_chip.setToolTip(self.tr("Search for a similar meaning instead of the same words"))
         self.hint = build_small_label("")
-        self.result_list = FoundList(self.theme, self.tr("Search results"))
+        self.result_list = ResultList(self.theme, self.tr("Search results"))
         self._empty_text = self.tr("Search messages, summaries, memories, facts and world entries.")
         self.result_list.empty_text = self._empty_text
         self.search.focus_on_down = self.result_list
@@ -71,7 +71,7 @@ class SearchPage(Page):
         line.setSpacing(SPACE_2)
         line.addWidget(self.search, 1)
         line.addWidget(self.persona_selector)
-        flow = Flow(chips, spacing=SPACE_1)
+        flow = FlowLayout(chips, spacing=SPACE_1)
         for chip in (self.everywhere_chip, self.this_session_chip, self.by_meaning_chip):
             flow.addWidget(chip)
         head = QVBoxLayout(above)
@@ -103,7 +103,7 @@ class SearchPage(Page):
         return self.search
 
     def close_page(self) -> None:
-        self._context.bridge.cancel(LANE)
+        self._context.tasks.cancel(LANE)
 
     # what is looked for
 
@@ -122,7 +122,7 @@ class SearchPage(Page):
         """Open the selected result. If typing has not paused yet, search first, so that the whole text counts."""
         if self._search_timer.isActive():
             self._search_timer.stop()
-            self._context.bridge.start_task(self._search_and_open(self.search.text()), key=LANE)
+            self._context.tasks.start_task(self._search_and_open(self.search.text()), key=LANE)
         elif self.result_list.current is not None:
             self.open_hit(self.result_list.current)
 
@@ -133,7 +133,7 @@ class SearchPage(Page):
 
     def _start_search(self) -> None:
         self._search_timer.stop()
-        self._context.bridge.start_task(self._search(self.search.text()), key=LANE)
+        self._context.tasks.start_task(self._search(self.search.text()), key=LANE)
 
     async def _search(self, text: str) -> None:
         hits: list[SearchHit] = []
@@ -243,7 +243,7 @@ class SearchPage(Page):
 
     def open_hit(self, hit: SearchHit) -> None:
         """Open the message, memory, fact or world entry of a hit."""
-        self._context.bridge.start_task(self._open_hit(hit), key="find go")
+        self._context.tasks.start_task(self._open_hit(hit), key="find go")
 
     async def _open_hit(self, hit: SearchHit) -> None:
         if hit.kind is HitKind.MESSAGE and hit.session is not None:

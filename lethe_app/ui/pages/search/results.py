@@ -129,7 +129,7 @@ class ResultsModel(QAbstractListModel):
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-class FoundList(QListView):
+class ResultList(QListView):
     """List of results. Enter or a click opens a hit; Up on the first one focuses the search field."""
 
     opened = Signal(object)

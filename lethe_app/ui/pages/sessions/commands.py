@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer
 
-from lethe_app.domain.changes import Before, PartValue
+from lethe_app.domain.changes import PartValue, SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
@@ -50,7 +50,7 @@ class SessionEdits(QObject):
         super().__init__(page)
         self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
         self._session_editing, self._archive_queue = context.services.session_editing, context.services.archiving
-        self._commands = CommandRunner(page.undo_stack, context.bridge, self._on_step_done)
+        self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._session_to_select: UUID | None = None
         self._is_closed = False
         self._unsaved: dict[FieldKey, object] = {}
@@ -59,7 +59,7 @@ class SessionEdits(QObject):
         """Earlier values of each field with the stored part, which includes its author."""
         self._save_lock = asyncio.Lock()
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save()))
+        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self.save()))
 
     # Single fields.
 
@@ -138,7 +138,7 @@ class SessionEdits(QObject):
 
     def split_session(self, message: UUID, title: str) -> None:
         """Move a message and all later ones to a new session."""
-        undo_records: list[Before] = []
+        undo_records: list[SessionSnapshot] = []
 
         async def redo_step() -> None:
             await self.save()
@@ -150,7 +150,7 @@ class SessionEdits(QObject):
 
     def merge_sessions(self, lines: Sequence[SessionLine]) -> None:
         """Merge several sessions into the earliest one."""
-        undo_records: list[Before] = []
+        undo_records: list[SessionSnapshot] = []
 
         async def redo_step() -> None:
             await self.save()
@@ -160,7 +160,7 @@ class SessionEdits(QObject):
         notice = format_count(len(lines), self.tr("{n} conversation"), self.tr("{n} conversations were merged into one."))
         self._push_command(self.tr("merging {n} conversations").format(n=len(lines)), redo_step, undo_records, notice)
 
-    def _push_command(self, title: str, redo_step: Step, undo_records: Sequence[Before], notice: str) -> None:
+    def _push_command(self, title: str, redo_step: Step, undo_records: Sequence[SessionSnapshot], notice: str) -> None:
         async def undo_step() -> None:
             await self.save()
             await self._session_editing.undo(undo_records[0])
@@ -255,7 +255,7 @@ class SessionEdits(QObject):
             if not self._is_closed and command is not None and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._context.bridge.start_task(run_undo_step())
+                self._context.tasks.start_task(run_undo_step())
 
         self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
 

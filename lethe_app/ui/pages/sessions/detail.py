@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
-from lethe_app.services.sessions.archive_queue import Archived
+from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.icons import load_icon
@@ -22,8 +22,8 @@ from lethe_app.ui.pages.sessions.labels import part_in_words, record_in_words
 from lethe_app.ui.pages.sessions.notes import SessionNotes
 from lethe_app.ui.pages.sessions.transcript import Transcript
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
-from lethe_app.ui.widgets.fields import FieldKind, Spec
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
 
 MIN_WIDTH, WIDTH = 330, 480
@@ -119,7 +119,7 @@ class SessionDetail(QStackedWidget):
         self.session = self.session.model_copy(update={name: value})
         self.form.set_field(name, value)
 
-    def show_progress(self, progress: Archived) -> None:
+    def show_progress(self, progress: ArchiveProgress) -> None:
         """Show that a part of the session is being generated, or that this has ended."""
         if self.session is not None and progress.session == self.session.guid and progress.part is not None:
             self._show_author(progress.part, self.tr("generating…"))
@@ -160,7 +160,7 @@ class SessionDetail(QStackedWidget):
     def _build_details_tab(self) -> QWidget:
         self._sheet = create_side_sheet()
         head = QWidget()
-        flow = Flow(head, spacing=SPACE_2)
+        flow = FlowLayout(head, spacing=SPACE_2)
         self.continue_button = self._build_button(self.tr("Continue conversation"), primary=True)
         self.merge_button, self.delete_button = (
             self._build_button(self.tr("Merge with next")),
@@ -202,7 +202,7 @@ class SessionDetail(QStackedWidget):
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
         line.setSpacing(SPACE_1)
         line.addWidget(build_small_label(self.tr("Select a message first, with a click or the arrow keys.")))
-        buttons = Flow(spacing=SPACE_2)
+        buttons = FlowLayout(spacing=SPACE_2)
         for button in self.message_buttons.values():
             buttons.addWidget(button)
         line.addLayout(buttons)
@@ -226,20 +226,22 @@ class SessionDetail(QStackedWidget):
         return button
 
 
-def _form_specs(parent: QWidget) -> list[Spec]:
+def _form_specs(parent: QWidget) -> list[FieldSpec]:
     tr = parent.tr
     return [
-        Spec("name", part_in_words(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
-        Spec("content", part_in_words(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summarised yet")),
-        Spec(
+        FieldSpec("name", part_in_words(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
+        FieldSpec(
+            "content", part_in_words(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summarised yet")
+        ),
+        FieldSpec(
             "keywords_main",
             part_in_words(SessionPart.KEYWORDS),
             FieldKind.WORDS,
             tr("Keywords you add recall this conversation when they are mentioned."),
             placeholder=tr("Add keyword"),
         ),
-        Spec("future_goals", part_in_words(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add plan")),
-        Spec(
+        FieldSpec("future_goals", part_in_words(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add plan")),
+        FieldSpec(
             "relevance",
             part_in_words(SessionPart.RELEVANCE),
             FieldKind.WHOLE,
@@ -247,17 +249,17 @@ def _form_specs(parent: QWidget) -> list[Spec]:
             lowest=1,
             highest=5,
         ),
-        Spec(
+        FieldSpec(
             "is_roleplay",
             part_in_words(SessionPart.ROLEPLAY),
             FieldKind.SWITCH,
             tr("Keep facts said in character within this conversation, instead of as facts about you."),
         ),
-        Spec(
+        FieldSpec(
             "sticky",
             tr("Always included"),
             FieldKind.SWITCH,
             tr("Include this conversation in every prompt, whatever the topic."),
         ),
-        Spec("protected", tr("Protected"), FieldKind.SWITCH, tr("Prevent automatic changes and removal.")),
+        FieldSpec("protected", tr("Protected"), FieldKind.SWITCH, tr("Prevent automatic changes and removal.")),
     ]

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.chat import PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.list_items import Maker, SessionLine
+from lethe_app.domain.list_items import DescriptionAuthor, SessionLine
 
 
 def part_in_words(part: SessionPart) -> str:
@@ -40,14 +40,14 @@ def record_in_words(record: PartRecord | None) -> str:
     return author
 
 
-def maker_in_words(maker: Maker) -> str:
+def maker_in_words(maker: DescriptionAuthor) -> str:
     """Return the author of the summary for a column."""
     tr = QCoreApplication.translate
     return {
-        Maker.NOBODY: tr("Session", "none"),
-        Maker.RULES: tr("Session", "rules"),
-        Maker.MODEL: tr("Session", "model"),
-        Maker.USER: tr("Session", "you"),
+        DescriptionAuthor.NOBODY: tr("Session", "none"),
+        DescriptionAuthor.RULES: tr("Session", "rules"),
+        DescriptionAuthor.MODEL: tr("Session", "model"),
+        DescriptionAuthor.USER: tr("Session", "you"),
     }[maker]
 
 

@@ -15,8 +15,8 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
-from lethe_app.ui.widgets.flow_layout import Flow
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH = 440
 
@@ -30,11 +30,11 @@ class InsertMessage(QuestionDialog):
         self.user_radio = QRadioButton(self.tr("Message from you"))
         self.persona_radio = QRadioButton(self.tr("Message from {name}").format(name=persona_name))
         self.user_radio.setChecked(True)
-        self.field = ProseField(self.tr("Message text"), 4, 12)
+        self.field = TextAreaField(self.tr("Message text"), 4, 12)
         self.field.setMinimumWidth(MIN_WIDTH)
         self.primary.setEnabled(False)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
-        author_row = Flow(spacing=SPACE_4)  # a long name goes below
+        author_row = FlowLayout(spacing=SPACE_4)  # a long name goes below
         author_row.addWidget(self.user_radio)
         author_row.addWidget(self.persona_radio)
         self.column.addWidget(build_small_label(position_text))
@@ -55,7 +55,7 @@ class RewordMessage(QuestionDialog):
         super().__init__(
             parent, self.tr("Edit message by {name}").format(name=author), self.tr("Save changes"), spacing=SPACE_3
         )
-        self.field = ProseField(self.tr("Message text"), 4, 16)
+        self.field = TextAreaField(self.tr("Message text"), 4, 16)
         self.field.setMinimumWidth(MIN_WIDTH)
         self.field.set_text(words)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
@@ -100,7 +100,7 @@ class SessionMessageActions(QObject):
         if action in {"above", "below"}:
             is_below = action == "below" and message is not None
             above = self._detail.transcript.next_message(message) if is_below and message is not None else message
-            self._context.bridge.start_task(self._ask_and_insert(session.guid, above), key=LANE)
+            self._context.tasks.start_task(self._ask_and_insert(session.guid, above), key=LANE)
         elif message is not None:
             self._run_on_message(action, session, message)
 
@@ -111,7 +111,7 @@ class SessionMessageActions(QObject):
             self._context.open_session(session.guid, message)
         else:
             open_dialog = self._ask_and_edit if action == "edit" else self._ask_and_delete
-            self._context.bridge.start_task(self._load_and_ask(message, open_dialog), key=LANE)
+            self._context.tasks.start_task(self._load_and_ask(message, open_dialog), key=LANE)
 
     async def _load_and_ask(self, message_id: UUID, open_dialog: Callable[[Message], Awaitable[None]]) -> None:
         await open_dialog(await self._context.services.sessions.message(message_id))

@@ -14,7 +14,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.sessions.commands import RETRYABLE_ERRORS
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import create_card
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
 
 SAVE_DELAY_MS = 500
@@ -34,7 +34,7 @@ class SessionNotes(QWidget):
         self._title = self.tr("Conversation notes")
         words = self.tr("Notes are included in the prompt while this conversation is open and are extended as you chat.")
         card, column = create_card(self._title, words)
-        spec = Spec(
+        spec = FieldSpec(
             NOTES_FIELD,
             self.tr("Notes"),
             FieldKind.PROSE,
@@ -49,12 +49,12 @@ class SessionNotes(QWidget):
         outer_column.setContentsMargins(0, 0, 0, 0)
         outer_column.addWidget(card)
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._save_timer.timeout.connect(lambda: context.bridge.start_task(self.save_notes()))
+        self._save_timer.timeout.connect(lambda: context.tasks.start_task(self.save_notes()))
 
     def show_session(self, guid: UUID) -> None:
         """Load and show the notes of a session."""
         self._guid = guid
-        self._context.bridge.start_task(self._load_notes(guid), key="session notes")
+        self._context.tasks.start_task(self._load_notes(guid), key="session notes")
 
     async def _load_notes(self, guid: UUID) -> None:
         await self.save_notes()

@@ -17,7 +17,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
 from lethe_app.ui.pages.sessions.labels import session_title, shorten_title
@@ -61,7 +61,7 @@ class SessionPage(Page):
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge_selected)
         self.merge_button.setToolTip(self.tr("Select two or more conversations to merge them in chronological order"))
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search titles and summaries"))
@@ -141,9 +141,9 @@ class SessionPage(Page):
             unsubscribe()
         self.edits.close()
         for lane in ("list", "detail", "transcript", "dialog"):
-            self._context.bridge.cancel(f"session {lane}")
-        self._context.bridge.start_task(self.edits.save())
-        self._context.bridge.start_task(self.detail.notes.save_notes())
+            self._context.tasks.cancel(f"session {lane}")
+        self._context.tasks.start_task(self.edits.save())
+        self._context.tasks.start_task(self.detail.notes.save_notes())
 
     # the list
 
@@ -162,7 +162,7 @@ class SessionPage(Page):
         self._schedule_reload()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="session list")
+        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="session list")
 
     async def _reload(self, persona_id: str) -> None:
         is_first = not self._is_fully_loaded
@@ -212,7 +212,7 @@ class SessionPage(Page):
             self._transcript_session_id = None
             self.detail.clear_session()
         elif self.detail.session is None or str(self.detail.session.guid) != line.guid:
-            self._context.bridge.start_task(self._load_detail(UUID(line.guid)), key="session detail")
+            self._context.tasks.start_task(self._load_detail(UUID(line.guid)), key="session detail")
 
     async def _load_detail(self, guid: UUID) -> None:
         await self.edits.save()
@@ -231,7 +231,7 @@ class SessionPage(Page):
         session = self.detail.session
         if session is not None and self.detail.tabs.currentIndex() == 1 and self._transcript_session_id != session.guid:
             self._transcript_session_id = session.guid
-            self._context.bridge.start_task(self.detail.load_transcript(session.guid), key="session transcript")
+            self._context.tasks.start_task(self.detail.load_transcript(session.guid), key="session transcript")
 
     def _on_field_edited(self, name: str, value: object) -> None:
         if self.detail.session is not None:
@@ -274,7 +274,7 @@ class SessionPage(Page):
     def extract_again(self, lines: list[SessionLine]) -> None:
         """Extract the facts of these sessions again."""
         if lines:
-            self._context.bridge.start_task(self._extract_and_notify(self.persona_selector.persona_id, lines))
+            self._context.tasks.start_task(self._extract_and_notify(self.persona_selector.persona_id, lines))
 
     async def _extract_and_notify(self, persona_id: str, lines: list[SessionLine]) -> None:
         await self.edits.save()
@@ -288,7 +288,7 @@ class SessionPage(Page):
     def delete_sessions(self, lines: list[SessionLine]) -> None:
         """Move sessions to the trash after confirmation."""
         if lines:
-            self._context.bridge.start_task(self._confirm_and_delete(lines), key="session dialog")
+            self._context.tasks.start_task(self._confirm_and_delete(lines), key="session dialog")
 
     async def _confirm_and_delete(self, lines: list[SessionLine]) -> None:
         title, count = shorten_title(session_title(lines[0])), format_message_count(sum(line.messages for line in lines))

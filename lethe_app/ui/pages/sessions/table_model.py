@@ -10,13 +10,13 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QLocale, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from lethe_app.domain.list_items import Maker, SessionLine
+from lethe_app.domain.list_items import DescriptionAuthor, SessionLine
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, session_title
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TITLE, LAST_ACTIVE, MESSAGES, RELEVANCE, MARKS, AUTHOR = range(6)
@@ -26,7 +26,7 @@ HIDEABLE_COLUMNS = (LAST_ACTIVE, MESSAGES, MARKS, AUTHOR, RELEVANCE)
 MIN_TITLE_WIDTH = 200
 
 
-class Mark(StrEnum):
+class SessionMark(StrEnum):
     """Property of a session that can be filtered by."""
 
     ROLEPLAY = "roleplay"
@@ -37,30 +37,30 @@ class Mark(StrEnum):
     FAILED = "failed"
 
 
-MARK_TESTS: dict[Mark, Callable[[SessionLine], bool]] = {
-    Mark.ROLEPLAY: lambda line: line.is_roleplay,
-    Mark.STICKY: lambda line: line.sticky,
-    Mark.PROTECTED: lambda line: line.protected,
-    Mark.OPEN: lambda line: not line.archived,
-    Mark.MINE: lambda line: line.maker is Maker.USER,
-    Mark.FAILED: lambda line: bool(line.failed),
+MARK_TESTS: dict[SessionMark, Callable[[SessionLine], bool]] = {
+    SessionMark.ROLEPLAY: lambda line: line.is_roleplay,
+    SessionMark.STICKY: lambda line: line.sticky,
+    SessionMark.PROTECTED: lambda line: line.protected,
+    SessionMark.OPEN: lambda line: not line.archived,
+    SessionMark.MINE: lambda line: line.maker is DescriptionAuthor.USER,
+    SessionMark.FAILED: lambda line: bool(line.failed),
 }
 
 
-def mark_in_words(mark: Mark) -> str:
+def mark_in_words(mark: SessionMark) -> str:
     """Return the label of a mark's chip."""
     tr = QCoreApplication.translate
     return {
-        Mark.ROLEPLAY: tr("Session", "Roleplay"),
-        Mark.STICKY: tr("Session", "Always included"),
-        Mark.PROTECTED: tr("Session", "Protected"),
-        Mark.OPEN: tr("Session", "Open"),
-        Mark.MINE: tr("Session", "Edited by you"),
-        Mark.FAILED: tr("Session", "Incomplete"),
+        SessionMark.ROLEPLAY: tr("Session", "Roleplay"),
+        SessionMark.STICKY: tr("Session", "Always included"),
+        SessionMark.PROTECTED: tr("Session", "Protected"),
+        SessionMark.OPEN: tr("Session", "Open"),
+        SessionMark.MINE: tr("Session", "Edited by you"),
+        SessionMark.FAILED: tr("Session", "Incomplete"),
     }[mark]
 
 
-def mark_predicate(marks: Set[Mark]) -> Callable[[SessionLine], bool] | None:
+def mark_predicate(marks: Set[SessionMark]) -> Callable[[SessionLine], bool] | None:
     """Return the predicate for sessions with all of the marks; None if there are none."""
     required_tests = [MARK_TESTS[mark] for mark in marks]
     return (lambda line: all(test(line) for test in required_tests)) if required_tests else None
@@ -125,9 +125,9 @@ class MarkChips(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        flow = Flow(self, spacing=SPACE_1)
-        self.chips: dict[Mark, QPushButton] = {}
-        for mark in Mark:
+        flow = FlowLayout(self, spacing=SPACE_1)
+        self.chips: dict[SessionMark, QPushButton] = {}
+        for mark in SessionMark:
             chip = self.chips[mark] = QPushButton(mark_in_words(mark))
             chip.setProperty("chip", True)
             chip.setCheckable(True)
@@ -135,7 +135,7 @@ class MarkChips(QWidget):
             flow.addWidget(chip)
 
     @property
-    def selected_marks(self) -> set[Mark]:
+    def selected_marks(self) -> set[SessionMark]:
         return {mark for mark, chip in self.chips.items() if chip.isChecked()}
 
     def uncheck_all(self) -> None:

@@ -9,12 +9,12 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lethe_app.domain.chat import Message
-from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.overlays import ChatOverlays
+from lethe_app.ui.transcript.overlays import TranscriptOverlays
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.transcript.view_actions import TranscriptActions
@@ -46,7 +46,7 @@ class Transcript(ChatView):
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
-    async def show_session(self, sessions: Sessions, guid: UUID) -> None:
+    async def show_session(self, sessions: SessionService, guid: UUID) -> None:
         """Show a session from its end; a message that is still there stays selected."""
         outline = await sessions.outline(guid)
         selected_id = self.message
@@ -108,7 +108,7 @@ class Transcript(ChatView):
         self.set_prose_font("", self._theme.prose_size)
 
 
-class _NoOverlays(ChatOverlays):
+class _NoOverlays(TranscriptOverlays):
     """Overlays without buttons and without an editor, as the transcript is read-only."""
 
     def position_widgets(self) -> None:

@@ -20,7 +20,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.personas.pictures import EXTENSIONS
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
@@ -88,14 +88,14 @@ def is_expert(name: str) -> bool:
     return isinstance(extra, dict) and bool(extra.get("is_expert"))
 
 
-def build_spec(name: str, choices: Choices) -> Spec:
+def build_spec(name: str, choices: Choices) -> FieldSpec:
     """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
     field_info = Settings.model_fields[name]
     title, help_text = translate_text(field_info.title or name), translate_text(field_info.description or "")
     options = choices.get(name) or fixed_choices(name, field_info)
     lowest, highest = value_bounds(field_info)
     is_integer = field_info.annotation is int
-    return Spec(
+    return FieldSpec(
         name=name,
         title=title,
         kind=field_kind(field_info, has_choices=bool(options)),
@@ -191,7 +191,7 @@ class PathButton(QToolButton):
         self.setAccessibleName(text.format(title=title))
         self.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
         self.apply_theme()
-        self.clicked.connect(lambda: context.bridge.start_task(self.pick_path(), key="settings path"))
+        self.clicked.connect(lambda: context.tasks.start_task(self.pick_path(), key="settings path"))
 
     def apply_theme(self) -> None:
         self.setIcon(load_icon("folder", self._context.theme.palette.muted))

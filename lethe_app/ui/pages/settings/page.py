@@ -28,7 +28,7 @@ from lethe_app.ui.pages.settings.fields import (
     visible_settings,
 )
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.card_column import Sheet, create_card
+from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import SearchField
 
@@ -61,7 +61,7 @@ class SettingsPage(Page):
         self.sections.setAccessibleName(self.tr("Sections"))
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.currentRowChanged.connect(self._show_section)
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         row = QHBoxLayout()
         row.setSpacing(0)
         row.addWidget(self.sections)
@@ -70,7 +70,7 @@ class SettingsPage(Page):
         self._buttons.insertWidget(0, self.search)
         self._buttons.insertWidget(0, self.expert_chip)
         self._unsubscribe = context.services.preferences.changed.add(self._show_settings)
-        context.bridge.start_task(self._build(), key="settings")
+        context.tasks.start_task(self._build(), key="settings")
 
     def first_focus_widget(self) -> QWidget:
         return self.search
@@ -158,7 +158,7 @@ class SettingsPage(Page):
 
     def _apply_setting(self, name: str, value: object) -> None:
         self._form_by_setting[name].set_field(name, value)
-        self._context.bridge.start_task(self._save_setting(name, value))
+        self._context.tasks.start_task(self._save_setting(name, value))
 
     async def _save_setting(self, name: str, value: object) -> None:
         """Save a value. An invalid one is marked below its field but stays there, because it may be incomplete input."""

@@ -8,7 +8,14 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.services.search.timeline import Headings, Month, Timeline, TimelineConversation, TimelineItem, format_markdown
+from lethe_app.services.search.timeline import (
+    ExportHeadings,
+    Timeline,
+    TimelineConversation,
+    TimelineItem,
+    TimelineMonth,
+    format_markdown,
+)
 from lethe_app.services.sessions.fact_extraction import FactAbsence
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
@@ -16,7 +23,7 @@ from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows
 from lethe_app.ui.widgets.table import SearchField
 
@@ -46,7 +53,7 @@ class TimelinePage(Page):
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
         self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
-        self.persona_selector = Whose(self._context)
+        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
@@ -96,7 +103,7 @@ class TimelinePage(Page):
             self._reload_timer.start()
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(self.persona_selector.persona_id), key="timeline")
+        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="timeline")
 
     async def _reload(self, persona_id: str) -> None:
         timeline = await self._services.memory_lists.load_timeline(persona_id)
@@ -148,7 +155,7 @@ class TimelinePage(Page):
     # Opening sources and saving.
 
     def _open_row(self, row: TimelineRow) -> None:
-        self._context.bridge.start_task(self._open_source(row), key="timeline source")
+        self._context.tasks.start_task(self._open_source(row), key="timeline source")
 
     async def _open_source(self, row: TimelineRow) -> None:
         """Open the message a fact was extracted from, or else its conversation."""
@@ -166,7 +173,7 @@ class TimelinePage(Page):
     def markdown(self) -> str:
         """All facts as Markdown."""
         title = self.tr("What {name} remembers about me").format(name=self._timeline.persona)
-        headings = Headings(title, self.tr("Pinned"), _month_in_words, self._conversation_title)
+        headings = ExportHeadings(title, self.tr("Pinned"), _month_in_words, self._conversation_title)
         return format_markdown(self._timeline, headings, everybody=self._includes_others)
 
     def copy_facts(self) -> None:
@@ -176,7 +183,7 @@ class TimelinePage(Page):
 
     def save_facts(self) -> None:
         """Save all facts as a Markdown file."""
-        self._context.bridge.start_task(self._ask_and_save(), key="timeline save")
+        self._context.tasks.start_task(self._ask_and_save(), key="timeline save")
 
     async def _ask_and_save(self) -> None:
         dialog = QFileDialog(self._context.window, self.tr("Save facts"))
@@ -190,7 +197,7 @@ class TimelinePage(Page):
             self._context.window.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
 
-def _month_in_words(month: Month) -> str:
+def _month_in_words(month: TimelineMonth) -> str:
     return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
 
 

@@ -29,7 +29,7 @@ from lethe_app.ui.pages.trash.labels import (
     origin_in_words,
     time_left_in_words,
 )
-from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -90,7 +90,7 @@ class TrashPage(Page):
         self.search.focus_on_down = self.table
         self.hint = build_small_label("")
         above, chips = QWidget(), QWidget()
-        self._flow = Flow(chips, spacing=SPACE_1)
+        self._flow = FlowLayout(chips, spacing=SPACE_1)
         for kind in TrashKind:
             chip = self._chips[kind] = QPushButton(kind_in_words(kind))
             chip.setProperty("chip", True)
@@ -130,14 +130,14 @@ class TrashPage(Page):
         return False
 
     def close_page(self) -> None:
-        self._context.bridge.cancel("trash list")
+        self._context.tasks.cancel("trash list")
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
     # the list
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(), key="trash list")
+        self._context.tasks.start_task(self._reload(), key="trash list")
 
     async def _reload(self) -> None:
         library = self._context.services.library
@@ -184,7 +184,7 @@ class TrashPage(Page):
     def restore_selected(self) -> None:
         """Restore the selected items."""
         if items := self.table.selected_rows:
-            self._context.bridge.start_task(self._restore_items(items))
+            self._context.tasks.start_task(self._restore_items(items))
 
     async def _restore_items(self, items: list[Trashed]) -> None:
         errors: list[LetheError] = []
@@ -206,12 +206,12 @@ class TrashPage(Page):
     def erase_selected(self) -> None:
         """Delete the selected items permanently after confirmation."""
         if items := self.table.selected_rows:
-            self._context.bridge.start_task(self._confirm_and_erase(items, self._items_in_words(items)), key="trash dialog")
+            self._context.tasks.start_task(self._confirm_and_erase(items, self._items_in_words(items)), key="trash dialog")
 
     def empty_trash(self) -> None:
         """Delete all items permanently after confirmation."""
         if items := list(self.rows.all_rows):
-            self._context.bridge.start_task(self._confirm_and_erase(items, "", is_all=True), key="trash dialog")
+            self._context.tasks.start_task(self._confirm_and_erase(items, "", is_all=True), key="trash dialog")
 
     def _items_in_words(self, items: list[Trashed]) -> str:
         if len(items) > 1:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import Outgoing, day_of
+from lethe_app.domain.web import OutgoingRequest, day_of
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
@@ -31,11 +31,11 @@ MIN_REQUEST_WIDTH = 240
 RELOAD_DELAY_MS = 150
 
 
-class OutgoingPage(Page):
+class WebLogPage(Page):
     """Page that lists requests and follows new ones while it is open."""
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("OutgoingPage", "Network log"))
+        super().__init__(context.theme, QCoreApplication.translate("WebLogPage", "Network log"))
         self._context, self._web_gate = context, context.services.web_gate
         self.rows = self._build_rows()
         self._build()
@@ -43,19 +43,19 @@ class OutgoingPage(Page):
         self._show_settings(context.services.preferences.current)
         self._schedule_reload()
 
-    def _build_rows(self) -> FilteredTableModel[Outgoing]:
-        def row_icon(request: Outgoing) -> Any:  # noqa: ANN401 - Qt's own type
+    def _build_rows(self) -> FilteredTableModel[OutgoingRequest]:
+        def row_icon(request: OutgoingRequest) -> Any:  # noqa: ANN401 - Qt's own type
             return load_icon("warning" if request.trouble else ICON_NAMES[request.purpose], self.theme.palette.muted)
 
         columns = [
-            Column[Outgoing](self.tr("Request"), attrgetter("what"), width=0, icon=row_icon),
-            Column[Outgoing](self.tr("Type"), purpose_in_words, width=WIDTHS[KIND]),
-            Column[Outgoing](self.tr("Sent to"), lambda one: one.to, width=WIDTHS[HOST]),
-            Column[Outgoing](self.tr("Reason"), attrgetter("why"), width=WIDTHS[REASON]),
-            Column[Outgoing](
+            Column[OutgoingRequest](self.tr("Request"), attrgetter("what"), width=0, icon=row_icon),
+            Column[OutgoingRequest](self.tr("Type"), purpose_in_words, width=WIDTHS[KIND]),
+            Column[OutgoingRequest](self.tr("Sent to"), lambda one: one.to, width=WIDTHS[HOST]),
+            Column[OutgoingRequest](self.tr("Reason"), attrgetter("why"), width=WIDTHS[REASON]),
+            Column[OutgoingRequest](
                 self.tr("Time"), lambda one: moment_in_words(one.when), sort_key=attrgetter("when"), width=WIDTHS[TIME]
             ),
-            Column[Outgoing](
+            Column[OutgoingRequest](
                 self.tr("Received"),
                 result_in_words,
                 sort_key=attrgetter("received"),
@@ -73,7 +73,7 @@ class OutgoingPage(Page):
         self.day_label = build_small_label("")
         self.search = SearchField(self.theme, self.tr("Search network log"))
         empty_text = self.tr("No requests yet. Every request sent to the internet is listed here with its reason.")
-        self.table: Table[Outgoing] = Table(self.rows, self.theme, self.tr("Network log"), empty_text)
+        self.table: Table[OutgoingRequest] = Table(self.rows, self.theme, self.tr("Network log"), empty_text)
         self.search.focus_on_down = self.table
         self.detail = QLabel()
         self.detail.setObjectName("outgoing_detail")
@@ -113,14 +113,14 @@ class OutgoingPage(Page):
         return False
 
     def close_page(self) -> None:
-        self._context.bridge.cancel("outgoing")
+        self._context.tasks.cancel("outgoing")
         for unsubscribe in self._unsubscribers:
             unsubscribe()
 
     # the list
 
     def _schedule_reload(self) -> None:
-        self._context.bridge.start_task(self._reload(), key="outgoing")
+        self._context.tasks.start_task(self._reload(), key="outgoing")
 
     async def _reload(self) -> None:
         requests, days = await self._web_gate.list_requests(), await self._web_gate.daily_totals()
@@ -132,14 +132,14 @@ class OutgoingPage(Page):
         )
 
     def _show_detail(self, request: object) -> None:
-        self.detail.setVisible(isinstance(request, Outgoing))
-        if isinstance(request, Outgoing):
+        self.detail.setVisible(isinstance(request, OutgoingRequest))
+        if isinstance(request, OutgoingRequest):
             self.detail.setText(request_details(request))
             self.detail.setAccessibleName(self.detail.text())
 
     def clear_log(self) -> None:
         """Delete the log and the cached web pages after confirmation."""
-        self._context.bridge.start_task(self._confirm_and_clear(), key="outgoing dialog")
+        self._context.tasks.start_task(self._confirm_and_clear(), key="outgoing dialog")
 
     async def _confirm_and_clear(self) -> None:
         title = self.tr("Clear network log?")
@@ -159,7 +159,7 @@ class OutgoingPage(Page):
             )
 
     def _apply_setting(self, name: str, value: object) -> None:
-        self._context.bridge.start_task(self._context.services.preferences.set(**{name: value}))
+        self._context.tasks.start_task(self._context.services.preferences.set(**{name: value}))
 
     def _show_settings(self, settings: Settings) -> None:
         self.allow_check.setChecked(settings.web_allowed)

@@ -14,38 +14,38 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import build_heading, build_small_label
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.fields import WORLD_DEFAULT
 from lethe_app.ui.pages.worlds.labels import tr
-from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, create_field
+from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, create_field
 
 ChangedFields = Callable[[WorldEntry, Any], Mapping[str, object]]
 """Function that returns the changed fields of an entry for a value."""
 
 
-def bulk_fields() -> list[tuple[Spec, ChangedFields]]:
+def bulk_fields() -> list[tuple[FieldSpec, ChangedFields]]:
     """Return the form fields that apply to several entries, with the change each makes to an entry."""
-    depth = Spec("position", tr("Depth"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
-    scan = Spec("scan_depth", tr("Scan depth"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("world default"))
+    depth = FieldSpec("position", tr("Depth"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
+    scan = FieldSpec("scan_depth", tr("Scan depth"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("world default"))
     return [
         (depth, lambda _entry, value: {"position_index": value}),
-        (Spec("priority", tr("Priority"), FieldKind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
+        (FieldSpec("priority", tr("Priority"), FieldKind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
         (
-            Spec("chance", tr("Probability"), FieldKind.WHOLE, highest=100, unit="%"),
+            FieldSpec("chance", tr("Probability"), FieldKind.WHOLE, highest=100, unit="%"),
             lambda _entry, value: {"trigger_chance": value / 100},
         ),
         (
-            Spec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
+            FieldSpec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
             lambda _entry, value: {"duration": value},
         ),
         (
-            Spec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
+            FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
             lambda _entry, value: {"cooldown": value},
         ),
         (scan, lambda _entry, value: {"scan_depth": None if value == WORLD_DEFAULT else value}),
-        (Spec("group", tr("Add to group"), placeholder=tr("group name")), _add_to_group),
-        (Spec("out", tr("Remove from group"), placeholder=tr("group name")), _remove_from_group),
+        (FieldSpec("group", tr("Add to group"), placeholder=tr("group name")), _add_to_group),
+        (FieldSpec("out", tr("Remove from group"), placeholder=tr("group name")), _remove_from_group),
     ]
 
 
@@ -70,21 +70,21 @@ def _panel_values(entry: WorldEntry) -> Mapping[str, object]:
     }
 
 
-class BulkPanel(QWidget):
+class BulkEditPanel(QWidget):
     """Panel shown while several entries are selected."""
 
     back_wanted = Signal()
     delete_wanted = Signal()
 
-    def __init__(self, theme: Theme, book: WorldBook, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._book = theme, book
         self._entries: Sequence[WorldEntry] = ()
-        self._fields: dict[str, tuple[Field, Spec, ChangedFields]] = {}
+        self._fields: dict[str, tuple[Field, FieldSpec, ChangedFields]] = {}
         self._mixed_labels: dict[str, QLabel] = {}
         self.buttons: dict[str, QPushButton] = {}
         self.title_label = build_heading("")
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
         self.sheet.add_widget(
             build_small_label(self.tr("Changes apply to all selected entries and can be undone in one step."))

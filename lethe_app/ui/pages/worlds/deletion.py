@@ -11,13 +11,13 @@ from lethe_app.services.worlds.service import OpenWorld
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 
 
 class WorldDeletion(QObject):
     """Deletes a world, or resets a shipped one, whose changed version is moved to the trash."""
 
-    def __init__(self, context: PageContext, book: WorldBook) -> None:
+    def __init__(self, context: PageContext, book: WorldEditorState) -> None:
         super().__init__()
         self._context, self._book = context, book
 
@@ -25,7 +25,7 @@ class WorldDeletion(QObject):
         """Delete the world on display after confirmation."""
         open_world = self._book.open_worlds.get(self._book.stem)
         if open_world is not None and open_world.is_own:
-            self._context.bridge.start_task(self._confirm_and_delete(open_world), key="delete")
+            self._context.tasks.start_task(self._confirm_and_delete(open_world), key="delete")
 
     async def _confirm_and_delete(self, open_world: OpenWorld) -> None:
         name, size = open_world.world.name, len(open_world.world.entries)

@@ -10,13 +10,13 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.key_checks import Index, check_entry
+from lethe_app.services.worlds.key_checks import WorldKeyIndex, check_entry
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.worlds.bulk_edit import BulkPanel
+from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
 from lethe_app.ui.pages.worlds.commands import find_entry
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.entry_form import EntryForm
-from lethe_app.ui.pages.worlds.settings import WorldForm
+from lethe_app.ui.pages.worlds.settings import WorldSettingsForm
 
 
 class WorldEntryDetail(QStackedWidget):
@@ -26,17 +26,17 @@ class WorldEntryDetail(QStackedWidget):
     remember_wanted = Signal(object)
     delete_wanted = Signal()
 
-    def __init__(self, context: PageContext, book: WorldBook) -> None:
+    def __init__(self, context: PageContext, book: WorldEditorState) -> None:
         super().__init__()
         self._context, self._book, self._worlds = context, book, context.services.worlds
         self._user_messages: list[str] = []
-        self._key_index: tuple[World | None, Index] = (None, Index())
-        self.world_form = WorldForm(context.theme, book)
+        self._key_index: tuple[World | None, WorldKeyIndex] = (None, WorldKeyIndex())
+        self.world_form = WorldSettingsForm(context.theme, book)
         self._is_wide = True
         self.addWidget(self.world_form)
         self.world_form.back_wanted.connect(self.back_wanted)
         self._check_timer = QTimer(self, singleShot=True, interval=120)
-        self._check_timer.timeout.connect(lambda: context.bridge.start_task(self._check_keys(), key="world-checks"))
+        self._check_timer.timeout.connect(lambda: context.tasks.start_task(self._check_keys(), key="world-checks"))
 
     @cached_property
     def entry(self) -> EntryForm:
@@ -44,7 +44,7 @@ class WorldEntryDetail(QStackedWidget):
         form = EntryForm(self._context.theme, self._book)
         form.back.setVisible(not self._is_wide)
         form.back_wanted.connect(self.back_wanted)
-        form.count_wanted.connect(lambda text: self._context.bridge.start_task(self._count_tokens(text), key="world-tokens"))
+        form.count_wanted.connect(lambda text: self._context.tasks.start_task(self._count_tokens(text), key="world-tokens"))
         form.remember_wanted.connect(self.remember_wanted)
         self.addWidget(form)
         return form
@@ -55,9 +55,9 @@ class WorldEntryDetail(QStackedWidget):
         return self.entry.entry if "entry" in vars(self) else None
 
     @cached_property
-    def bulk(self) -> BulkPanel:
+    def bulk(self) -> BulkEditPanel:
         """Panel for several entries, created when several are first selected."""
-        panel = BulkPanel(self._context.theme, self._book)
+        panel = BulkEditPanel(self._context.theme, self._book)
         panel.back.setVisible(not self._is_wide)
         panel.back_wanted.connect(self.back_wanted)
         panel.delete_wanted.connect(self.delete_wanted)
@@ -104,7 +104,7 @@ class WorldEntryDetail(QStackedWidget):
     def focus_first_field(self) -> None:
         """Focus the first field of the form on display."""
         form = self.currentWidget()
-        if isinstance(form, EntryForm | WorldForm):
+        if isinstance(form, EntryForm | WorldSettingsForm):
             form.focus_first_field()
 
     async def show_owners(self) -> None:
@@ -121,7 +121,7 @@ class WorldEntryDetail(QStackedWidget):
         if world is None or entry is None:
             return
         if self._key_index[0] is not world:
-            self._key_index = (world, await asyncio.to_thread(Index.build, world))
+            self._key_index = (world, await asyncio.to_thread(WorldKeyIndex.build, world))
         findings = await asyncio.to_thread(check_entry, entry, self._key_index[1], messages)
         # Another entry may have been selected while the keys were being checked.
         if self._shown_entry is entry:

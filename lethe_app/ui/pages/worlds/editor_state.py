@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import OpenWorld, Owner, Worlds, WorldSaved, copy_entry
+from lethe_app.services.worlds.service import OpenWorld, WorldOwner, WorldSaved, WorldService, copy_entry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.pages.worlds.commands import (
@@ -24,7 +24,7 @@ from lethe_app.ui.pages.worlds.commands import (
 )
 
 
-class WorldBook(QObject):
+class WorldEditorState(QObject):
     """Worlds of the page as immutable values. An edit replaces a world and saves it automatically after a short delay."""
 
     list_changed = Signal()
@@ -41,12 +41,12 @@ class WorldBook(QObject):
     def __init__(self, context: PageContext, stack: QUndoStack) -> None:
         super().__init__()
         self._context, self._stack = context, stack
-        self._worlds: Worlds = context.services.worlds
-        self._commands = CommandRunner(stack, context.bridge)
+        self._worlds: WorldService = context.services.worlds
+        self._commands = CommandRunner(stack, context.tasks)
         self._unsubscribe = self._worlds.saved.add(self._on_world_saved)
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
-        self.bindings: dict[Owner, list[str]] = {}
+        self.bindings: dict[WorldOwner, list[str]] = {}
         self._deleted_entries: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
         """Entries deleted on this page, by the file stem of their world, with its name."""
 
@@ -81,7 +81,7 @@ class WorldBook(QObject):
         )
         self.open_worlds, self.bindings = {open_world.world.unique_name: open_world for open_world in open_worlds}, bindings
         self.list_changed.emit()
-        preferred_stems = [stem, self.stem, *(name for owner in Owner for name in self.bindings[owner]), *self.open_worlds]
+        preferred_stems = [stem, self.stem, *(name for owner in WorldOwner for name in self.bindings[owner]), *self.open_worlds]
         self.switch_world(next((name for name in preferred_stems if name in self.open_worlds), ""))
 
     def switch_world(self, stem: str) -> None:
@@ -225,11 +225,11 @@ class WorldBook(QObject):
                 await self.load_worlds(await self._worlds.restore(trashed.pop("path")))
 
         def undo_action() -> None:
-            self._context.bridge.start_task(undo_step())
+            self._context.tasks.start_task(undo_step())
 
         self._commands.run_command(self.tr("deleting “{name}”").format(name=world.name), redo_step, undo_step)
 
-    def set_binding(self, title: str, owner: Owner, *, is_bound: bool) -> None:
+    def set_binding(self, title: str, owner: WorldOwner, *, is_bound: bool) -> None:
         """Assign the world on display to an owner, or remove it from there."""
         stem, session = self.stem, self._context.current_session()
 

@@ -17,7 +17,7 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_ico
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import build_heading
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.fields import (
     IN_CHAT,
     changed_rare_fields,
@@ -29,14 +29,14 @@ from lethe_app.ui.pages.worlds.fields import (
 )
 from lethe_app.ui.pages.worlds.labels import finding_in_words
 from lethe_app.ui.pages.worlds.optional_datetime import OptionalDateTimeField
-from lethe_app.ui.widgets.card_column import Sheet
+from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import Form
 
 TEXT_FIELDS = frozenset({"name", "content"})
 
 
 class EntryForm(QWidget):
-    """Form of an entry. Every change is an edit of the `WorldBook`, which returns as a new version of the entry."""
+    """Form of an entry. Every change is an edit of the `WorldEditorState`, which returns as a new version of the entry."""
 
     count_wanted = Signal(str)
     """Text whose tokens are to be counted and passed to `show_tokens`."""
@@ -44,7 +44,7 @@ class EntryForm(QWidget):
     back_wanted = Signal()
     more_toggled = Signal(bool)
 
-    def __init__(self, theme: Theme, book: WorldBook, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._book = theme, book
         self.entry: WorldEntry | None = None
@@ -63,7 +63,7 @@ class EntryForm(QWidget):
         self.warnings_label.setWordWrap(True)
         self.warnings_label.setTextFormat(Qt.TextFormat.PlainText)
         self.warnings_label.hide()
-        self.sheet = Sheet()
+        self.sheet = CardColumn()
         self._build()
         self._watch_typed_keys(self.text_form, "keywords_main")
         theme.changed.connect(self._apply_theme)

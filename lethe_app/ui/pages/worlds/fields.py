@@ -9,7 +9,7 @@ from typing import Any
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.ui.pages.worlds.labels import link_choices, tr
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 
 SYSTEM, IN_CHAT = "system", "among"
 WORLD_DEFAULT = -1
@@ -18,27 +18,27 @@ OVERRIDE_CHOICES: list[tuple[str, bool | None]] = [("world", None), ("yes", True
 """Choices of fields that an entry can override or leave to its world."""
 
 
-def text_specs() -> list[Spec]:
+def text_specs() -> list[FieldSpec]:
     """Return the fields for name, content and keys."""
     text = tr("Text added to the prompt when the entry is activated")
     keys_help = tr("Words that activate the entry, separated by Enter or a comma; /…/i is a regular expression.")
     return [
-        Spec("name", tr("Name"), placeholder=tr("Entry title")),
-        Spec("content", tr("Content"), FieldKind.PROSE, placeholder=text, lines=5, most_lines=18),
-        Spec("keywords_main", tr("Keys"), FieldKind.WORDS, keys_help, placeholder=tr("word or name")),
+        FieldSpec("name", tr("Name"), placeholder=tr("Entry title")),
+        FieldSpec("content", tr("Content"), FieldKind.PROSE, placeholder=text, lines=5, most_lines=18),
+        FieldSpec("keywords_main", tr("Keys"), FieldKind.WORDS, keys_help, placeholder=tr("word or name")),
     ]
 
 
-def common_specs() -> list[Spec]:
+def common_specs() -> list[FieldSpec]:
     """Return the common fields: constant, position, role and priority."""
     positions = [(IN_CHAT, tr("In chat, at depth")), (SYSTEM, tr("In the system prompt"))]
     roles = [(Role.SYSTEM, tr("System")), (Role.USER, tr("User")), (Role.ASSISTANT, tr("Assistant"))]
     return [
-        Spec("sticky", tr("Constant"), FieldKind.SWITCH),
-        Spec("place", tr("Position"), FieldKind.CHOICE, choices=positions),
-        Spec("depth", tr("Depth"), FieldKind.WHOLE, highest=1000, special=tr("at the newest message")),
-        Spec("role", tr("Role"), FieldKind.CHOICE, choices=roles),
-        Spec(
+        FieldSpec("sticky", tr("Constant"), FieldKind.SWITCH),
+        FieldSpec("place", tr("Position"), FieldKind.CHOICE, choices=positions),
+        FieldSpec("depth", tr("Depth"), FieldKind.WHOLE, highest=1000, special=tr("at the newest message")),
+        FieldSpec("role", tr("Role"), FieldKind.CHOICE, choices=roles),
+        FieldSpec(
             "priority",
             tr("Priority"),
             FieldKind.WHOLE,
@@ -53,7 +53,7 @@ class FieldSection:
     """Section of rarely used fields with its title."""
 
     title: str
-    specs: Sequence[Spec]
+    specs: Sequence[FieldSpec]
 
 
 def rare_field_sections() -> list[FieldSection]:
@@ -67,14 +67,14 @@ def rare_field_sections() -> list[FieldSection]:
     ]
 
 
-def _key_specs() -> list[Spec]:
+def _key_specs() -> list[FieldSpec]:
     secondary_help = tr("Keys that the selective logic above combines with the main keys.")
     return [
-        Spec("word_link", tr("Selective logic"), FieldKind.CHOICE, choices=link_choices()),
-        Spec("keywords_secondary", tr("Secondary keys"), FieldKind.WORDS, secondary_help, placeholder=tr("word or name")),
-        Spec("whole_word", tr("Match whole words"), FieldKind.SWITCH, tr("Prevent “king” from matching “kingdom”.")),
-        Spec("case_sensitive", tr("Case-sensitive"), FieldKind.SWITCH, tr("Prevent “Rose” from matching “rose”.")),
-        Spec(
+        FieldSpec("word_link", tr("Selective logic"), FieldKind.CHOICE, choices=link_choices()),
+        FieldSpec("keywords_secondary", tr("Secondary keys"), FieldKind.WORDS, secondary_help, placeholder=tr("word or name")),
+        FieldSpec("whole_word", tr("Match whole words"), FieldKind.SWITCH, tr("Prevent “king” from matching “kingdom”.")),
+        FieldSpec("case_sensitive", tr("Case-sensitive"), FieldKind.SWITCH, tr("Prevent “Rose” from matching “rose”.")),
+        FieldSpec(
             "scan_depth",
             tr("Scan depth"),
             FieldKind.WHOLE,
@@ -86,9 +86,9 @@ def _key_specs() -> list[Spec]:
     ]
 
 
-def _time_specs() -> list[Spec]:
+def _time_specs() -> list[FieldSpec]:
     return [
-        Spec(
+        FieldSpec(
             "chance",
             tr("Probability"),
             FieldKind.WHOLE,
@@ -96,48 +96,48 @@ def _time_specs() -> list[Spec]:
             highest=100,
             unit="%",
         ),
-        Spec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
-        Spec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
-        Spec("delay", tr("Delay (messages)"), FieldKind.WHOLE, highest=10_000, special=tr("none")),
+        FieldSpec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
+        FieldSpec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
+        FieldSpec("delay", tr("Delay (messages)"), FieldKind.WHOLE, highest=10_000, special=tr("none")),
     ]
 
 
-def _budget_specs() -> list[Spec]:
+def _budget_specs() -> list[FieldSpec]:
     embed_choices = [("world", tr("world default")), ("yes", tr("yes")), ("no", tr("no, keys only"))]
     return [
-        Spec(
+        FieldSpec(
             "order",
             tr("Order"),
             FieldKind.WHOLE,
             tr("Entries with a higher order are inserted later at the same position."),
             lowest=-100_000,
         ),
-        Spec("ignore_budget", tr("Ignore budget"), FieldKind.SWITCH),
-        Spec("embeds", tr("Recall by meaning"), FieldKind.CHOICE, choices=embed_choices),
+        FieldSpec("ignore_budget", tr("Ignore budget"), FieldKind.SWITCH),
+        FieldSpec("embeds", tr("Recall by meaning"), FieldKind.CHOICE, choices=embed_choices),
     ]
 
 
-def _group_specs() -> list[Spec]:
+def _group_specs() -> list[FieldSpec]:
     scoring = [("world", tr("world default")), ("yes", tr("yes")), ("no", tr("no"))]
     return [
-        Spec(
+        FieldSpec(
             "groups",
             tr("Inclusion groups"),
             FieldKind.WORDS,
             tr("Groups of which only one entry can be active at a time."),
             placeholder=tr("group name"),
         ),
-        Spec("group_weight", tr("Group weight"), FieldKind.WHOLE, highest=100_000),
-        Spec("group_override", tr("Prioritise in group"), FieldKind.SWITCH),
-        Spec("scoring", tr("Use group scoring"), FieldKind.CHOICE, choices=scoring),
+        FieldSpec("group_weight", tr("Group weight"), FieldKind.WHOLE, highest=100_000),
+        FieldSpec("group_override", tr("Prioritise in group"), FieldKind.SWITCH),
+        FieldSpec("scoring", tr("Use group scoring"), FieldKind.CHOICE, choices=scoring),
     ]
 
 
-def _recursion_specs() -> list[Spec]:
+def _recursion_specs() -> list[FieldSpec]:
     return [
-        Spec("exclude_recursion", tr("Exclude from recursion"), FieldKind.SWITCH),
-        Spec("prevent_recursion", tr("Prevent further recursion"), FieldKind.SWITCH),
-        Spec(
+        FieldSpec("exclude_recursion", tr("Exclude from recursion"), FieldKind.SWITCH),
+        FieldSpec("prevent_recursion", tr("Prevent further recursion"), FieldKind.SWITCH),
+        FieldSpec(
             "delay_until_recursion",
             tr("Recursion level"),
             FieldKind.WHOLE,

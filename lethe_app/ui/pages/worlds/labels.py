@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem
-from lethe_app.services.worlds.test_bench import Tried
+from lethe_app.services.worlds.test_bench import TrialEntryResult
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.reason_labels import format_block_reason
 
@@ -46,12 +46,12 @@ def link_choices() -> list[tuple[WordLink, str]]:
     ]
 
 
-def reason_in_words(tried: Tried) -> str:
+def reason_in_words(tried: TrialEntryResult) -> str:
     """Return why an entry was activated, or why it was not."""
     return _cause_in_words(tried) if tried.cause is not None else _obstacle_in_words(tried)
 
 
-def _cause_in_words(tried: Tried) -> str:
+def _cause_in_words(tried: TrialEntryResult) -> str:
     match tried.cause.value if tried.cause is not None else "":
         case "key":
             text = tr("“{key}” matched {where}").format(key=tried.key, where=match_position_in_words(tried.message_distance))
@@ -73,7 +73,7 @@ def match_position_in_words(before: int | None) -> str:
     return format_count(before, tr("in the previous message"), tr("{n} messages earlier"))
 
 
-def _obstacle_in_words(tried: Tried) -> str:
+def _obstacle_in_words(tried: TrialEntryResult) -> str:
     entry, reason = tried.entry, tried.block_reason.value if tried.block_reason is not None else ""
     percent = round(entry.trigger_chance * 100)
     texts = {

@@ -18,12 +18,12 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.worlds.deletion import WorldDeletion
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.list import WorldList
 from lethe_app.ui.pages.worlds.remember import RememberAction
 from lethe_app.ui.pages.worlds.table import EntryTable
 from lethe_app.ui.pages.worlds.table_model import EntryRows
-from lethe_app.ui.pages.worlds.test_bench import Bench, WorldTrial
+from lethe_app.ui.pages.worlds.test_bench import WorldTestBench, WorldTrial
 
 WIDE_MIN_WIDTH, MEDIUM_MIN_WIDTH = 1060, 760
 """Minimum widths in pixels of the layouts with three and with two panes, at the default text size."""
@@ -105,8 +105,8 @@ class WorldPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
         self._context, self._worlds = context, context.services.worlds
-        self.book = WorldBook(context, self.undo_stack)
-        self.rows = EntryRows(self.theme, lambda texts: context.bridge.start_task(self._count_tokens(list(texts))))
+        self.book = WorldEditorState(context, self.undo_stack)
+        self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
         self.world_list = WorldList(self.theme, self._is_in_use)
         self.table = EntryTable(self.theme, self.book, self.rows)
         self.detail = WorldEntryDetail(context, self.book)
@@ -118,7 +118,7 @@ class WorldPage(Page):
         self._add_shortcuts()
         self._connect()
         self._unsubscribe = context.services.models.changed.add(lambda _state: self.rows.clear_tokens())
-        self._load_task = context.bridge.start_task(self._load_page(), key="worlds")
+        self._load_task = context.tasks.start_task(self._load_page(), key="worlds")
 
     def _build(self) -> None:
         self.panes = WorldPanes(self.theme, self.world_list, self.table, self.detail)
@@ -135,14 +135,14 @@ class WorldPage(Page):
         self._update_buttons()
 
     @property
-    def bench(self) -> Bench:
+    def bench(self) -> WorldTestBench:
         """The test bench, created when it is first opened."""
         return self.world_trial.bench
 
     def _add_shortcuts(self) -> None:
         keys: list[tuple[str, QWidget, Callable[[], object]]] = [
             ("Ctrl+T", self, self._toggle_bench),
-            ("Ctrl+S", self, lambda: self._context.bridge.start_task(self._save())),
+            ("Ctrl+S", self, lambda: self._context.tasks.start_task(self._save())),
             ("Ctrl+Return", self, self._new_entry),
             ("F2", self.world_list, self._focus_world_name),
         ]

@@ -17,11 +17,11 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
 
 
-class Remember(QuestionDialog):
+class RememberDialog(QuestionDialog):
     """Dialog for persona and recall mode; the persona of the open conversation is preselected."""
 
     def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], preselected_id: str) -> None:
@@ -40,7 +40,7 @@ class Remember(QuestionDialog):
         self.column.addWidget(self._form)
         self._form.field_widget("persona").setFocus()
 
-    def _form_specs(self, personas: Sequence[Persona]) -> list[Spec]:
+    def _form_specs(self, personas: Sequence[Persona]) -> list[FieldSpec]:
         modes = [
             (MemoryInsertion.TRIGGER, self.tr("when relevant, by meaning or key")),
             (MemoryInsertion.NATURAL, self.tr("once, when relevant")),
@@ -49,13 +49,13 @@ class Remember(QuestionDialog):
             (MemoryInsertion.NONE, self.tr("never")),
         ]
         return [
-            Spec(
+            FieldSpec(
                 "persona",
                 self.tr("Persona"),
                 FieldKind.CHOICE,
                 choices=[(persona.unique_name, persona.name) for persona in personas],
             ),
-            Spec("insertion", self.tr("Recall mode"), FieldKind.CHOICE, choices=modes),
+            FieldSpec("insertion", self.tr("Recall mode"), FieldKind.CHOICE, choices=modes),
         ]
 
     @property
@@ -73,16 +73,16 @@ class RememberAction(QObject):
     def __init__(self, context: PageContext, stack: QUndoStack) -> None:
         super().__init__()
         self._context = context
-        self._commands = CommandRunner(stack, context.bridge)
+        self._commands = CommandRunner(stack, context.tasks)
 
     def copy_entry(self, entry: WorldEntry | None) -> None:
         if entry is not None:
-            self._context.bridge.start_task(self._ask_and_copy(entry), key="remember")
+            self._context.tasks.start_task(self._ask_and_copy(entry), key="remember")
 
     async def _ask_and_copy(self, entry: WorldEntry) -> None:
         context, session = self._context, self._context.current_session()
         personas = await context.services.library.personas()
-        dialog = Remember(
+        dialog = RememberDialog(
             context.window, context.theme, entry.name or entry.content[:40], personas, session.persona_id if session else ""
         )
         if not await run_dialog(dialog):

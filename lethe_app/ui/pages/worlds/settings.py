@@ -9,28 +9,28 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.worldinfo import World
-from lethe_app.services.worlds.service import Owner
+from lethe_app.services.worlds.service import WorldOwner
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import build_heading, build_small_label
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import tr
-from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.fields import FieldKind, Spec
+from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
 
 NO_LIMIT = -1
 TEXT_FIELDS = frozenset({"name", "description"})
 
 
-def world_specs() -> list[Spec]:
+def world_specs() -> list[FieldSpec]:
     """Return the fields of a world."""
     scoring = tr("Choose the entry with the most matching keys in a group instead of a random one by weight.")
     recursive = tr("Let the text of active entries activate further entries.")
     return [
-        Spec("name", tr("Name"), placeholder=tr("World name")),
-        Spec(
+        FieldSpec("name", tr("Name"), placeholder=tr("World name")),
+        FieldSpec(
             "description",
             tr("Description"),
             FieldKind.PROSE,
@@ -38,10 +38,10 @@ def world_specs() -> list[Spec]:
             lines=2,
             most_lines=8,
         ),
-        Spec(
+        FieldSpec(
             "do_embeds", tr("Recall by meaning"), FieldKind.SWITCH, tr("Activate entries by similar meaning as well as by key.")
         ),
-        Spec(
+        FieldSpec(
             "scan_depth",
             tr("Scan depth"),
             FieldKind.WHOLE,
@@ -49,7 +49,7 @@ def world_specs() -> list[Spec]:
             highest=200,
             special=tr("new message only"),
         ),
-        Spec(
+        FieldSpec(
             "least_awake",
             tr("Min activations"),
             FieldKind.WHOLE,
@@ -57,10 +57,10 @@ def world_specs() -> list[Spec]:
             highest=100,
             special=tr("none"),
         ),
-        Spec("deepest_scan", tr("Max scan depth"), FieldKind.WHOLE, highest=200),
-        Spec("group_scoring", tr("Group scoring"), FieldKind.SWITCH, scoring),
-        Spec("recursive", tr("Recursive scanning"), FieldKind.SWITCH, recursive),
-        Spec(
+        FieldSpec("deepest_scan", tr("Max scan depth"), FieldKind.WHOLE, highest=200),
+        FieldSpec("group_scoring", tr("Group scoring"), FieldKind.SWITCH, scoring),
+        FieldSpec("recursive", tr("Recursive scanning"), FieldKind.SWITCH, recursive),
+        FieldSpec(
             "token_budget",
             tr("Token budget"),
             FieldKind.WHOLE,
@@ -73,23 +73,23 @@ def world_specs() -> list[Spec]:
     ]
 
 
-class WorldForm(QWidget):
+class WorldSettingsForm(QWidget):
     """Form of a world, shown while no entry is selected."""
 
     back_wanted = Signal()
 
-    def __init__(self, theme: Theme, book: WorldBook, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._book = theme, book
         self.form = Form(world_specs(), theme)
         self.form.changed.connect(self._change_field)
-        self.owner_checks = {owner: QCheckBox() for owner in Owner}
+        self.owner_checks = {owner: QCheckBox() for owner in WorldOwner}
         for owner, tick in self.owner_checks.items():
             tick.clicked.connect(lambda on, owner=owner: self._set_binding(owner, on))
         self.origin_label = QLabel()
         self.origin_label.setProperty("small", True)
         self.origin_label.setWordWrap(True)
-        sheet = Sheet()
+        sheet = CardColumn()
         sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
         sheet.add_widget(self._build_owners())
         sheet.add_widget(self.form)
@@ -142,19 +142,19 @@ class WorldForm(QWidget):
             text = self.tr("Built-in world. Your changes are saved in a separate file, {file}.")
         self.origin_label.setText(text.format(file=f"{world.unique_name}.json"))
 
-    def show_owners(self, names: Mapping[Owner, str]) -> None:
+    def show_owners(self, names: Mapping[WorldOwner, str]) -> None:
         """Show the owners to which the world can be assigned."""
         titles = {
-            Owner.PERSONA: self.tr("{name}, in every conversation"),
-            Owner.USER: self.tr("{name}, with every persona"),
-            Owner.SESSION: self.tr("This conversation only"),
-            Owner.EVERYBODY: self.tr("Everyone"),
+            WorldOwner.PERSONA: self.tr("{name}, in every conversation"),
+            WorldOwner.USER: self.tr("{name}, with every persona"),
+            WorldOwner.SESSION: self.tr("This conversation only"),
+            WorldOwner.EVERYBODY: self.tr("Everyone"),
         }
         for owner, tick in self.owner_checks.items():
             tick.setVisible(owner in names)
             tick.setText(titles[owner].format(name=names.get(owner, "").replace("&", "&&")))
 
-    def show_bindings(self, bindings: Mapping[Owner, Sequence[str]], stem: str) -> None:
+    def show_bindings(self, bindings: Mapping[WorldOwner, Sequence[str]], stem: str) -> None:
         """Check the owners to which the world is assigned."""
         for owner, tick in self.owner_checks.items():
             with QSignalBlocker(tick):
@@ -167,7 +167,7 @@ class WorldForm(QWidget):
         if isinstance(field, QLineEdit):
             field.selectAll()
 
-    def _set_binding(self, owner: Owner, is_bound: bool) -> None:
+    def _set_binding(self, owner: WorldOwner, is_bound: bool) -> None:
         self._book.set_binding(self.owner_checks[owner].text(), owner, is_bound=is_bound)
 
     def _change_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says

@@ -14,7 +14,7 @@ from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.table_model import KEYS, ORDER, POSITION, PRIORITY, TOKENS, USES, EntryRows
 from lethe_app.ui.widgets.table import SearchField, Table
 
@@ -23,7 +23,7 @@ HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, POSITION, TOKENS, KEYS)
 MIN_NAME_WIDTH = 200
 
 
-class Entries(Table[WorldEntry]):
+class EntryTableView(Table[WorldEntry]):
     """Table that keeps a selection of several rows when the model is reset; Alt+Up and Alt+Down move rows."""
 
     entries_selected = Signal()
@@ -95,11 +95,11 @@ class EntryTable(QWidget):
     new_wanted = Signal()
     remember_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, book: WorldBook, rows: EntryRows, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, book: WorldEditorState, rows: EntryRows, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._book, self.rows = theme, book, rows
         self.search = SearchField(theme, self.tr("Search entries"))
-        self.table = Entries(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
+        self.table = EntryTableView(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
         self.search.focus_on_down = self.table
         self.search.textChanged.connect(self._filter)
         self.count_label = QLabel()

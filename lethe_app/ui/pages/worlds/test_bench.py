@@ -22,18 +22,18 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.chat import Message
-from lethe_app.services.worlds.test_bench import Trial, TrialOutcome, Tried
+from lethe_app.services.worlds.test_bench import TrialEntryResult, TrialInput, TrialOutcome
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme, interface_font_size, mix_colours
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import reason_in_words
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
-from lethe_app.ui.widgets.text_area import ProseField
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 RUN_DELAY_MS = 200
 """Pause in typing, in milliseconds, before a test is run."""
@@ -44,7 +44,7 @@ SIDE_BY_SIDE_MIN_WIDTH = 760
 """Width in pixels, at the default text size, below which the results are below the text."""
 
 
-class Bench(QFrame):
+class WorldTestBench(QFrame):
     """Form and results of a test; `run_requested` is emitted when another test is to be run."""
 
     run_requested = Signal()
@@ -62,7 +62,7 @@ class Bench(QFrame):
         self.message_box.setAccessibleName(self.tr("Text to test"))
         self.message_box.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.message_box.setMinimumContentsLength(12)
-        self.text_field = ProseField(self.tr("Test text"), 3, 8)
+        self.text_field = TextAreaField(self.tr("Test text"), 3, 8)
         self.text_field.setPlaceholderText(self.tr("Enter a message to see which entries it activates."))
         self.ignore_history_check = QCheckBox(self.tr("Ignore chat history"))
         self.this_world_check = QCheckBox(self.tr("This world only"))
@@ -73,7 +73,7 @@ class Bench(QFrame):
         self.summary_label = QLabel()
         self.summary_label.setWordWrap(True)
         self.summary_label.setTextFormat(Qt.TextFormat.PlainText)
-        self.rows: FilteredTableModel[Tried] = FilteredTableModel(
+        self.rows: FilteredTableModel[TrialEntryResult] = FilteredTableModel(
             self._build_columns(), lambda one: one.entry.guid, lambda one: one.entry.name
         )
         self.table = Table(self.rows, theme, self.tr("Test results"), self.tr("No entries activated."))
@@ -86,7 +86,7 @@ class Bench(QFrame):
         self._build()
         self._connect()
 
-    def _build_columns(self) -> list[Column[Tried]]:
+    def _build_columns(self) -> list[Column[TrialEntryResult]]:
         def scale_width(pixels: int) -> int:
             return round(pixels * interface_font_size(self._theme.prose_size) / 13)
 
@@ -234,11 +234,11 @@ class Bench(QFrame):
         selection.cursor, selection.format = cursor, text_format
         return selection
 
-    def _result_icon(self, result: Tried) -> object:
+    def _result_icon(self, result: TrialEntryResult) -> object:
         palette = self._theme.palette
         return load_icon("check", palette.good, 16) if result.cause is not None else load_icon("moon", palette.muted, 16)
 
-    def _text_colour(self, result: Tried) -> str:
+    def _text_colour(self, result: TrialEntryResult) -> str:
         return "" if result.cause is not None else self._theme.palette.muted
 
     def resizeEvent(self, event: object) -> None:
@@ -253,11 +253,11 @@ class Bench(QFrame):
         return width >= SIDE_BY_SIDE_MIN_WIDTH * interface_font_size(self._theme.prose_size) / 13
 
 
-def _tokens_in_words(result: Tried) -> str:
+def _tokens_in_words(result: TrialEntryResult) -> str:
     return str(result.tokens) if result.cause is not None else ""
 
 
-def _share_in_words(result: Tried) -> str:
+def _share_in_words(result: TrialEntryResult) -> str:
     return f"{round(result.share * 100)} %" if result.share is not None else ""
 
 
@@ -276,7 +276,7 @@ class WorldTrial(QObject):
     opened = Signal(str, object)
     """File stem of the world and GUID of the entry to show."""
 
-    def __init__(self, context: PageContext, book: WorldBook, splitter: QSplitter) -> None:
+    def __init__(self, context: PageContext, book: WorldEditorState, splitter: QSplitter) -> None:
         """Create the trial; the test bench is added to `splitter` when it is first opened."""
         super().__init__()
         self._context, self._book, self._splitter = context, book, splitter
@@ -284,13 +284,13 @@ class WorldTrial(QObject):
         self._messages: Sequence[Message] | None = None
 
     @cached_property
-    def bench(self) -> Bench:
+    def bench(self) -> WorldTestBench:
         """The test bench, created at first use."""
-        bench = Bench(self._context.theme)
+        bench = WorldTestBench(self._context.theme)
         bench.hide()
         self._splitter.addWidget(bench)
         self._splitter.setSizes([420, 230])
-        bench.run_requested.connect(lambda: self._context.bridge.start_task(self._run_trial(), key="world-trial"))
+        bench.run_requested.connect(lambda: self._context.tasks.start_task(self._run_trial(), key="world-trial"))
         bench.result_opened.connect(self._open_result)
         if self._messages is not None:
             bench.show_messages(self._messages)
@@ -328,14 +328,14 @@ class WorldTrial(QObject):
             self.bench.text_field.setFocus()
             self.bench.run_requested.emit()
 
-    def _open_result(self, tried: Tried) -> None:
+    def _open_result(self, tried: TrialEntryResult) -> None:
         self.opened.emit(tried.world.unique_name, tried.entry.guid)
 
     async def _run_trial(self) -> None:
         world, bench = self._book.world, self.bench
         if world is None or bench.isHidden():
             return
-        trial = Trial(
+        trial = TrialInput(
             world,
             bench.text_field.text,
             self._context.current_session(),

@@ -10,7 +10,7 @@ from enum import Enum
 
 from markdown_it.token import Token
 
-from lethe_app.ui.transcript.markdown.dialogue import End, find_quote_end, mark_speech, unmark_speech
+from lethe_app.ui.transcript.markdown.dialogue import QuotationEnd, find_quote_end, mark_speech, unmark_speech
 from lethe_app.ui.transcript.markdown.open_actions import close_open_action
 from lethe_app.ui.transcript.markdown.parser import is_too_deep, parse_blocks
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, convert_tokens, create_plain_spans
@@ -135,14 +135,14 @@ def _is_visible(block: Block) -> bool:
 def _mark_continued_speech(blocks: list[Block], first: int) -> int:
     """Mark speech that is closed in a later paragraph, in all paragraphs up to there; return the index to continue at."""
     closers, shape = blocks[first].opens, (BlockKind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
-    end, last = End.OPEN, first
-    while end is End.OPEN and last + 1 < len(blocks):
+    end, last = QuotationEnd.OPEN, first
+    while end is QuotationEnd.OPEN and last + 1 < len(blocks):
         block = blocks[last + 1]
         if (block.kind, block.quote, block.indent, block.marker) != shape:
             break
         end = find_quote_end(closers, unmark_speech(block.spans))
         last += 1
-    if end is not End.LATER:
+    if end is not QuotationEnd.LATER:
         return first + 1
     for index in range(first, last + 1):
         spans, opens = mark_speech(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, merge_spans
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextKind, TextSpan, merge_spans
 
 MAX_QUOTE_SPANS = 80
 """Number of spans searched for the end of a quotation."""
@@ -18,7 +18,7 @@ _MARKS = re.compile(r'["“”„«»「」\u2028]')
 _CLOSERS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」"}
 
 
-class End(Enum):
+class QuotationEnd(Enum):
     """Where a quotation ends, seen from its start."""
 
     HERE = "on its own line"
@@ -46,31 +46,33 @@ def mark_speech(
 
 def unmark_speech(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Reset the voices of spans to what they were before speech was detected."""
-    return merge_spans(replace(span, voice=Voice.ACTION if span.italic else Voice.NARRATION) for span in spans)
+    return merge_spans(replace(span, voice=TextKind.ACTION if span.italic else TextKind.NARRATION) for span in spans)
 
 
-def find_quote_end(closers: str, spans: Iterable[TextSpan], previous_character: str = "", *, is_own_line: bool = False) -> End:
-    """Find where the quotation that `closers` end is closed in `spans`; `previous_character` is the character in front of them."""
+def find_quote_end(
+    closers: str, spans: Iterable[TextSpan], previous_character: str = "", *, is_own_line: bool = False
+) -> QuotationEnd:
+    """Find where the quotation that `closers` end is closed in `spans`; `previous_character` precedes them."""
     has_action = False
     for span in spans:
         if span.code:
             # Code counts as a letter, so that a straight mark right behind it closes a quotation.
             previous_character = "x"
             continue
-        has_action = has_action or span.voice is Voice.ACTION
+        has_action = has_action or span.voice is TextKind.ACTION
         for match in _MARKS.finditer(span.text):
             at, mark = match.start(), match.group()
             if mark == LINE_BREAK:
                 is_own_line = False
             elif is_own_line and mark in closers:
-                return End.HERE
+                return QuotationEnd.HERE
             elif not is_own_line:
                 is_end = mark in closers and not _is_opening_mark(span.text[at - 1] if at else previous_character, mark)
-                return End.LATER if is_end and not has_action else End.NOWHERE
+                return QuotationEnd.LATER if is_end and not has_action else QuotationEnd.NOWHERE
             if mark == LINE_BREAK and has_action:
-                return End.NOWHERE
+                return QuotationEnd.NOWHERE
         previous_character = span.text[-1:]
-    return End.NOWHERE if has_action else End.OPEN
+    return QuotationEnd.NOWHERE if has_action else QuotationEnd.OPEN
 
 
 def _is_opening_mark(previous_character: str, mark: str) -> bool:
@@ -83,7 +85,7 @@ class _Reader:
 
     def __init__(self, spans: Sequence[TextSpan], closers: str, *, continues_later: bool) -> None:
         self._spans, self._closers, self._continues_later = spans, closers, continues_later
-        self._quote_end = End.LATER if closers else End.NOWHERE
+        self._quote_end = QuotationEnd.LATER if closers else QuotationEnd.NOWHERE
         self._previous_character = ""
         self.open_closers = ""
 
@@ -92,7 +94,7 @@ class _Reader:
             if span.code:
                 yield span
             else:
-                if span.voice is Voice.ACTION and self._quote_end is not End.HERE:
+                if span.voice is TextKind.ACTION and self._quote_end is not QuotationEnd.HERE:
                     self._closers = ""
                 yield from self._split_span(number, span)
             self._previous_character = span.text[-1:]
@@ -103,7 +105,7 @@ class _Reader:
             at, mark = match.start(), match.group()
             if self._closers and self._is_quote_end(mark):
                 end = at if mark == LINE_BREAK else at + 1
-                yield replace(span, text=span.text[start:end], voice=Voice.SPEECH)
+                yield replace(span, text=span.text[start:end], voice=TextKind.SPEECH)
                 start, self._closers = end, ""
             # A mark right behind a letter or digit opens no quotation; it may stand for inches.
             elif (
@@ -112,15 +114,15 @@ class _Reader:
                 yield replace(span, text=span.text[start:at])
                 start = at
                 self._open_quote(mark, span, at, number)
-        yield replace(span, text=span.text[start:], voice=Voice.SPEECH if self._closers else span.voice)
+        yield replace(span, text=span.text[start:], voice=TextKind.SPEECH if self._closers else span.voice)
 
     def _is_quote_end(self, mark: str) -> bool:
-        return self._quote_end is not End.LATER if mark == LINE_BREAK else mark in self._closers
+        return self._quote_end is not QuotationEnd.LATER if mark == LINE_BREAK else mark in self._closers
 
     def _open_quote(self, mark: str, span: TextSpan, at: int, number: int) -> None:
         self._closers = _CLOSERS[mark]
         rest = [replace(span, text=span.text[at + 1 :]), *self._spans[number + 1 : number + MAX_QUOTE_SPANS]]
         self._quote_end = find_quote_end(self._closers, rest, mark, is_own_line=True)
-        self.open_closers = self._closers if self._quote_end is End.OPEN else ""
-        if self._quote_end is End.OPEN and self._continues_later:
-            self._quote_end = End.LATER
+        self.open_closers = self._closers if self._quote_end is QuotationEnd.OPEN else ""
+        if self._quote_end is QuotationEnd.OPEN and self._continues_later:
+            self._quote_end = QuotationEnd.LATER

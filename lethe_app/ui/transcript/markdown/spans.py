@@ -14,7 +14,7 @@ LINE_BREAK = "\u2028"
 """Line break inside a paragraph of a QTextDocument (U+2028)."""
 
 
-class Voice(Enum):
+class TextKind(Enum):
     """Kind of text in a roleplay, which decides its colour."""
 
     NARRATION = "narration"
@@ -27,7 +27,7 @@ class TextSpan:
     """Run of text in one style."""
 
     text: str
-    voice: Voice = Voice.NARRATION
+    voice: TextKind = TextKind.NARRATION
     italic: bool = False
     bold: bool = False
     struck: bool = False
@@ -97,7 +97,7 @@ def _iter_styled_spans(children: Iterable[Token]) -> Iterator[TextSpan]:
                 yield replace(style, text=LINE_BREAK, href="")
             case "em_open" | "em_close":
                 emphasis += token.nesting
-                style = replace(style, italic=emphasis > 0, voice=Voice.ACTION if emphasis else Voice.NARRATION)
+                style = replace(style, italic=emphasis > 0, voice=TextKind.ACTION if emphasis else TextKind.NARRATION)
             case "image":
                 yield from _iter_image_spans(style, token)
             case "code_inline":

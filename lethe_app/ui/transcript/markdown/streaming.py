@@ -16,7 +16,7 @@ from lethe_app.ui.transcript.markdown.open_actions import close_open_action
 from lethe_app.ui.transcript.markdown.parser import is_too_deep, parse_blocks
 
 
-class GrowingProse:
+class IncrementalMarkdown:
     """Incremental parser of a text that only gets longer. A call costs as much as the last block, not as the text."""
 
     def __init__(self) -> None:

@@ -12,13 +12,13 @@ from uuid import UUID
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.tools import ToolResult
 from lethe_app.services.prompting.tool_messages import calls_in, result_in
-from lethe_app.services.web.chat_lookup import LookedUp, parse_note
+from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from lethe_app.ui.core.formatting import format_recalled_count, format_source_count
-from lethe_app.ui.transcript.model.feedback import Thumbs
+from lethe_app.ui.transcript.model.feedback import ReplyRatings
 from lethe_app.ui.transcript.painting.tool_list import format_tool_results
 
 
-class ToolMarks:
+class ToolAnnotations:
     """Tool results by reply. They are found by following the hidden messages upwards from a reply, as long as they belong to
     tools.
     """
@@ -65,11 +65,11 @@ class ToolMarks:
         return tuple(results[::-1])
 
 
-class SourceMarks:
+class SourceAnnotations:
     """Web sources by user message, read from the hidden message right above it."""
 
     def __init__(self) -> None:
-        self._lookups: dict[UUID, LookedUp] = {}
+        self._lookups: dict[UUID, WebLookup] = {}
         self._parent_ids: dict[UUID, UUID] = {}
         """Message above each user message."""
 
@@ -99,13 +99,13 @@ class SourceMarks:
         for message_id in message_ids:
             self._lookups.pop(message_id, None)
 
-    def find_lookup(self, user_message_id: UUID | None) -> LookedUp | None:
+    def find_lookup(self, user_message_id: UUID | None) -> WebLookup | None:
         """Return the look-up for a user message; None if there was none."""
         lookup_message_id = self._parent_ids.get(user_message_id) if user_message_id is not None else None
         return self._lookups.get(lookup_message_id) if lookup_message_id is not None else None
 
 
-def _keep_web_addresses(lookup: LookedUp) -> LookedUp:
+def _keep_web_addresses(lookup: WebLookup) -> WebLookup:
     """Return a look-up with http and https addresses only, because stored addresses are not trusted."""
     sources = tuple(one for one in lookup.sources if one.address.lower().startswith(("http://", "https://")))
     return replace(lookup, sources=sources)
@@ -126,7 +126,7 @@ async def _count_nothing(_messages: Sequence[UUID]) -> dict[UUID, int]:
     return {}
 
 
-class MemoryMarks:
+class MemoryAnnotations:
     """Number of memories per reply, which is that of the user message it answers; also owner of the other annotations."""
 
     def __init__(self, model: ChatModel) -> None:
@@ -135,9 +135,9 @@ class MemoryMarks:
         """Number of memories by user message; messages without memories are missing."""
         self.query_counts: Count = _count_nothing
         """Query for the numbers; set by the controller of the memory panel."""
-        self.sources = SourceMarks()
-        self.tools = ToolMarks()
-        self.ratings = Thumbs(model)
+        self.sources = SourceAnnotations()
+        self.tools = ToolAnnotations()
+        self.ratings = ReplyRatings(model)
 
     def clear(self) -> None:
         """Remove all entries, because another session is on display."""
@@ -175,7 +175,7 @@ class MemoryMarks:
         user_message_id = self.find_user_message(row) if self._counts else None
         return self._counts.get(user_message_id, 0) if user_message_id is not None else 0
 
-    def find_web_lookup(self, row: int) -> LookedUp | None:
+    def find_web_lookup(self, row: int) -> WebLookup | None:
         """Return the web look-up for a reply; None if there was none."""
         return self.sources.find_lookup(self.find_user_message(row)) if self.sources else None
 

@@ -23,7 +23,7 @@ async def _query_nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, Repl
     return {}
 
 
-class Thumbs:
+class ReplyRatings:
     """Ratings by reply; each alternative has its own."""
 
     def __init__(self, model: ChatModel) -> None:
@@ -67,4 +67,4 @@ class Thumbs:
 def format_rating(rating: ReplyRating) -> str:
     """Return the text of a rating for screen readers."""
     tr = QCoreApplication.translate
-    return tr("Thumbs", "rated good") if rating is ReplyRating.GOOD else tr("Thumbs", "rated bad")
+    return tr("ReplyRatings", "rated good") if rating is ReplyRating.GOOD else tr("ReplyRatings", "rated bad")

@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
 from lethe_app.ui.transcript.dates import format_time, local_day
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
-from lethe_app.ui.transcript.model.annotations import MemoryMarks
+from lethe_app.ui.transcript.model.annotations import MemoryAnnotations
 from lethe_app.ui.transcript.model.growing_reply import GrowingReply
 from lethe_app.ui.transcript.model.paging import Loader, MessagePages
 from lethe_app.ui.transcript.model.rows import MessageRows, outline_of
@@ -44,7 +44,7 @@ class ChatModel(QAbstractListModel):
         none.
         """
         self._reply: GrowingReply | None = None
-        self.annotations = MemoryMarks(self)
+        self.annotations = MemoryAnnotations(self)
         self._pages = self._create_pages(_load_nothing)
 
     def _create_pages(self, loader: Loader) -> MessagePages:

@@ -12,7 +12,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
 from lethe_app.ui.transcript.painting.document import MessageDocument
-from lethe_app.ui.transcript.painting.message_layout import CHIP_ICON_SIZE, MessageSheet
+from lethe_app.ui.transcript.painting.message_layout import CHIP_ICON_SIZE, MessageLayout
 from lethe_app.ui.transcript.painting.style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, with_opacity
 
 CODE_BOX_OFFSET = 5
@@ -86,7 +86,7 @@ def _draw_marker(painter: QPainter, style: MessageStyle, block: Block, lines: QR
     painter.drawText(QPointF(left, baseline), block.marker)
 
 
-def draw_memory_chip(painter: QPainter, message_layout: MessageSheet, style: MessageStyle, *, is_highlighted: bool) -> None:
+def draw_memory_chip(painter: QPainter, message_layout: MessageLayout, style: MessageStyle, *, is_highlighted: bool) -> None:
     """Paint the chip with the number of recalled memories below a reply. It is amber, the colour of memory in the whole
     window.
     """

@@ -12,7 +12,7 @@ from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 
-class EndedLine(QLabel):
+class SessionEndLine(QLabel):
     """Centred, wrapped text with a link, which Tab reaches and Enter activates."""
 
     continue_wanted = Signal()

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.message_layout import MessageSheet, estimate_height
+from lethe_app.ui.transcript.painting.message_layout import MessageLayout, estimate_height
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 MAX_CACHED_LAYOUTS = 240
 """Maximum number of cached layouts."""
 
 
-class Sheets:
+class LayoutCache:
     """LRU cache of message layouts, with the state that does not belong to a message: expanded parts and the editor."""
 
     def __init__(self, style: MessageStyle, width: int = 1) -> None:
         self.style, self.width = style, width
-        self._layouts: OrderedDict[UUID, MessageSheet] = OrderedDict()
+        self._layouts: OrderedDict[UUID, MessageLayout] = OrderedDict()
         self._open_thoughts: set[UUID] = set()
         self._open_tools: set[UUID] = set()
         self.edited_message_id: UUID | None = None
@@ -40,14 +40,14 @@ class Sheets:
         self._open_thoughts.clear()
         self._open_tools.clear()
 
-    def get_layout(self, model: ChatModel, row: int) -> MessageSheet | None:
+    def get_layout(self, model: ChatModel, row: int) -> MessageLayout | None:
         """Return the up-to-date layout of a row; None while its message is not loaded."""
         message = model.message(row)
         if message is None:
             return None
         message_layout = self._layouts.get(message.id)
         if message_layout is None:
-            message_layout = self._layouts[message.id] = MessageSheet(self.style, self.width)
+            message_layout = self._layouts[message.id] = MessageLayout(self.style, self.width)
             while len(self._layouts) > MAX_CACHED_LAYOUTS:
                 self._layouts.popitem(last=False)
         else:
@@ -55,7 +55,7 @@ class Sheets:
         self._update_layout(model, row, message_layout)
         return message_layout
 
-    def _update_layout(self, model: ChatModel, row: int, message_layout: MessageSheet) -> None:
+    def _update_layout(self, model: ChatModel, row: int, message_layout: MessageLayout) -> None:
         message, day, growing = model.message(row), model.separator_day(row), model.is_growing(row)
         if message is None:
             return

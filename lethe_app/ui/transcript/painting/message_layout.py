@@ -11,11 +11,11 @@ from PySide6.QtGui import QFontMetrics
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.tools import ToolResult
-from lethe_app.services.web.chat_lookup import LookedUp
+from lethe_app.services.web.chat_lookup import WebLookup
 from lethe_app.ui.core.formatting import format_recalled_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.transcript.markdown.blocks import parse_message
-from lethe_app.ui.transcript.markdown.streaming import GrowingProse
+from lethe_app.ui.transcript.markdown.streaming import IncrementalMarkdown
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.source_list import SourceList
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -45,7 +45,7 @@ def estimate_height(style: MessageStyle, width: int, length: int) -> int:
     return header_height(style) + lines * style.line_height + FOOTER_HEIGHT
 
 
-class MessageSheet:
+class MessageLayout:
     """Layout of one message, in pixels from the top left of its text column; avatars are left of it."""
 
     def __init__(self, style: MessageStyle, width: int) -> None:
@@ -60,7 +60,7 @@ class MessageSheet:
         """Number of memories recalled for the reply."""
         self.rating: ReplyRating | None = None
         """The user's rating of the alternative on display."""
-        self.web_lookup: LookedUp | None = None
+        self.web_lookup: WebLookup | None = None
         self.source_list: SourceList | None = None
         self.tool_results: tuple[ToolResult, ...] = ()
         """Tool results of the reply."""
@@ -70,8 +70,8 @@ class MessageSheet:
         self._laid_out_text: tuple[str, bool] | None = None
         """Text that is laid out, and whether it breaks off."""
         self._thinking = ""
-        self._content_parser: GrowingProse | None = None
-        self._thinking_parser = GrowingProse()
+        self._content_parser: IncrementalMarkdown | None = None
+        self._thinking_parser = IncrementalMarkdown()
         self.document = MessageDocument(style, width)
         self.thoughts_top = self.thoughts_text_top = self.prose_top = self.stopped_top = self.footer_top = self.height = 0
         self.sources_top = self.tools_top = 0
@@ -105,7 +105,7 @@ class MessageSheet:
             self.document = MessageDocument(self.style, self.width, is_muted=True)
         self.message, self.day, self._thinking = message, day, thinking.strip()
         if is_growing and self._content_parser is None:
-            self._content_parser = GrowingProse()
+            self._content_parser = IncrementalMarkdown()
         self.is_growing, self.is_waiting = is_growing, is_growing and not content.strip()
         if (content, self.is_incomplete) != self._laid_out_text:
             self._laid_out_text = (content, self.is_incomplete)

@@ -20,12 +20,12 @@ from PySide6.QtGui import (
 from lethe_app.domain.clock import now
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.transcript.avatars import Avatars, Faces
+from lethe_app.ui.transcript.avatars import AvatarCache, Avatars
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 from lethe_app.ui.transcript.model.feedback import RATING_ICONS
 from lethe_app.ui.transcript.painting.decorations import draw_decorations, draw_memory_chip
 from lethe_app.ui.transcript.painting.document import MessageDocument
-from lethe_app.ui.transcript.painting.message_layout import DAY_SEPARATOR_HEIGHT, THOUGHTS_INDENT, MessageSheet, header_height
+from lethe_app.ui.transcript.painting.message_layout import DAY_SEPARATOR_HEIGHT, THOUGHTS_INDENT, MessageLayout, header_height
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 
@@ -67,10 +67,10 @@ class MessagePainter:
 
     def __init__(self, style: MessageStyle, avatars: Avatars) -> None:
         self.style = style
-        self._avatar_cache = Faces(style, avatars)
+        self._avatar_cache = AvatarCache(style, avatars)
 
     def draw_message(
-        self, painter: QPainter, message_layout: MessageSheet, left: int, top: int, paint_state: PaintState
+        self, painter: QPainter, message_layout: MessageLayout, left: int, top: int, paint_state: PaintState
     ) -> None:
         """Paint a message whose text column begins at `left`, `top` in the viewport."""
         painter.save()
@@ -95,7 +95,7 @@ class MessagePainter:
         self._draw_footer(painter, message_layout, paint_state)
         painter.restore()
 
-    def _draw_footer(self, painter: QPainter, message_layout: MessageSheet, paint_state: PaintState) -> None:
+    def _draw_footer(self, painter: QPainter, message_layout: MessageLayout, paint_state: PaintState) -> None:
         if message_layout.is_stopped:
             self._draw_small_text(
                 painter,
@@ -131,7 +131,7 @@ class MessagePainter:
         painter.drawLine(rect.left(), line, middle - half_gap, line)
         painter.drawLine(middle + half_gap, line, width - 1, line)
 
-    def _draw_focus_frame(self, painter: QPainter, message_layout: MessageSheet) -> None:
+    def _draw_focus_frame(self, painter: QPainter, message_layout: MessageLayout) -> None:
         margin = SPACE_2
         rect = QRectF(
             -AVATAR_COLUMN_WIDTH - margin,
@@ -145,7 +145,7 @@ class MessagePainter:
         painter.setPen(QPen(self.style.focus, 1.5))
         painter.drawRoundedRect(rect, RADIUS_CARD, RADIUS_CARD)
 
-    def _draw_header(self, painter: QPainter, message_layout: MessageSheet) -> None:
+    def _draw_header(self, painter: QPainter, message_layout: MessageLayout) -> None:
         message = message_layout.message
         if message is None:
             return
@@ -175,7 +175,7 @@ class MessagePainter:
             icon_rect = QRect(left, baseline - small_metrics.ascent() // 2 - side // 2 + 1, side, side)
             load_icon(RATING_ICONS[message_layout.rating], self.style.palette.muted, side).paint(painter, icon_rect)
 
-    def _draw_thoughts(self, painter: QPainter, message_layout: MessageSheet) -> None:
+    def _draw_thoughts(self, painter: QPainter, message_layout: MessageLayout) -> None:
         top, line, icon_size = message_layout.thoughts_top, self.style.line_height, 16
         colour = self.style.palette.muted
         load_icon("thought", colour, icon_size).paint(painter, QRect(0, top + (line - icon_size) // 2, icon_size, icon_size))
@@ -227,7 +227,7 @@ class MessagePainter:
         selection.cursor, selection.format = cursor, text_format
         return selection
 
-    def _draw_waiting_dots(self, painter: QPainter, message_layout: MessageSheet, paint_state: PaintState) -> None:
+    def _draw_waiting_dots(self, painter: QPainter, message_layout: MessageLayout, paint_state: PaintState) -> None:
         rect = message_layout.waiting_rect
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -239,7 +239,7 @@ class MessagePainter:
         if paint_state.words:
             self._draw_small_text(painter, rect.adjusted(40, 0, 0, 0), paint_state.words, ALIGN_LEFT)
 
-    def _draw_alternative_number(self, painter: QPainter, message_layout: MessageSheet) -> None:
+    def _draw_alternative_number(self, painter: QPainter, message_layout: MessageLayout) -> None:
         number, count = message_layout.alternatives
         rect = QRect(message_layout.footer_left, message_layout.footer_top, message_layout.width, 24)
         self._draw_small_text(painter, rect, f"‹ {number}/{count} ›", ALIGN_LEFT)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
 from lethe_app.domain.web import WebHit
-from lethe_app.services.web.chat_lookup import LookedUp
+from lethe_app.services.web.chat_lookup import WebLookup
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -20,7 +20,7 @@ ALIGN_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 class SourceList:
     """Layout and painting of the list, from its own top left: a heading and one row per source."""
 
-    def __init__(self, style: MessageStyle, width: int, web_lookup: LookedUp) -> None:
+    def __init__(self, style: MessageStyle, width: int, web_lookup: WebLookup) -> None:
         self.web_lookup, self._style, self._width = web_lookup, style, width
         self._row_height = round(QFontMetrics(style.small_font).height() * 1.25)
 

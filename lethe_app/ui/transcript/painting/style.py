@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 
 from lethe_app.ui.core.palette import LINE_HEIGHT, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
-from lethe_app.ui.transcript.markdown.spans import TextSpan, Voice
+from lethe_app.ui.transcript.markdown.spans import TextKind, TextSpan
 
 FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 INDENT = SPACE_6
@@ -120,12 +120,12 @@ class MessageStyle:
             return self.muted
         if kind in {BlockKind.HEADING, BlockKind.TABLE} or span.code:
             return self.text
-        return {Voice.SPEECH: self.text, Voice.ACTION: self.action, Voice.NARRATION: self.narration}[span.voice]
+        return {TextKind.SPEECH: self.text, TextKind.ACTION: self.action, TextKind.NARRATION: self.narration}[span.voice]
 
     def _font_weight(self, span: TextSpan, kind: BlockKind) -> int:
         if span.bold or kind is BlockKind.HEADING:
             return QFont.Weight.DemiBold.value
-        return QFont.Weight.Medium.value if span.voice is Voice.SPEECH else QFont.Weight.Normal.value
+        return QFont.Weight.Medium.value if span.voice is TextKind.SPEECH else QFont.Weight.Normal.value
 
     def block_format(self, block: Block, is_first: bool) -> QTextBlockFormat:
         """Return the format of a block; the first one of a message has no top margin."""
