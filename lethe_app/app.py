@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable
 
     from PySide6.QtWidgets import QApplication
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.model import EngineCheck
     from lethe_app.paths import Paths
+    from lethe_app.ui.controllers.window_controller import WindowController
     from lethe_app.ui.shell.main_window import MainWindow
 
 PATIENCE = 5.0
@@ -118,20 +120,20 @@ def close_on_signals(window: MainWindow) -> None:
 
     from PySide6.QtCore import QSocketNotifier
 
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
-    notifier = QSocketNotifier(heard.fileno(), QSocketNotifier.Type.Read, window)
-    notifier.activated.connect(lambda: heard.recv(64))
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, window)
+    notifier.activated.connect(lambda: reader.recv(64))
 
-    def close() -> None:  # Qt holds a function, but of `told.close` not the socket, which would be closed at once
+    def close() -> None:  # Qt holds a function, but of `writer.close` not the socket, which would be closed at once
         signal.set_wakeup_fd(-1)
-        heard.close()
-        told.close()
+        reader.close()
+        writer.close()
 
     window.destroyed.connect(close)
-    for wish in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(wish, lambda _number, _frame: window.close())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: window.close())
 
 
 def keep_log(paths: Paths) -> None:
@@ -158,43 +160,64 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
 
     application.setQuitOnLastWindowClosed(False)  # what is being written comes first
     sys.setswitchinterval(TURN_S)
-    sweeper = GarbageCollector(window.is_busy)
+    runner = WindowRunner(window, make_services)
+    collector = GarbageCollector(lambda: runner.is_replying)
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
     try:
         with loop:
-            return int(loop.run_until_complete(live(window, make_services)))
+            return int(loop.run_until_complete(runner.run()))
     finally:
-        sweeper.close()
+        collector.close()
 
 
-async def live(window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
-    """Open the services for the window and close them again when the window is closed. Return the exit code.
+class WindowRunner:
+    """Window and its services, from their start until the window is closed."""
 
-    If the data folder cannot be opened, the error is shown in the window, which stays open. If another instance has the
-    services, `make_services` returns None and the window is removed.
-    """
-    import asyncio
+    def __init__(self, window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> None:
+        self._window, self._make_services = window, make_services
+        self._controller: WindowController | None = None
 
-    from lethe_app.errors import LetheError
+    @property
+    def is_replying(self) -> bool:
+        """Return whether a reply is in progress."""
+        return self._controller is not None and self._controller.is_replying
 
-    closed = asyncio.Event()
-    window.closed.connect(closed.set)
-    try:
-        services = await make_services()
-    except LetheError as error:
-        window.notifier.report_error(error)
-        await closed.wait()
-        return 1
-    if services is None:
-        window.hide()
-        window.deleteLater()
+    async def run(self) -> int:
+        """Open the services, wait until the window is closed, and close them again. Return the exit code.
+
+        If the data folder cannot be opened, the error is shown in the window, which stays open. If another instance has the
+        services, `make_services` returns None and the window is removed.
+        """
+        import asyncio
+
+        from lethe_app.errors import LetheError
+
+        closed = asyncio.Event()
+        self._window.closed.connect(closed.set)
+        try:
+            services = await self._make_services()
+        except LetheError as error:
+            self._window.notifier.report_error(error)
+            await closed.wait()
+            return 1
+        if services is None:
+            self._window.hide()
+            self._window.deleteLater()
+            return 0
+        try:
+            await self._serve(services, closed)
+        finally:
+            await services.close()
         return 0
-    try:
-        window.attach(services)
+
+    async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:
+        """Fill the window from `services` until it is closed; a reply in progress is stored as far as it has come."""
+        from lethe_app.ui.controllers.window_controller import WindowController
+
+        self._controller = WindowController(self._window, services)
+        self._controller.open()
         services.start_background()
         await closed.wait()
-        await window.detach()
-    finally:
-        await services.close()
-    return 0
+        await self._controller.close()
+        self._controller = None

@@ -204,14 +204,14 @@ async def commands(studio: Studio, scene: Scene, light: str) -> None:
     scene.window.actions_["palette"].trigger()
     await settle(0.3)
     studio.keep(scene.window.grab(), f"palette-{light}")
-    scene.host.command_palette.hide()
+    scene.controller.command_palette.hide()
 
 
 async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
     """The page as it opens."""
     scene.window.actions_["new_persona"].trigger()
-    await until(lambda: scene.host.navigator.current_page is not None)
+    await until(lambda: scene.page is not None)
     await settle(0.8)
     studio.keep(scene.window.grab(), f"new-persona-{light}")
-    scene.host.navigator.close_all_pages()
+    scene.controller.navigator.close_all_pages()
     await settle(0.3)

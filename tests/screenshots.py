@@ -34,6 +34,7 @@ from lethe_app.llm.models.bundled import chat_model
 from lethe_app.paths import Paths
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
+from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.shell.welcome import Welcome
@@ -324,14 +325,17 @@ class Studio:
         settle_in(paths, **settings)
         services = await build(paths, engine)
         window = MainWindow(paths, clock=lambda: PRESENT)
+        scene: Scene | None = None
         try:
             window.resize(*size)
             window.show()
-            window.attach(services)
-            yield Scene(window, services)
+            scene = Scene(window, services, WindowController(window, services))
+            scene.controller.open()
+            yield scene
         finally:
             window.close()
-            await window.detach()
+            if scene is not None:
+                await scene.close_controller()
             await services.close()
             window.deleteLater()
             QApplication.processEvents()
@@ -339,20 +343,15 @@ class Studio:
     async def open(self, scene: Scene, title: str) -> None:
         """Show the conversation called `title`, scrolled to its end."""
         scene.window.sidebar.session_chosen.emit(self.sessions[title])
-        await until(
-            lambda: (
-                scene.host.conversations._current_session
-                and str(scene.host.conversations._current_session.guid) == self.sessions[title]
-            )
-        )
+        await until(lambda: scene.session and str(scene.session.guid) == self.sessions[title])
         await calm(scene)
-        scene.host.view.go_to_end()
+        scene.controller.view.go_to_end()
         await calm(scene)
 
 
 async def calm(scene: Scene) -> None:
     """Everything on the screen is there and painted."""
-    model, view = scene.host.messages, scene.host.view
+    model, view = scene.controller.messages, scene.controller.view
     await until(
         lambda: view.visible_rows and all(model.message(placed.row) is not None for placed in view.visible_rows), PATIENCE
     )
@@ -412,7 +411,7 @@ async def replies(studio: Studio) -> None:
         ask_again(scene)
         await until(lambda: len(scene.words[-1].split()) >= WORDS_ON_THE_WAY, PATIENCE)
         studio.keep(scene.window.grab(), "streaming")
-        await scene.host.turns.stop_all_replies()
+        await scene.controller.replies.stop_all_replies()
         await scene.services.models.load(dying)
         await studio.open(scene, "The customs cutter")
         ask_again(scene)
@@ -423,9 +422,9 @@ async def replies(studio: Studio) -> None:
 
 def ask_again(scene: Scene) -> None:
     """Another wording of the last reply: its message keeps the time it has."""
-    last = scene.host.messages.outline(scene.host.messages.rowCount() - 1)
+    last = scene.controller.messages.outline(scene.controller.messages.rowCount() - 1)
     assert last.role is Role.ASSISTANT
-    scene.host.turns.regenerate(last.id)
+    scene.controller.replies.regenerate(last.id)
 
 
 async def model_menu(studio: Studio) -> None:
@@ -433,7 +432,7 @@ async def model_menu(studio: Studio) -> None:
     async with studio.window("llama", theme="light", model_path=str(chat_model())) as scene:
         await studio.open(scene, "Through the Needle")
         await model_is_ready(scene)
-        scene.host.model_controller.open_menu()
+        scene.controller.models.open_menu()
         await until(lambda: open_menu(scene), PATIENCE)
         menu = open_menu(scene)
         assert menu is not None

@@ -119,7 +119,7 @@ async def remembering(studio: Studio, script: str) -> None:
         scene.window.chat.status.clear_activity()
         scene.window.actions_["memory_panel"].trigger()
         await settle()
-        scene.host.view.go_to_end()
+        scene.controller.view.go_to_end()
         await settle()
         studio.keep(scene.window.grab(), "remembering-night")
         await scene.services.preferences.set(theme="light")
@@ -146,11 +146,11 @@ async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
     for theme, light in (("dark", "night"), ("light", "day")):
         await scene.services.preferences.set(theme=theme)
         scene.window.actions_[wish].trigger()
-        await until(lambda: scene.host.navigator.current_page is not None)
+        await until(lambda: scene.page is not None)
         await settle(1.2)
         await PREPARED.get(name, nothing)(scene)
         studio.keep(scene.window.grab(), f"{name}-{light}")
-        scene.host.navigator.close_all_pages()
+        scene.controller.navigator.close_all_pages()
 
 
 async def nothing(_scene: Scene) -> None:
@@ -159,7 +159,7 @@ async def nothing(_scene: Scene) -> None:
 
 async def choose_first(scene: Scene) -> None:
     """Put the cursor on the first row, so that its details are seen."""
-    table = getattr(scene.host.navigator.current_page, "table", None)
+    table = getattr(scene.page, "table", None)
     table = getattr(table, "table", table)
     if table is not None and table.rows.shown:
         table.go_to(table.rows.key_of(table.rows.shown[0]))
@@ -168,7 +168,7 @@ async def choose_first(scene: Scene) -> None:
 
 async def choose_found_model(scene: Scene) -> None:
     """One that another program has downloaded, so that no path of this machine is in the picture."""
-    table = scene.host.navigator.current_page.table
+    table = scene.page.table
     await until(lambda: any(one.model.source == "LM Studio" for one in table.rows.shown))
     table.go_to(next(one.model.path for one in table.rows.shown if one.model.source == "LM Studio"))
     await settle(0.6)
@@ -176,7 +176,7 @@ async def choose_found_model(scene: Scene) -> None:
 
 async def dream(scene: Scene) -> None:
     """Have her dream, if she has not yet, and look at what she proposes."""
-    page = scene.host.navigator.current_page
+    page = scene.page
     if page.now_button.isEnabled() and not page.rows.shown:
         page.now_button.click()
         await scene.services.task_runner.run_next_task()
@@ -185,9 +185,7 @@ async def dream(scene: Scene) -> None:
 
 
 async def find_tea(scene: Scene) -> None:
-    field = getattr(scene.host.navigator.current_page, "field", None) or getattr(
-        scene.host.navigator.current_page, "search", None
-    )
+    field = getattr(scene.page, "field", None) or getattr(scene.page, "search", None)
     if field is not None:
         field.setText("tea")
     await settle(1.0)

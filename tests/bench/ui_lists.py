@@ -189,11 +189,6 @@ class Bench:
         self.typed: list[float] = []
         self.blocked: list[float] = []
 
-    @property
-    def _host(self):
-        assert self._window._host is not None
-        return self._window._host
-
     async def measure(self) -> None:
         for wish, count in PAGES.items():
             if wish not in PAGE_FACTORIES:
@@ -248,8 +243,8 @@ class Bench:
         self._heart.begin()
         began = time.perf_counter()
         self._window.actions_[wish].trigger()
-        page = self._host.navigator.current_page
-        if page is None:
+        page = self._window.pages.currentWidget()
+        if not isinstance(page, Page):
             self.rows.append((wish, "the page does not open"))
             return None
         made = 1000 * (time.perf_counter() - began)
@@ -348,12 +343,13 @@ class Bench:
 
     @property
     def _page(self) -> Page:
-        page = self._host.navigator.current_page
-        assert page is not None
+        page = self._window.pages.currentWidget()
+        assert isinstance(page, Page)
         return page
 
     async def _close(self) -> None:
-        await self._host.navigator.leave_all_pages()
+        self._page.back_requested.emit()
+        await until(lambda: self._window.pages.currentWidget() is self._window.panes)
         await asyncio.sleep(0.3)
 
 

@@ -51,7 +51,7 @@ async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
-        stored = await scene.services.sessions.page(scene.host.conversations._current_session.guid, 2, 1)
+        stored = await scene.services.sessions.page(scene.session.guid, 2, 1)
         assert 0 < len(stored[0].content) < 9000
         assert scene.words[2].strip() == stored[0].content.strip()
 
@@ -127,7 +127,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
         QTest.keyClicks(scene.draft, "Hello.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
-        first = str(scene.host.conversations._current_session.guid)
+        first = str(scene.session.guid)
         scene.window.sidebar.rename_wanted.emit(first, "First night")
         await until(lambda: "First night" in scene.titles)
 
@@ -143,7 +143,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
 
 async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        guid = str(scene.host.conversations._current_session.guid)
+        guid = str(scene.session.guid)
         await until(lambda: scene.window.sidebar.model.find_session(guid))
         scene.window.sidebar.delete_wanted.emit(guid)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
@@ -171,8 +171,8 @@ async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_mo
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Up)
-        await until(lambda: scene.host.view.findChild(MessageEditor) is not None)
-        editor = scene.host.view.findChild(MessageEditor).findChild(QPlainTextEdit)
+        await until(lambda: scene.controller.view.findChild(MessageEditor) is not None)
+        editor = scene.controller.view.findChild(MessageEditor).findChild(QPlainTextEdit)
         assert editor.toPlainText() == "Helo."
         QTest.keyClick(editor, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
         QTest.keyClicks(editor, "Hello.")
@@ -235,7 +235,7 @@ async def test_f6_goes_round_the_panes(tmp_path, echo_model):
             QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_F6)
             stops.append(QApplication.focusWidget())
 
-        assert stops == [window.sidebar.session_list, scene.host.view, scene.draft]
+        assert stops == [window.sidebar.session_list, scene.controller.view, scene.draft]
 
 
 async def test_every_control_has_a_name_to_be_read_out(tmp_path, echo_model):
@@ -249,7 +249,7 @@ async def test_every_control_has_a_name_to_be_read_out(tmp_path, echo_model):
             window.chat.status,
             window.chat.composer.draft_field,
             window.chat.composer.send_button,
-            scene.host.view,
+            scene.controller.view,
         ):
             assert control.accessibleName(), control
         assert window.sidebar.new_session_button.text() == "New conversation"
@@ -264,7 +264,7 @@ async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, ech
             window.sidebar.session_list,
             window.sidebar.gear_button,
             panel.status,
-            scene.host.view,
+            scene.controller.view,
             panel.composer.draft_field,
             panel.composer.send_button,
         ]
@@ -284,7 +284,7 @@ async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
     async with opened(tmp_path, model) as scene:
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         state = scene.services.models.state
-        menu = scene.host.model_controller.build_menu([state.model.file])
+        menu = scene.controller.models.build_menu([state.model.file])
 
         assert [action.isChecked() for action in menu.actions() if action.isCheckable()] == [True]
         assert "Choose a GGUF file…" in [action.text() for action in menu.actions()]
@@ -292,22 +292,22 @@ async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
 
 async def test_the_gear_menu_tells_the_truth_and_changes_it(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.host.gear_menu.rebuild_menu()
-        hidden = next(action for action in scene.host.gear_menu.menu.actions() if action.text() == "Show hidden messages")
+        scene.controller.gear_menu.rebuild_menu()
+        hidden = next(action for action in scene.controller.gear_menu.menu.actions() if action.text() == "Show hidden messages")
         assert not hidden.isChecked()
 
         hidden.trigger()
         await until(lambda: scene.services.preferences.current.show_hidden)
 
-        assert scene.host.messages.show_hidden
+        assert scene.controller.messages.show_hidden
 
 
 async def test_the_mouse_alone_leads_from_the_gear_to_every_page_and_to_the_list_of_commands(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.host.gear_menu.rebuild_menu()
+        scene.controller.gear_menu.rebuild_menu()
         menus = [
-            scene.host.gear_menu.menu,
-            *(one.menu() for one in scene.host.gear_menu.menu.actions() if one.menu() is not None),
+            scene.controller.gear_menu.menu,
+            *(one.menu() for one in scene.controller.gear_menu.menu.actions() if one.menu() is not None),
         ]
         names = {action.objectName() for menu in menus for action in menu.actions()}
 

@@ -14,8 +14,10 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.chat import ChatSession
 from lethe_app.paths import Paths
 from lethe_app.ui.controllers.window_controller import WindowController
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
 
@@ -26,20 +28,27 @@ class Scene:
 
     window: MainWindow
     services: AppServices
-
-    @property
-    def host(self) -> WindowController:
-        assert self.window._host is not None
-        return self.window._host
+    controller: WindowController
+    is_connected: bool = True
 
     @property
     def draft(self):
         return self.window.chat.composer.draft_field
 
     @property
+    def session(self) -> ChatSession | None:
+        """The session on display."""
+        return self.controller.sessions.current_session
+
+    @property
+    def page(self) -> Page | None:
+        """The page on display; None for the conversation."""
+        return self.controller.navigator.current_page
+
+    @property
     def words(self) -> list[str]:
         """The text of every message on display."""
-        return [self.host.messages.text_of(row)[0] for row in range(self.host.messages.rowCount())]
+        return [self.controller.messages.text_of(row)[0] for row in range(self.controller.messages.rowCount())]
 
     @property
     def titles(self) -> list[str]:
@@ -52,7 +61,13 @@ class Scene:
 
     @property
     def is_replying(self) -> bool:
-        return bool(self.host.turns._reply_states)
+        return self.controller.is_replying
+
+    async def close_controller(self) -> None:
+        """Disconnect the window from the services, as at the end of the program."""
+        if self.is_connected:
+            self.is_connected = False
+            await self.controller.close()
 
     async def dialog(self) -> QDialog:
         """The dialog that is open now or in a moment."""
@@ -79,17 +94,20 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
         services.session_timeout.close()
     )  # by the clock it would give old conversations other titles in the midst of a slow test
     window = MainWindow(paths)
+    scene: Scene | None = None
     try:
         await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
         window.show()
-        window.attach(services)
-        scene = Scene(window, services)
+        controller = WindowController(window, services)
+        controller.open()
+        scene = Scene(window, services, controller)
         if welcomed and ready:
             await until(lambda: window.windowTitle().startswith("Mira") and scene.words and scene.words[0])
         yield scene
     finally:
         window.close()
-        await window.detach()
+        if scene is not None:
+            await scene.close_controller()
         await services.close()
         window.deleteLater()
         QApplication.processEvents()

@@ -63,23 +63,23 @@ class WindowController(QObject):
         self.tasks = TaskRunner(window.notifier.report_error)
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
-        self.model_controller = ModelController(window, services, self.tasks)
+        self.models = ModelController(window, services, self.tasks)
         self.background = BackgroundActivityController(window, services, self.tasks)
         self.web_status = WebStatusController(window, services)
         self.participants = ParticipantsController(window, services)
-        self.turns = ReplyController(window, services, self.messages, self.model_controller, self.participants, self.tasks)
-        self.conversations = SessionController(window, services, self.turns, self.participants, self.tasks)
+        self.replies = ReplyController(window, services, self.messages, self.models, self.participants, self.tasks)
+        self.sessions = SessionController(window, services, self.replies, self.participants, self.tasks)
         self.appearance = AppearanceController(window, self.view, self.messages, services.preferences, self.tasks)
         self.gear_menu = GearMenu(window, services, self.appearance, self.tasks)
         self.desktop_notifications = DesktopNotifications(window, services)
-        self.turns.reply_completed.connect(self.desktop_notifications.notify_reply)
+        self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
         self.navigator = PageNavigator(window, self.tasks)
         self.page_context = PageContext(
             window,
             services,
             self.tasks,
             self.navigator,
-            lambda: self.conversations.current_session,
+            lambda: self.sessions.current_session,
             self._go_to,
             self.background.file_transfers,
         )
@@ -91,21 +91,21 @@ class WindowController(QObject):
         window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
         self.command_palette = CommandPalette(window.theme, window.actions_, window)
         window.actions_.connect(palette=self.command_palette.open_palette)
-        self.session_follower = SessionFollower(services, self.conversations, self.turns, self.messages, self.tasks)
-        self.message_edits = MessageEdits(window, services, self.view, self.messages, self.turns, self.tasks)
-        self.message_deletion = MessageDeletion(window, services, self.view, self.turns, self.tasks)
-        self.group = GroupController(self.page_context, self.participants, self.turns)
+        self.session_follower = SessionFollower(services, self.sessions, self.replies, self.messages, self.tasks)
+        self.message_edits = MessageEdits(window, services, self.view, self.messages, self.replies, self.tasks)
+        self.message_deletion = MessageDeletion(window, services, self.view, self.replies, self.tasks)
+        self.group = GroupController(self.page_context, self.participants, self.replies)
         self.memory_panel = MemoryPanelController(self.page_context, self.view, self.messages)
         self.index_rebuild = IndexRebuild(window, services, self.tasks)
-        self.unanswered = UnansweredController(window.chat, self.turns, self.messages)
-        self.session_end = SessionEnd(window, services, self.view, self.turns, self.tasks)
-        self.tool_permissions = ToolPermissionController(window.chat, self.turns)
+        self.unanswered = UnansweredController(window.chat, self.replies, self.messages)
+        self.session_end = SessionEnd(window, services, self.view, self.replies, self.tasks)
+        self.tool_permissions = ToolPermissionController(window.chat, self.replies)
         self.feedback = FeedbackController(self.page_context, self.view, self.messages)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.bundles = BundleController(self.page_context)
         self.page_preload = PagePreload(self.is_idle, self)
-        self.preferred_model = PreferredModelController(self.page_context, self.model_controller)
-        self.conversations.session_opened.connect(self.preferred_model.set_persona)
+        self.preferred_model = PreferredModelController(self.page_context, self.models)
+        self.sessions.session_opened.connect(self.preferred_model.set_persona)
         self._connect_view()
 
     def _go_to(self, session_id: UUID, message_id: UUID | None) -> None:
@@ -114,14 +114,14 @@ class WindowController(QObject):
 
     async def _open_session_at(self, session_id: UUID, message_id: UUID | None) -> None:
         if await self.navigator.leave_all_pages():
-            await self.conversations.go_to_session(session_id)
+            await self.sessions.go_to_session(session_id)
             if message_id is not None:
                 self.view.go_to_message(message_id)
 
     def is_idle(self) -> bool:
         """Return whether the user has been idle for `IDLE_BEFORE_PRELOAD` and no reply is in progress."""
         idle_time = self._services.idleness.idle_time
-        return idle_time is not None and idle_time >= IDLE_BEFORE_PRELOAD and not self.turns.is_replying
+        return idle_time is not None and idle_time >= IDLE_BEFORE_PRELOAD and not self.replies.is_replying
 
     def _return_to_session(self, callback: Callable[[], object]) -> None:
         """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""
@@ -135,29 +135,34 @@ class WindowController(QObject):
             callback()
 
     def _connect_view(self) -> None:
-        view, turns = self.view, self.turns
-        view.regenerate_requested.connect(turns.regenerate)
-        view.continue_requested.connect(turns.continue_reply)
-        view.alternative_requested.connect(turns.show_alternative)
+        view, replies = self.view, self.replies
+        view.regenerate_requested.connect(replies.regenerate)
+        view.continue_requested.connect(replies.continue_reply)
+        view.alternative_requested.connect(replies.show_alternative)
         view.link_activated.connect(QDesktopServices.openUrl)
         view.text_typed.connect(self._window.chat.composer.insert_text)
-        view.set_avatars(self.conversations.render_speaker_avatar)
-        self.conversations.avatars_changed.connect(lambda: view.set_avatars(self.conversations.render_speaker_avatar))
+        view.set_avatars(self.sessions.render_speaker_avatar)
+        self.sessions.avatars_changed.connect(lambda: view.set_avatars(self.sessions.render_speaker_avatar))
         self.participants.changed.connect(self._update_empty_text)  # not before: what is still being read is not empty
         self.messages.load_failed.connect(self._window.notifier.report_error)
         self._window.chat.composer.edit_last_wanted.connect(self._edit_last_message)
-        self._window.chat.set_view(view)
+        self._window.set_transcript(view)
 
     def open(self) -> None:
         """Show the welcome screen at the first start; otherwise open the last session while the model is loaded."""
         if self._services.preferences.current.welcomed:
             self._window.close_welcome_pages()
-            self.tasks.start_task(self.conversations.open_initial_session())
+            self.tasks.start_task(self.sessions.open_initial_session())
             if isinstance(self._services.models.state, NoModel):
-                self.model_controller.load_model()
+                self.models.load_model()
         else:
-            first = FirstStart(self._window, self._services, self.conversations, self.model_controller, self.tasks)
+            first = FirstStart(self._window, self._services, self.sessions, self.models, self.tasks)
             self.tasks.start_task(first.show_welcome())
+
+    @property
+    def is_replying(self) -> bool:
+        """Return whether a reply is in progress in any session."""
+        return self.replies.is_replying
 
     async def close(self) -> None:
         """Close pages and controllers: running replies are stopped and stored first, then all tasks are cancelled, then the
@@ -166,7 +171,7 @@ class WindowController(QObject):
         self.page_preload.close()
         self.navigator.close_all_pages()
         self.bundles.close()
-        await self.turns.stop_all_replies()
+        await self.replies.stop_all_replies()
         await self.tasks.close()
         self.session_follower.close()
         self.user_activity.close()
@@ -176,8 +181,8 @@ class WindowController(QObject):
         for part in (
             self.memory_panel,
             self.desktop_notifications,
-            self.conversations,
-            self.model_controller,
+            self.sessions,
+            self.models,
             self.background,
             self.appearance,
             self.messages,

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from lethe_app.composition.app_services import AppServices
     from lethe_app.paths import Paths
     from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.chat.memory_panel import MemoryPanel
-    from lethe_app.ui.controllers.window_controller import WindowController
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.actions import Actions
     from lethe_app.ui.shell.notifier import Notifier
@@ -33,7 +31,7 @@ FRAME_SIZE = QSize(16, 48)
 
 
 class MainWindow(QMainWindow):
-    """Outline first, `build_panes` after the first paint, `attach` when the services are open, `detach` before they close.
+    """Outline first, `build_panes` after the first paint, a controller fills it when the services are open.
 
     Widgets are imported in `build_panes` instead of at the top, so that the first paint does not wait for imports it does
     not need.
@@ -53,7 +51,6 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._paths = paths
         self._window_settings = QSettings(str(paths.window), QSettings.Format.IniFormat)
-        self._host: WindowController | None = None
         self._welcome_pages: list[QWidget] = []
         self._has_panes = False
         self._is_first_start = str(self._window_settings.value("welcomed")).lower() != "true"
@@ -130,23 +127,10 @@ class MainWindow(QMainWindow):
         self.sidebar.apply_theme()
         self.chat.apply_theme()
 
-    def attach(self, services: AppServices) -> None:
-        """Connect the window to `services` and fill it; the event loop must be running."""
-        from lethe_app.ui.controllers.window_controller import WindowController
-
-        self._host = WindowController(self, services)
+    def set_transcript(self, transcript: QWidget) -> None:
+        """Show `transcript` as the messages of the session on display."""
+        self.chat.set_view(transcript)
         self._set_tab_order()
-        self._host.open()
-
-    async def detach(self) -> None:
-        """Stop running tasks, keeping a partial reply, so that the services can close."""
-        if self._host is not None:
-            await self._host.close()
-            self._host = None
-
-    def is_busy(self) -> bool:
-        """Return whether a reply is being generated."""
-        return self._host is not None and self._host.turns.is_replying
 
     def store_window_value(self, key: str, value: object) -> None:
         """Store a value in the window state, which the first paint reads before the settings are loaded."""

@@ -65,9 +65,9 @@ async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
 
 async def say(scene: Scene, text: str) -> int:
     """Say it and wait for the answer; returns the row of the reply."""
-    rows = scene.host.messages.rowCount()
-    scene.host.turns.send_message(text)
-    await until(lambda: scene.host.messages.rowCount() == rows + 2 and not scene.is_replying)
+    rows = scene.controller.messages.rowCount()
+    scene.controller.replies.send_message(text)
+    await until(lambda: scene.controller.messages.rowCount() == rows + 2 and not scene.is_replying)
     return rows + 1
 
 
@@ -118,12 +118,12 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
     await say(scene, QUESTION)
     await until(
         lambda: (
-            scene.window.memory_panel.reply_id == scene.host.memory_panel.reply_id
-            and scene.host.memory_panel.shown_sources is not None
+            scene.window.memory_panel.reply_id == scene.controller.memory_panel.reply_id
+            and scene.controller.memory_panel.shown_sources is not None
         )
     )
 
-    behind = scene.host.memory_panel.shown_sources
+    behind = scene.controller.memory_panel.shown_sources
     assert behind is not None
     assert not any(FACT in one.recollection.text for one in behind.surfaced)
     assert FACT not in words_in(scene)
@@ -134,16 +134,16 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     row = await say(scene, "Is the pharos lit?")
     panel_open(scene)
     await until(lambda: card(scene, "It is lit"))
-    assert scene.host.messages.annotations.memory_count_of(row) == 1
+    assert scene.controller.messages.annotations.memory_count_of(row) == 1
 
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "trash")
-    await until(lambda: not scene.window.memory_panel.cards and scene.host.messages.annotations.memory_count_of(row) == 0)
+    await until(lambda: not scene.window.memory_panel.cards and scene.controller.messages.annotations.memory_count_of(row) == 0)
     assert "have been forgotten since" in words_in(scene)
     await undo_by_toast(scene)
 
-    await until(lambda: card(scene, "It is lit") and scene.host.messages.annotations.memory_count_of(row) == 1)
+    await until(lambda: card(scene, "It is lit") and scene.controller.messages.annotations.memory_count_of(row) == 1)
 
 
 async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
@@ -216,7 +216,7 @@ async def test_the_link_leads_to_the_message_that_says_it(scene: Scene):
 
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
 
-    view = scene.host.view
+    view = scene.controller.view
     await until(lambda: view.focused_row is not None and view.chat_model.outline(view.focused_row).id == said.id)
 
 
@@ -227,13 +227,13 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
     await lamp(scene)
     row = await say(scene, "Is the pharos lit?")
     newest = await say(scene, "Good.")
-    view = scene.host.view
+    view = scene.controller.view
     view.go_to_message(view.chat_model.outline(row).id)
-    await until(lambda: view.placed_row(row) is not None and scene.host.messages.annotations.memory_count_of(row))
+    await until(lambda: view.placed_row(row) is not None and scene.controller.messages.annotations.memory_count_of(row))
     sheet, placed = view.message_layout(row), view.placed_row(row)
     assert sheet is not None
     assert placed is not None
-    assert scene.host.messages.annotations.memory_count_of(newest) == 0
+    assert scene.controller.messages.annotations.memory_count_of(newest) == 0
 
     QTest.mouseClick(
         view.viewport(),
@@ -252,7 +252,7 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
 async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Scene):
     await lamp(scene)
     row = await say(scene, "Is the pharos lit?")
-    view, model = scene.host.view, scene.host.messages
+    view, model = scene.controller.view, scene.controller.messages
     await until(lambda: model.annotations.memory_count_of(row))
     assert "1 memory used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
@@ -283,14 +283,14 @@ async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene:
     for message in messages[::20]:
         await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
-    model, count = scene.host.messages, scene.host.messages.annotations.query_counts
+    model, count = scene.controller.messages, scene.controller.messages.annotations.query_counts
 
     async def counted(ids):
         asked.append(len(ids))
         return await count(ids)
 
     model.annotations.query_counts = counted
-    await scene.host.conversations.show_session(await chats.session(session.guid))
+    await scene.controller.sessions.show_session(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
     await until(lambda: any(model.annotations.memory_count_of(row) for row in range(model.rowCount())))
 
@@ -305,7 +305,7 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
     panel_open(scene)
     await until(lambda: "No memories used" in words_in(scene))
 
-    scene.host.view.go_to_message(scene.host.messages.outline(row).id)
+    scene.controller.view.go_to_message(scene.controller.messages.outline(row).id)
 
     await until(lambda: card(scene, "It is lit"))
 
@@ -314,7 +314,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     said = await first_night(scene)
     await scene.services.sessions._chats.change_session(said.session_id, content="They spoke of the light.")
     await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
-    await scene.host.conversations.show_session(await scene.services.sessions.new("mira"))
+    await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
     await say(scene, "Good.")
     panel_open(scene)
     await until(lambda: "No further memories used" in words_in(scene))
@@ -447,7 +447,7 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
     assert scene.window.memory_panel.isAncestorOf(focus)
     QTest.keyClick(focus, Qt.Key.Key_Escape)
 
-    assert scene.host.view.hasFocus()
+    assert scene.controller.view.hasFocus()
     assert scene.window.panes.is_panel_open
 
 
@@ -478,11 +478,11 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "lower")
-    await until(lambda: scene.host.messages.annotations.memory_count_of(row) == 0)
+    await until(lambda: scene.controller.messages.annotations.memory_count_of(row) == 0)
 
-    reply = scene.host.messages.outline(row).id
-    scene.host.turns.regenerate(reply)
-    await until(lambda: not scene.is_replying and scene.host.messages.message(row).shown == 1)
+    reply = scene.controller.messages.outline(row).id
+    scene.controller.replies.regenerate(reply)
+    await until(lambda: not scene.is_replying and scene.controller.messages.message(row).shown == 1)
 
     inspection = await scene.services.prompt_inspector.prompt_of(reply)
     assert inspection is not None

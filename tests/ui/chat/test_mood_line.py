@@ -35,13 +35,13 @@ def line(scene: Scene) -> MoodLine:
 
 async def say(scene: Scene, text: str) -> None:
     before = len(scene.words)
-    scene.host.turns.send_message(text)
+    scene.controller.replies.send_message(text)
     await until(lambda: len(scene.words) == before + 2 and scene.words[-1] == "Indeed." and not scene.is_replying)
 
 
 async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(scene: Scene):
     await say(scene, "Good evening.")
-    open_now = scene.host.conversations._current_session
+    open_now = scene.session
     assert open_now is not None
     messages = await scene.services.sessions.page(open_now.guid, 0, 100)
     asked = next(one for one in messages if one.content == "Good evening.")
@@ -71,9 +71,9 @@ async def test_it_is_about_now_and_leaves_when_an_older_reply_is_chosen(scene: S
     await say(scene, "Good evening.")
     await say(scene, "It is late.")
     await until(lambda: line(scene).isVisible())
-    older = next(row for row in range(scene.host.messages.rowCount()) if scene.words[row] == "Indeed.")
+    older = next(row for row in range(scene.controller.messages.rowCount()) if scene.words[row] == "Indeed.")
 
-    scene.host.memory_panel.open_on_reply(scene.host.messages.outline(older).id)
+    scene.controller.memory_panel.open_on_reply(scene.controller.messages.outline(older).id)
     await until(lambda: not line(scene).isVisible())
     scene.window.memory_panel.newest_wanted.emit()
     await until(lambda: line(scene).isVisible())
@@ -88,7 +88,7 @@ async def test_it_leads_to_her_mind(scene: Scene, by_keyboard: bool):
     else:
         QTest.mouseClick(line(scene).page_button, Qt.MouseButton.LeftButton)
 
-    await until(lambda: isinstance(scene.host.navigator.current_page, MindPage))
+    await until(lambda: isinstance(scene.page, MindPage))
 
 
 async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
 
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
@@ -65,7 +65,7 @@ async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_pat
     async with opened(tmp_path / "home") as scene:
         assert dropped(scene.window, nerys(tmp_path))
         dialog = await shown(scene, BundleImportDialog)
-        told = [label.text() for label in dialog.findChildren(type(dialog.inside))]
+        told = [label.text() for label in dialog.findChildren(QLabel)]
 
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
@@ -94,7 +94,7 @@ async def test_other_files_are_left_alone(tmp_path: Path):
 
 async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.host.bundles.import_bundle(nerys(tmp_path))
+        scene.controller.bundles.import_bundle(nerys(tmp_path))
         (await shown(scene, BundleImportDialog)).accept()
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
         await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
@@ -108,7 +108,7 @@ async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path)
 
 async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.host.bundles.import_bundle(nerys(tmp_path, name="Mira"))
+        scene.controller.bundles.import_bundle(nerys(tmp_path, name="Mira"))
         dialog = await shown(scene, BundleImportDialog)
         assert dialog.name.text() == "Mira 2"
         dialog.name.clear()
@@ -149,7 +149,7 @@ async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Pat
 async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path):
     (tmp_path / "Bad.lethe").write_bytes(b"hello")
     async with opened(tmp_path / "home") as scene:
-        scene.host.bundles.import_bundle(tmp_path / "Bad.lethe")
+        scene.controller.bundles.import_bundle(tmp_path / "Bad.lethe")
         await until(lambda: scene.toasts)
 
         assert scene.toasts[0].text == "Bad.lethe: is not a Lethe file, or is incomplete"
@@ -175,8 +175,8 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
         await FactStore(scene.services._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
-        registry.edit_persona(scene.host.page_context, "mira")
-        page = scene.host.navigator.current_page
+        registry.edit_persona(scene.controller.page_context, "mira")
+        page = scene.page
         await until(lambda: page.is_loaded)
         page.deeds.fill_menu()
         next(action for action in page.deeds.menu.actions() if action.text() == entry).trigger()
@@ -233,7 +233,7 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
     async with opened(tmp_path / "home") as scene:
         button = scene.window.sidebar.activity_button
         dialog = TransferProgressDialog(scene.window, "Exporting Mira…")
-        waiting = asyncio.ensure_future(run_with_progress(dialog, scene.host.page_context.file_transfers, half_done))
+        waiting = asyncio.ensure_future(run_with_progress(dialog, scene.controller.page_context.file_transfers, half_done))
         await until(lambda: "Exporting Mira" in titles(scene))
         row = at_work(scene)[0]
         assert dialog.isVisible()
@@ -267,7 +267,7 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
 ):
     async with opened(tmp_path / "home") as scene:
         let_in = held_back(monkeypatch, scene.services.bundles, "import_bundle")
-        scene.host.bundles.import_bundle(nerys(tmp_path))
+        scene.controller.bundles.import_bundle(nerys(tmp_path))
         (await shown(scene, BundleImportDialog)).accept()
         dialog = await shown(scene, TransferProgressDialog)
         assert titles(scene) == ["Importing Nerys"]
@@ -286,8 +286,8 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         (tmp_path / "out").mkdir()
         held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
         mira = await scene.services.library.persona("mira")
-        scene.host.tasks.start_task(
-            write_bundle(scene.host.page_context, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
+        scene.controller.tasks.start_task(
+            write_bundle(scene.controller.page_context, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
         )
         await until(lambda: titles(scene) == ["Exporting Mira"])
         assert len(list((tmp_path / "out").iterdir())) == 1  # half a file

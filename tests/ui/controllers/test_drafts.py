@@ -28,7 +28,7 @@ async def test_a_draft_is_there_again_after_a_restart_in_its_conversation(tmp_pa
     async with opened(tmp_path, model) as scene:
         assert scene.draft.toPlainText() == "I wanted to say"
 
-        scene.host.conversations.choose_persona("edmund")
+        scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         assert scene.draft.toPlainText() == ""
 
@@ -37,7 +37,7 @@ async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:
         QTest.keyClicks(scene.draft, "Good evening.")
-        scene.host.conversations._drafts.save_drafts()
+        scene.controller.sessions._drafts.save_drafts()
         scene.draft.entered.emit()
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
     async with opened(tmp_path, model) as scene:

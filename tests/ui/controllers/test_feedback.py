@@ -17,11 +17,11 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 def row_of_reply(scene: Scene) -> int:
-    return scene.host.messages.rowCount() - 1
+    return scene.controller.messages.rowCount() - 1
 
 
 def verdict(scene: Scene) -> ReplyRating | None:
-    return scene.host.messages.annotations.ratings.rating_of(row_of_reply(scene))
+    return scene.controller.messages.annotations.ratings.rating_of(row_of_reply(scene))
 
 
 async def answer(scene: Scene) -> UUID:
@@ -29,13 +29,13 @@ async def answer(scene: Scene) -> UUID:
     scene.draft.setPlainText("Hello.")
     QTest.keyClick(scene.draft, Qt.Key.Key_Return)
     await until(lambda: "Indeed." in scene.words and not scene.is_replying)
-    return scene.host.messages.outline(row_of_reply(scene)).id
+    return scene.controller.messages.outline(row_of_reply(scene)).id
 
 
 async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         reply = await answer(scene)
-        view = scene.host.view
+        view = scene.controller.view
         view.setFocus()
         view.focus_row(row_of_reply(scene))
         button = view.overlays.action_buttons._buttons["good"]
@@ -44,7 +44,7 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: verdict(scene) is ReplyRating.GOOD)
         assert button.isChecked()
-        index = scene.host.messages.index(row_of_reply(scene))
+        index = scene.controller.messages.index(row_of_reply(scene))
         assert "rated good" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
         assert await scene.services.feedback.ratings_of([reply]) == {reply: {0: ReplyRating.GOOD}}
 
@@ -57,9 +57,9 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
 async def test_a_key_does_it_too_and_it_is_there_again_tomorrow(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         await answer(scene)
-        scene.host.view.setFocus()
-        scene.host.view.focus_row(row_of_reply(scene))
-        QTest.keyClicks(scene.host.view, "-")
+        scene.controller.view.setFocus()
+        scene.controller.view.focus_row(row_of_reply(scene))
+        QTest.keyClicks(scene.controller.view, "-")
         await until(lambda: verdict(scene) is ReplyRating.BAD)
 
     async with opened(tmp_path / "home") as scene:
@@ -71,9 +71,9 @@ async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Call
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         await answer(scene)
         mine = row_of_reply(scene) - 1
-        scene.host.view.setFocus()
-        scene.host.view.focus_row(mine)
-        QTest.keyClicks(scene.host.view, "+")
+        scene.controller.view.setFocus()
+        scene.controller.view.focus_row(mine)
+        QTest.keyClicks(scene.controller.view, "+")
 
-        assert not scene.host.view.overlays.action_buttons._buttons["good"].isVisible()
+        assert not scene.controller.view.overlays.action_buttons._buttons["good"].isVisible()
         assert await scene.services.feedback.list_feedback("mira") == []

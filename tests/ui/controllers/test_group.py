@@ -63,7 +63,7 @@ def say(scene: Scene, text: str) -> None:
 
 
 def speakers(scene: Scene) -> list[str]:
-    messages = scene.host.messages
+    messages = scene.controller.messages
     found = [messages.message(row) for row in range(messages.rowCount())]
     return [message.speaker_name if message is not None else "" for message in found]
 
@@ -90,11 +90,11 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
     async with opened(tmp_path, echo_model("I weigh it.", "I tune it.")) as scene:
         await ask_in(scene, "Edmund", "Aiko")
 
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
         assert set(session.guests) == {"edmund", "aiko"}
-        assert scene.window.windowTitle() == f"{scene.host.participants.joined_names} — Lethe"
-        assert scene.window.chat.header.name_label.accessibleName() == scene.host.participants.joined_names
+        assert scene.window.windowTitle() == f"{scene.controller.participants.joined_names} — Lethe"
+        assert scene.window.chat.header.name_label.accessibleName() == scene.controller.participants.joined_names
         assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Auto"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let someone speak"
 
@@ -103,7 +103,7 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
 
         assert speakers(scene)[2:] == ["Edmund", "Aiko"]
         assert scene.words[2:] == ["I weigh it.", "I tune it."]
-        spoken = [scene.host.messages.accessible_text(row).partition(",")[0] for row in (2, 3)]
+        spoken = [scene.controller.messages.accessible_text(row).partition(",")[0] for row in (2, 3)]
         assert spoken == ["Edmund", "Aiko"]
 
 
@@ -113,7 +113,7 @@ async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, ec
         say(scene, "Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
 
-        messages = scene.host.messages
+        messages = scene.controller.messages
         assert scene.words[2] == "First."
         assert messages.growing_row == 3
         assert speakers(scene)[3] == "Aiko"
@@ -132,11 +132,11 @@ async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, e
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
         assert speakers(scene)[2:] == ["Edmund"]
         assert len(await scene.services.sessions.outline(session.guid)) == 3
-        assert not scene.host.unanswered.line.isVisible()
+        assert not scene.controller.unanswered.line.isVisible()
 
 
 async def test_if_the_second_has_nothing_to_say_the_first_stays(tmp_path: Path, echo_model: Script):
@@ -145,7 +145,7 @@ async def test_if_the_second_has_nothing_to_say_the_first_stays(tmp_path: Path, 
         say(scene, "Edmund, Aiko?")
         await until(lambda: scene.toasts and not scene.is_replying)
         assert scene.words[2:] == ["First."]
-        assert not scene.host.unanswered.line.isVisible()
+        assert not scene.controller.unanswered.line.isVisible()
         assert scene.draft.toPlainText() == ""
 
         await choose(scene, "Let Aiko speak now")
@@ -157,7 +157,7 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
     async with opened(tmp_path, echo_model("Mine.")) as scene:
         await ask_in(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
-        company, before = scene.host.participants, scene.host.conversations.current_session
+        company, before = scene.controller.participants, scene.session
         assert before is not None
         fresh = before.model_copy(update={"guid": uuid4()})
         company.follow_to_session(fresh.guid)
@@ -171,14 +171,14 @@ async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Pa
         await ask_in(scene, "Edmund", "Aiko")
         say(scene, "Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
-        scene.host.conversations.choose_persona("edmund")
+        scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle() == "Edmund — Lethe")
         assert not scene.window.chat.speaker_chooser.isVisible()
-        scene.host.conversations.choose_persona("mira")
+        scene.controller.sessions.choose_persona("mira")
         await until(lambda: len(scene.words) == 4 and scene.words[2] == "First." and scene.words[3].startswith("word"))
 
         assert scene.window.chat.speaker_chooser.isVisible()
-        assert scene.host.messages.growing_row == 3
+        assert scene.controller.messages.growing_row == 3
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
@@ -201,28 +201,28 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
         await choose(scene, "Let Edmund speak now")
         await until(lambda: len(scene.words) == 5 and not scene.is_replying)
         assert speakers(scene)[4] == "Edmund"
-        assert scene.host.participants.chosen_speaker_id == "aiko"
+        assert scene.controller.participants.chosen_speaker_id == "aiko"
 
 
 async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await ask_in(scene, "Edmund")
         await choose(scene, "Edmund")
-        scene.host.conversations.choose_persona("aiko")
+        scene.controller.sessions.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
-        assert scene.host.participants.chosen_speaker_id == ""
+        assert scene.controller.participants.chosen_speaker_id == ""
         assert not scene.window.actions_["who_answers"].isEnabled()
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
-        scene.host.conversations.choose_persona("mira")
+        scene.controller.sessions.choose_persona("mira")
         await until(lambda: scene.window.windowTitle() == "Mira and Edmund — Lethe")
-        assert scene.host.participants.chosen_speaker_id == "edmund"
+        assert scene.controller.participants.chosen_speaker_id == "edmund"
 
 
 async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.", "Yes.")) as scene:
         await ask_in(scene, "Edmund")
-        messages, chat = scene.host.messages, scene.services.chat
+        messages, chat = scene.controller.messages, scene.services.chat
         async with chat._one_reply_at_a_time:  # as while another reply is still being written
             say(scene, "Well?")
             await until(lambda: messages.rowCount() == 3)
@@ -248,7 +248,7 @@ async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Pat
         await tick(scene, "Edmund")
         await until(lambda: not scene.window.chat.speaker_chooser.isVisible())
 
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
         assert session.guests == []
         assert scene.window.windowTitle() == "Mira — Lethe"
@@ -297,7 +297,7 @@ async def test_a_renamed_guest_is_called_by_the_new_name(tmp_path: Path, echo_mo
 async def test_on_a_page_nobody_is_asked_in(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         scene.window.actions_["settings"].trigger()
-        await until(lambda: scene.host.navigator.current_page is not None)
+        await until(lambda: scene.page is not None)
         assert not scene.window.actions_["group"].isVisible()
 
 
@@ -365,7 +365,7 @@ def test_names_are_told_as_in_a_sentence():
 async def test_the_sidebar_says_who_takes_part_and_finds_the_conversation_by_their_names(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
         sidebar = scene.window.sidebar.model
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
         row = sidebar.index_of(f"session {session.guid}")
         assert str(row.data(AGE_ROLE)) == "today"
@@ -386,7 +386,7 @@ async def test_when_somebody_was_asked_in_the_new_beginning_is_read_before_the_u
     tmp_path: Path, echo_model: Script, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
-        session, read = scene.host.conversations.current_session, list[object]()
+        session, read = scene.session, list[object]()
         assert session is not None
         monkeypatch.setattr(scene.services.chat, "attend", read.append)
 

@@ -30,7 +30,7 @@ async def talk_of_yesterday(scene: Scene) -> ChatSession:
     for other in await scene.services.sessions.list("mira"):
         if other.guid != session.guid:
             await scene.services.sessions.delete(other.guid)
-    await scene.host.conversations.show_session(await chats.session(session.guid))
+    await scene.controller.sessions.show_session(await chats.session(session.guid))
     await until(lambda: len(scene.words) == 4)
     return session
 
@@ -39,10 +39,10 @@ async def test_words_after_a_long_silence_begin_a_new_conversation_before_the_re
     async with opened(tmp_path / "home", echo_model("Welcome back.")) as scene:
         old = await talk_of_yesterday(scene)
 
-        scene.host.turns.send_message("Good morning.")
+        scene.controller.replies.send_message("Good morning.")
         await until(lambda: scene.words == ["Good morning.", "Welcome back."] and not scene.is_replying)
 
-        fresh = scene.host.conversations._current_session
+        fresh = scene.session
         assert fresh is not None
         assert fresh.guid != old.guid
         assert scene.services.preferences.current.last_session == str(fresh.guid)
@@ -58,9 +58,9 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
         await scene.services.brain.memorize("mira", waiting)
         before = len(scene.words)
 
-        scene.host.turns.send_message("A letter?")
+        scene.controller.replies.send_message("A letter?")
         await until(lambda: scene.words[before:] == ["A letter?", "Indeed."] and not scene.is_replying)
-        scene.host.messages.set_show_hidden(True)
+        scene.controller.messages.set_show_hidden(True)
         await until(lambda: len(scene.words) == before + 3 and scene.words[before])
 
         assert "It came today." in scene.words[before]
@@ -70,7 +70,7 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
 async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         await scene.services.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
-        scene.host.turns.send_message("Is the pharos lit?")
+        scene.controller.replies.send_message("Is the pharos lit?")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
         assert "memories used" in scene.window.chat.status.full_text
 
@@ -91,8 +91,8 @@ async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
 
 
 def now_id(scene: Scene):
-    assert scene.host.conversations._current_session is not None
-    return scene.host.conversations._current_session.guid
+    assert scene.session is not None
+    return scene.session.guid
 
 
 async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_path, echo_model):
@@ -101,7 +101,7 @@ async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_pat
         await scene.services.preferences.set(context=1024, max_reply=64)
         await scene.services.models.restart()
         for turn in range(6):
-            scene.host.turns.send_message(f"Turn {turn}. {long}")
+            scene.controller.replies.send_message(f"Turn {turn}. {long}")
             await until(lambda: not scene.is_replying and scene.words[-1].startswith("so on"))
         offers = [toast for toast in scene.toasts if any("grown long" in label.text() for label in toast.findChildren(QLabel))]
         assert len(offers) == 1

@@ -23,7 +23,7 @@ async def test_a_deleted_message_comes_back_between_its_neighbours(tmp_path, ech
         await said(scene)
         before = scene.words
 
-        scene.host.view.delete_requested.emit(scene.host.messages.outline(1).id)
+        scene.controller.view.delete_requested.emit(scene.controller.messages.outline(1).id)
         question = await scene.dialog()
         assert any("Trash" in label.text() for label in question.findChildren(QLabel))
         QTest.keyClick(question, Qt.Key.Key_Return)
@@ -37,7 +37,7 @@ async def test_esc_keeps_the_message(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await said(scene)
 
-        scene.host.view.delete_requested.emit(scene.host.messages.outline(1).id)
+        scene.controller.view.delete_requested.emit(scene.controller.messages.outline(1).id)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
         await until(lambda: True)
 

@@ -19,8 +19,8 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 async def edit(scene: Scene, row: int, words: str) -> None:
     """As the user does it: open the editor over the message, write, and save."""
-    view = scene.host.view
-    view.edit_message(scene.host.messages.outline(row).id)
+    view = scene.controller.view
+    view.edit_message(scene.controller.messages.outline(row).id)
     field = view.overlays.editor.field
     field.setPlainText(words)
     QTest.keyClick(field, Qt.Key.Key_Return, CTRL)
@@ -33,13 +33,13 @@ async def test_ctrl_z_takes_back_one_edit_after_the_other(tmp_path, echo_model: 
         await edit(scene, 0, "Once.")
         await edit(scene, 0, "Twice.")
 
-        QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
+        QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)
         await until(lambda: scene.words[0] == "Once.")
-        QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
+        QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)
         await until(lambda: scene.words[0] == before)
 
-        QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
-        stored = await scene.services.sessions.page(scene.host.conversations.current_session.guid, 0, 9)
+        QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)
+        stored = await scene.services.sessions.page(scene.session.guid, 0, 9)
         assert [message.content for message in stored] == [before]
 
 
@@ -70,11 +70,11 @@ async def test_in_the_writing_field_ctrl_z_takes_back_what_was_typed_there(tmp_p
 async def test_ctrl_z_leaves_other_conversations_alone(tmp_path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await edit(scene, 0, "Once.")
-        session = scene.host.conversations.current_session.guid
-        scene.host.conversations.choose_persona("edmund")
+        session = scene.session.guid
+        scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund") and scene.words and scene.words[0])
-        scene.host.view.setFocus()
-        QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
+        scene.controller.view.setFocus()
+        QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)
 
         assert [message.content for message in await scene.services.sessions.page(session, 0, 9)] == ["Once."]
 

@@ -32,10 +32,10 @@ async def test_the_greeting_is_still_there_after_a_look_at_the_settings(tmp_path
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         greeting = scene.window.pages.currentWidget()
         scene.window.actions_["settings"].trigger()
-        assert isinstance(scene.host.navigator.current_page, SettingsPage)
+        assert isinstance(scene.page, SettingsPage)
 
         press(scene, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
 
         assert scene.window.pages.currentWidget() is greeting
         assert greeting.name.hasFocus()
@@ -72,12 +72,12 @@ async def test_a_page_that_was_opened_while_the_greeting_ended_stays(tmp_path: P
 async def test_esc_on_a_page_leaves_the_page_and_not_the_reply(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
-        scene.host.turns.send_message("Hello")
+        scene.controller.replies.send_message("Hello")
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
         scene.window.actions_["settings"].trigger()
 
         press(scene, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
         assert scene.is_replying
 
         press(scene, Qt.Key.Key_Escape)
@@ -92,32 +92,32 @@ async def test_on_a_page_no_reply_is_asked_for_unseen(tmp_path: Path, echo_model
         press(scene, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
 
         assert not scene.is_replying
-        assert isinstance(scene.host.navigator.current_page, SettingsPage)
+        assert isinstance(scene.page, SettingsPage)
 
 
 async def test_a_new_conversation_is_begun_where_it_can_be_seen(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Hm.")) as scene:
-        before = scene.host.conversations.current_session
-        scene.host.turns.send_message("Hello")  # one that is empty would be gone on with
+        before = scene.session
+        scene.controller.replies.send_message("Hello")  # one that is empty would be gone on with
         await until(lambda: not scene.is_replying and scene.words[-1] == "Hm.")
         scene.window.actions_["settings"].trigger()
 
         press(scene, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-        await until(lambda: scene.host.conversations.current_session is not before)
+        await until(lambda: scene.session is not before)
 
-        assert scene.host.navigator.current_page is None
+        assert scene.page is None
         assert scene.window.pages.currentWidget() is scene.window.panes
 
 
 async def test_a_page_that_lies_under_others_is_gone_back_to(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.actions_["settings"].trigger()
-        settings = scene.host.navigator.current_page
+        settings = scene.page
         scene.window.actions_["presets"].trigger()
-        assert isinstance(scene.host.navigator.current_page, PresetPage)
+        assert isinstance(scene.page, PresetPage)
 
         scene.window.actions_["settings"].trigger()
-        await until(lambda: scene.host.navigator.current_page is settings)
+        await until(lambda: scene.page is settings)
 
         press(scene, Qt.Key.Key_Escape)
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
@@ -126,13 +126,13 @@ async def test_a_page_that_lies_under_others_is_gone_back_to(tmp_path: Path):
 async def test_back_on_a_page_the_keyboard_is_where_it_was(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.actions_["presets"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, PresetPage)
         page.tabs.setFocus()
         scene.window.actions_["settings"].trigger()
 
         press(scene, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.navigator.current_page is page)
+        await until(lambda: scene.page is page)
 
         assert page.tabs.hasFocus()
 

@@ -40,8 +40,8 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
         shutil.copy(starter_model, hers)
         mira = await wanting(scene, "hers.gguf")
 
-        scene.host.preferred_model.set_persona(mira)
-        scene.host.preferred_model.set_persona(mira)
+        scene.controller.preferred_model.set_persona(mira)
+        scene.controller.preferred_model.set_persona(mira)
         await until(lambda: offers(scene))
 
         assert len(offers(scene)) == 1
@@ -56,7 +56,7 @@ async def test_nothing_is_offered_that_is_loaded_already_or_not_there(tmp_path: 
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
         await until(lambda: isinstance(models.state, ModelReady))
-        voice = scene.host.preferred_model
+        voice = scene.controller.preferred_model
         for model in ("echo.json", ""):
             voice.set_persona(await wanting(scene, model))
         assert not voice._offered_models

@@ -72,12 +72,12 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: scene.window.chat.status.full_text == "Writing…")
-        scene.host.conversations.choose_persona("edmund")
+        scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         assert scene.window.chat.status.full_text.startswith("●")
 
         said = said_by(scene.window.chat.status)
-        scene.host.conversations.choose_persona("mira")
+        scene.controller.sessions.choose_persona("mira")
         await until(lambda: scene.window.windowTitle().startswith("Mira"))
         assert "Writing…" in said
 
@@ -86,7 +86,7 @@ async def test_loading_ends_every_other_word(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
         status.show_thinking()
-        scene.host.model_controller._show_state(ModelLoading("Mistral", 0.4))
+        scene.controller.models._show_state(ModelLoading("Mistral", 0.4))
         assert status.full_text == "Loading Mistral… 40 %"
         assert not status._second_timer.isActive()
 
@@ -95,7 +95,7 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         QTest.keyClicks(scene.draft, "Half a sentence")
         resets = []
-        scene.host.messages.modelReset.connect(lambda: resets.append(1))
+        scene.controller.messages.modelReset.connect(lambda: resets.append(1))
         before = list(scene.titles)
         for _ in range(3):
             scene.window.sidebar.session_list.setFocus()
@@ -110,7 +110,7 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
 async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_name(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Good evening.")) as scene:
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
-        messages, library = scene.host.messages, scene.services.library
+        messages, library = scene.controller.messages, scene.services.library
         async with scene.services.chat._one_reply_at_a_time:  # as while another reply is still being written
             QTest.keyClicks(scene.draft, "Good evening.")
             QTest.keyClick(scene.draft, Qt.Key.Key_Return)

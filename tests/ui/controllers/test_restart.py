@@ -51,7 +51,7 @@ async def test_a_start_beside_an_open_window_brings_that_to_the_front_and_has_no
         other = MainWindow(scene.services.paths)
         other.show()
 
-        start = asyncio.ensure_future(app.live(other, lambda: app.build_once(scene.services.paths)))
+        start = asyncio.ensure_future(app.WindowRunner(other, lambda: app.build_once(scene.services.paths)).run())
         await until(start.done)
 
         assert start.result() == 0

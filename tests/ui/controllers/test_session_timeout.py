@@ -40,13 +40,13 @@ def ended_rows(scene: Scene) -> list[str]:
 
 
 def is_shown(scene: Scene) -> bool:
-    return scene.host.session_end.ended_line.isVisible()
+    return scene.controller.session_end.ended_line.isVisible()
 
 
 async def fall_silent(scene: Scene, clock: Clock) -> str:
     """Say something, be away for two hours, and return the conversation that ended."""
     await say(scene, "I am allergic to peanuts.")
-    guid = str(scene.host.conversations.current_session.guid)
+    guid = str(scene.session.guid)
     clock.go_on(hours=2)
     await scene.services.session_timeout.archive_timed_out()
     await until(lambda: is_shown(scene) and ended_rows(scene))
@@ -57,16 +57,18 @@ async def test_the_window_shows_the_end_and_the_draft_stays(tmp_path, echo_model
     async with opened(tmp_path, echo_model("Noted.", "Good morning.")) as scene:
         await say(scene, "I am allergic to peanuts.")
         QTest.keyClicks(scene.draft, "And by the way")
-        before, place = list(scene.words), scene.host.view.row_layout.position
+        before, place = list(scene.words), scene.controller.view.row_layout.position
         clock.go_on(hours=2)
         await scene.services.session_timeout.archive_timed_out()
         await until(lambda: is_shown(scene) and ended_rows(scene))
 
-        assert scene.host.session_end.ended_line.text().startswith("This conversation ended after 60 minutes of inactivity · ")
+        assert scene.controller.session_end.ended_line.text().startswith(
+            "This conversation ended after 60 minutes of inactivity · "
+        )
         assert scene.draft.toPlainText() == "And by the way"
         assert scene.words == before
-        assert scene.host.view.row_layout.position == place
-        assert ended_rows(scene) == [str(scene.host.conversations.current_session.guid)]
+        assert scene.controller.view.row_layout.position == place
+        assert ended_rows(scene) == [str(scene.session.guid)]
 
 
 async def test_the_next_message_begins_the_next_conversation_in_which_nothing_has_ended(
@@ -79,7 +81,7 @@ async def test_the_next_message_begins_the_next_conversation_in_which_nothing_ha
         await say(scene, "Good morning!")
 
         await until(lambda: not is_shown(scene) and not ended_rows(scene))
-        assert str(scene.host.conversations.current_session.guid) != guid
+        assert str(scene.session.guid) != guid
         assert scene.words == ["Good morning!", "Good morning."]
         assert scene.draft.placeholderText().startswith("Write to")
 
@@ -88,7 +90,7 @@ async def test_the_next_message_begins_the_next_conversation_in_which_nothing_ha
 async def test_one_click_continues_it_and_the_next_message_stands_in_it(tmp_path, echo_model: Script, clock: Clock, by: str):
     async with opened(tmp_path, echo_model("Noted.", "Good morning.")) as scene:
         guid = await fall_silent(scene, clock)
-        line = scene.host.session_end.ended_line
+        line = scene.controller.session_end.ended_line
         if by == "mouse":
             link = line.fontMetrics().horizontalAdvance("Continue") // 2
             words = line.fontMetrics().horizontalAdvance("This conversation ended after 60 minutes of inactivity · Continue")
@@ -103,7 +105,7 @@ async def test_one_click_continues_it_and_the_next_message_stands_in_it(tmp_path
         await until(lambda: not is_shown(scene) and not ended_rows(scene))
 
         await say(scene, "Good morning!")
-        assert str(scene.host.conversations.current_session.guid) == guid
+        assert str(scene.session.guid) == guid
         assert scene.words[-2:] == ["Good morning!", "Good morning."]
 
 
@@ -124,39 +126,39 @@ async def test_keys_in_the_conversation_keep_it_open_and_those_on_a_page_do_not(
             clock.go_on(minutes=40)
             QTest.keyClick(scene.window.windowHandle(), Qt.Key.Key_Shift)
         await scene.services.session_timeout.archive_timed_out()
-        while_typing = (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
+        while_typing = (await scene.services.sessions.open(scene.session.guid)).archived
 
         scene.window.actions_["settings"].trigger()
-        await until(lambda: scene.host.navigator.current_page is not None)
+        await until(lambda: scene.page is not None)
         for _time in range(3):
             clock.go_on(minutes=40)
             QTest.keyClick(scene.window.windowHandle(), Qt.Key.Key_Shift)
         await scene.services.session_timeout.archive_timed_out()
 
         assert not while_typing
-        assert (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
+        assert (await scene.services.sessions.open(scene.session.guid)).archived
 
 
 async def test_nobody_is_interrupted_while_they_edit_a_message(tmp_path, echo_model: Script, clock: Clock):
     async with opened(tmp_path, echo_model("Noted.")) as scene:
         await say(scene, "I am allergic to peanuts.")
-        view = scene.host.view
-        view.edit_message(scene.host.messages.outline(1).id)
+        view = scene.controller.view
+        view.edit_message(scene.controller.messages.outline(1).id)
         clock.go_on(hours=3)
         await scene.services.session_timeout.archive_timed_out()
-        while_editing = (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
+        while_editing = (await scene.services.sessions.open(scene.session.guid)).archived
         QTest.keyClick(view.overlays.editor.field, Qt.Key.Key_Escape)
         clock.go_on(hours=3)
         await scene.services.session_timeout.archive_timed_out()
 
         assert not while_editing
-        assert (await scene.services.sessions.open(scene.host.conversations.current_session.guid)).archived
+        assert (await scene.services.sessions.open(scene.session.guid)).archived
 
 
 async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Script, clock: Clock):
     async with opened(tmp_path, echo_model("Noted. " * 900)) as scene:
         await say(scene, "I am allergic to peanuts.")
-        view = scene.host.view
+        view = scene.controller.view
         view.scroll_by(-view.viewport().height())
         shown = list(view.visible_rows)
         clock.go_on(hours=2)
@@ -165,7 +167,7 @@ async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Sc
 
         assert view.visible_rows == shown
         view.go_to_end()
-        line = scene.host.session_end.ended_line
+        line = scene.controller.session_end.ended_line
         assert line.geometry().top() >= view.visible_rows[-1].top + view.visible_rows[-1].height
         assert line.geometry().bottom() < view.viewport().height()
 

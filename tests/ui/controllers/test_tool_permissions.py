@@ -28,7 +28,7 @@ def call(name: str, **arguments: object) -> str:
 
 
 async def with_tools(scene: Scene, **settings: object) -> None:
-    await until(lambda: scene.host.conversations.current_session is not None)
+    await until(lambda: scene.session is not None)
     await scene.services.preferences.set(tools_enabled=True, **settings)
 
 
@@ -42,8 +42,10 @@ async def reply(scene: Scene) -> None:
 
 
 async def card(scene: Scene):
-    await until(lambda: scene.host.tool_permissions.card is not None and scene.host.tool_permissions.card.isVisible())
-    return scene.host.tool_permissions.card
+    await until(
+        lambda: scene.controller.tool_permissions.card is not None and scene.controller.tool_permissions.card.isVisible()
+    )
+    return scene.controller.tool_permissions.card
 
 
 async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path, echo_model: Script):
@@ -53,7 +55,7 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
         await say(scene, "Roll!")
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
-        view, row = scene.host.view, scene.host.messages.rowCount() - 1
+        view, row = scene.controller.view, scene.controller.messages.rowCount() - 1
         sheet = view.message_layout(row)
         assert sheet is not None
         assert sheet.tool_list is not None
@@ -64,7 +66,7 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
         place = sheet.tools_rect.center() + QPoint(view.text_column()[0], placed.top)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert view.message_layout(row).height > folded
-        assert "Rolled 2d6: " in scene.host.messages._accessible_state(row)
+        assert "Rolled 2d6: " in scene.controller.messages._accessible_state(row)
         view.transcript_actions.toggle_tools(row)
         assert view.message_layout(row).height == folded
 
@@ -76,12 +78,12 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
         await say(scene, "Roll!")
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
-        await scene.host.conversations.show_session(await scene.services.sessions.new("mira"))
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
+        await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
-        sheet = scene.host.view.message_layout(scene.host.messages.rowCount() - 1)
+        sheet = scene.controller.view.message_layout(scene.controller.messages.rowCount() - 1)
         assert sheet is not None
         assert [one.call.name for one in sheet.tool_results] == ["dice_roll"]
 
@@ -99,7 +101,7 @@ async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path:
         assert scene.window.focusWidget() is scene.draft
         QTest.mouseClick(question.allow_button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
-        assert scene.host.tool_permissions.card is None
+        assert scene.controller.tool_permissions.card is None
 
 
 async def test_what_is_to_be_kept_is_asked_in_words_and_can_be_read_to_its_end(tmp_path: Path, echo_model: Script):
@@ -139,9 +141,9 @@ async def test_stop_takes_the_question_away(tmp_path: Path, echo_model: Script):
         await with_tools(scene, tools_always_ask=True)
         await say(scene, "Roll!")
         await card(scene)
-        scene.host.turns.stop_reply()
+        scene.controller.replies.stop_reply()
         await reply(scene)
-        await until(lambda: scene.host.tool_permissions.card is None)
+        await until(lambda: scene.controller.tool_permissions.card is None)
         assert scene.words[-1].strip() == "Wait."
 
 
@@ -151,11 +153,11 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
         await with_tools(scene, tools_always_ask=True)
         await say(scene, "Roll!")
         await card(scene)
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
-        await scene.host.conversations.show_session(await scene.services.sessions.new("mira"))
-        assert scene.host.tool_permissions.card is None
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
+        assert scene.controller.tool_permissions.card is None
+        await scene.controller.sessions.go_to_session(session.guid)
         question = await card(scene)
         question.allow_button.click()
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")

@@ -14,10 +14,10 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_letters_typed_at_the_messages_go_to_the_draft_with_the_focus(tmp_path):
     async with opened(tmp_path) as scene:
-        scene.host.view.setFocus()
-        await until(scene.host.view.hasFocus)
+        scene.controller.view.setFocus()
+        await until(scene.controller.view.hasFocus)
 
-        QTest.keyClick(scene.host.view, "A")
+        QTest.keyClick(scene.controller.view, "A")
         await until(scene.draft.hasFocus)
         QTest.keyClicks(scene.draft, "nd you?")
 
@@ -27,9 +27,9 @@ async def test_letters_typed_at_the_messages_go_to_the_draft_with_the_focus(tmp_
 async def test_what_is_pasted_there_goes_to_the_draft(tmp_path):
     async with opened(tmp_path) as scene:
         QApplication.clipboard().setText("two\r\nlines")
-        scene.host.view.setFocus()
+        scene.controller.view.setFocus()
 
-        QTest.keyClick(scene.host.view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(scene.controller.view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
 
         assert scene.draft.toPlainText() == "two\nlines"
 
@@ -46,16 +46,16 @@ async def test_what_is_pasted_there_goes_to_the_draft(tmp_path):
 )
 async def test_keys_that_mean_something_else_write_nothing(tmp_path, key, held):
     async with opened(tmp_path) as scene:
-        scene.host.view.setFocus()
+        scene.controller.view.setFocus()
 
-        QTest.keyClick(scene.host.view, key, held)
+        QTest.keyClick(scene.controller.view, key, held)
 
         assert scene.draft.toPlainText() == ""
 
 
 async def test_plus_praises_the_message_that_has_the_focus_and_is_a_letter_elsewhere(tmp_path):
     async with opened(tmp_path) as scene:
-        view = scene.host.view
+        view = scene.controller.view
         view.setFocus()
         view.focus_row(0)
         QTest.keyClick(view, "+")

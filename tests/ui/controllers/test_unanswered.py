@@ -30,7 +30,7 @@ async def stopped_at_once(scene: Scene, text: str) -> None:
 
 async def test_a_reply_stopped_before_its_first_word_is_told_and_can_be_had_after_all(tmp_path, echo_model: Script):
     async with opened(tmp_path, echo_model("Good evening.", "Good evening.", reading_delay=2.0)) as scene:
-        line = scene.host.unanswered.line
+        line = scene.controller.unanswered.line
         assert not line.isVisible()
         await stopped_at_once(scene, "Good evening?")
         await until(line.isVisible)
@@ -50,7 +50,7 @@ async def test_after_a_restart_it_still_says_that_there_is_no_answer(tmp_path, e
     async with opened(tmp_path, model) as scene:
         await stopped_at_once(scene, "Good evening?")
     async with opened(tmp_path, model) as scene:
-        line = scene.host.unanswered.line
+        line = scene.controller.unanswered.line
         await until(line.isVisible)
         assert line.text_label.text() == "No reply yet."
 
@@ -61,13 +61,13 @@ async def test_after_a_restart_it_still_says_that_there_is_no_answer(tmp_path, e
 
 async def test_it_belongs_to_its_own_conversation(tmp_path, echo_model: Script):
     async with opened(tmp_path, echo_model("Good evening.", reading_delay=2.0)) as scene:
-        line = scene.host.unanswered.line
+        line = scene.controller.unanswered.line
         await stopped_at_once(scene, "Good evening?")
         await until(line.isVisible)
 
-        scene.host.conversations.choose_persona("edmund")
+        scene.controller.sessions.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund") and not line.isVisible())
 
-        scene.host.conversations.choose_persona("mira")
+        scene.controller.sessions.choose_persona("mira")
         await until(lambda: scene.window.windowTitle().startswith("Mira") and line.isVisible())
         assert line.text_label.text() == "Stopped before the reply began."

@@ -64,14 +64,14 @@ async def test_nothing_is_made_ready_while_the_user_writes_or_somebody_replies(t
         def is_left_alone() -> bool:
             assert idleness._last_action is not None
             idleness._last_action -= timedelta(seconds=60)
-            return scene.host.is_idle()
+            return scene.controller.is_idle()
 
         assert is_left_alone()
         scene.draft.setPlainText("I was")
         assert not is_left_alone()
         scene.draft.clear()
-        assert not scene.host.is_idle()  # a moment ago there was a key
+        assert not scene.controller.is_idle()  # a moment ago there was a key
         assert is_left_alone()
-        scene.host.turns.send_message("Hello")
+        scene.controller.replies.send_message("Hello")
         assert not is_left_alone()
         await until(lambda: not scene.is_replying)

@@ -43,8 +43,8 @@ def script(echo_model) -> Path:
 
 async def page_of(scene: Scene) -> ActivityPage:
     scene.window.actions_["away"].trigger()
-    await until(lambda: isinstance(scene.host.navigator.current_page, ActivityPage))
-    page = scene.host.navigator.current_page
+    await until(lambda: isinstance(scene.page, ActivityPage))
+    page = scene.page
     assert isinstance(page, ActivityPage)
     await until(lambda: page._usage_today)
     return page
@@ -107,7 +107,7 @@ async def test_what_it_made_leads_to_the_memory(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, memory):
         show = next(button for button in page.detail.findChildren(QPushButton) if "The tide" in button.accessibleName())
         QTest.mouseClick(show, Qt.MouseButton.LeftButton)
-        opened_page = scene.host.navigator.current_page
+        opened_page = scene.page
         assert isinstance(opened_page, MemoryPage)
 
         await until(
@@ -144,7 +144,7 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
         next(action for action in menu.actions() if action.text() == "A little something").trigger()
         await until(lambda: page.subtitle.accessibleName().endswith("Waiting for the tide"))
-        activities = scene.host.background._list_agent_runs()
+        activities = scene.controller.background._list_agent_runs()
         assert [(one.title, one.detail, one.button) for one in activities] == [
             ("Mira: A little something", "Waiting for the tide", "Stop")
         ]
@@ -214,7 +214,7 @@ async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_h
 
 async def test_after_the_window_is_closed_nobody_counts_as_away(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
-        await scene.window.detach()
+        await scene.close_controller()
 
         assert scene.services.idleness.idle_time is None
 
@@ -224,7 +224,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
         mira = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
         scene.window.actions_["persona_editor"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, PersonaPage)
         await until(lambda: page.is_loaded)
 
@@ -264,13 +264,13 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         by_task = {run.task: run for run in page.rows.all_rows}
 
         page._open_item(by_task["notebooks"], by_task["notebooks"].made[0])
-        notebooks = scene.host.navigator.current_page
+        notebooks = scene.page
         assert isinstance(notebooks, NotebookPage)
         await until(lambda: notebooks.table.current_row is not None and notebooks.table.current_row.name == name)
 
         page = await page_of(scene)
         page._open_item(by_task["deep_research"], by_task["deep_research"].made[0])
-        research = scene.host.navigator.current_page
+        research = scene.page
         assert isinstance(research, ResearchPage)
         await until(lambda: research.table.current_row is not None and research.table.current_row.id == inquiry.id)
 

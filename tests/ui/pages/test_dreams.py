@@ -31,7 +31,7 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
         for content in (FERRY, FERRY, LAMP, LAMP):
             await scene.services.brain.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
         scene.window.actions_["dreams"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, DreamPage)
         await until(lambda: page.persona_selector.persona_id == "mira" and page.dream_button.isEnabled())
         QTest.mouseClick(page.dream_button, Qt.MouseButton.LeftButton)
@@ -111,7 +111,7 @@ async def test_what_was_declined_is_left_and_can_be_thought_of_again(tmp_path: P
 
 async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
-        greeting = scene.host.messages.message(scene.host.messages.rowCount() - 1)
+        greeting = scene.controller.messages.message(scene.controller.messages.rowCount() - 1)
         assert greeting is not None
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
         await scene.services.feedback._rows.save_feedback(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
@@ -123,7 +123,7 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         assert page.detail.title.text() == "“Don't do that.”"
         assert page.detail.reason.text() == scene.words[-1]
         click(page.detail.open_message_button)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
 
 
 async def test_a_broken_directive_of_the_users_is_told(tmp_path: Path, echo_model: Callable[..., Path]):

@@ -43,11 +43,11 @@ async def page_of(scene: Scene, wish: str) -> Page:
     """The page behind `wish`, when it has come to rest."""
     scene.window.resize(1100, 760)
     scene.window.actions_[wish].trigger()
-    await until(lambda: scene.host.navigator.current_page is not None)
+    await until(lambda: scene.page is not None)
     for _ in range(30):
         QApplication.processEvents()
         await asyncio.sleep(0.02)
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert page is not None
     return page
 

@@ -37,7 +37,7 @@ async def facts_of(
         if archived:
             await scene.services.archiving.archive_session(session.guid)
         scene.window.actions_["facts"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, FactPage)
         await until(lambda: page.persona_selector.persona_name == "Mira" and page.core_label.text())
         yield scene, page
@@ -78,8 +78,8 @@ async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path)
 
         press(page.empty_state.settings_button)
 
-        await until(lambda: isinstance(scene.host.navigator.current_page, SettingsPage))
-        settings = scene.host.navigator.current_page
+        await until(lambda: isinstance(scene.page, SettingsPage))
+        settings = scene.page
         assert isinstance(settings, SettingsPage)
         await until(lambda: settings.sections.currentItem() and settings.sections.currentItem().text() == "Memory")
         field = settings._form_by_setting["fact_retrieval"].field_widget("fact_retrieval")
@@ -169,7 +169,7 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
 async def test_expert_settings_are_shown_on_request(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.actions_["settings"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, SettingsPage)
         await until(lambda: page.sections.currentRow() == 0)
         page.show_setting("fact_retrieval")

@@ -45,7 +45,7 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         old = told("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
         await scene.services.fact_service._facts.save_facts("mira", bees, cats, old)
         scene.window.actions_["facts"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, FactPage)
         await until(
             lambda: page.rows.row_total == 3 and page.persona_selector.persona_name == "Mira" and page.core_label.text()
@@ -121,7 +121,7 @@ async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):
         button = next(button for button in page.findChildren(SourceButton) if source in button.accessibleName())
         assert "The bees" in button.accessibleName()
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        await until(lambda: scene.host.navigator.current_page is None and "I keep bees, you know." in scene.words)
+        await until(lambda: scene.page is None and "I keep bees, you know." in scene.words)
 
 
 async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: Path, script: Path):
@@ -244,7 +244,7 @@ async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path
     async with opened(tmp_path / "home", script) as scene:
         old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
         await scene.services.fact_service._facts.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
-        page = scene.host.navigator.open_page(lambda: FactPage(scene.host.page_context))
+        page = scene.controller.navigator.open_page(lambda: FactPage(scene.controller.page_context))
         assert isinstance(page, FactPage)
         page.show_fact("edmund", old.guid)
 

@@ -49,14 +49,14 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
 
 
 async def say(scene: Scene, text: str) -> None:
-    rows = scene.host.messages.rowCount()
-    scene.host.turns.send_message(text)
-    await until(lambda: scene.host.messages.rowCount() == rows + 2 and not scene.is_replying)
+    rows = scene.controller.messages.rowCount()
+    scene.controller.replies.send_message(text)
+    await until(lambda: scene.controller.messages.rowCount() == rows + 2 and not scene.is_replying)
 
 
 async def inspector(scene: Scene) -> InspectorPage:
     scene.window.actions_["inspector"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, InspectorPage)
     await until(page.subtitle.accessibleName)
     return page
@@ -131,14 +131,12 @@ async def test_the_arrows_lead_from_reply_to_reply(scene: Scene):
 async def test_it_begins_with_the_reply_that_was_chosen_in_the_conversation(scene: Scene):
     await say(scene, "Good evening.")
     await say(scene, "Is the pharos lit?")
-    first_reply = scene.host.messages.outline(2).id
+    first_reply = scene.controller.messages.outline(2).id
 
-    scene.host.view.prompt_requested.emit(first_reply)
-    await until(
-        lambda: isinstance(scene.host.navigator.current_page, InspectorPage) and scene.host.navigator.current_page.inspection
-    )
+    scene.controller.view.prompt_requested.emit(first_reply)
+    await until(lambda: isinstance(scene.page, InspectorPage) and scene.page.inspection)
 
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, InspectorPage)
     assert page.reply_id == first_reply
     assert "Is the pharos lit?" not in page.prompt_text.toPlainText()
@@ -278,15 +276,15 @@ async def test_while_the_reply_is_being_written_the_page_says_so_and_shows_the_p
     tmp_path: Path, echo_model: Callable[..., Path]
 ):
     async with opened(tmp_path / "home", echo_model("word " * 400, delay=0.02)) as scene:
-        scene.host.turns.send_message("Is the pharos lit?")
-        await until(lambda: scene.is_replying and scene.host.messages.growing_row is not None)
+        scene.controller.replies.send_message("Is the pharos lit?")
+        await until(lambda: scene.is_replying and scene.controller.messages.growing_row is not None)
         scene.window.actions_["inspector"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, InspectorPage)
         await until(lambda: "Reply in progress" in words_in(page))
 
-        await until(lambda: scene.host.messages.rowCount() == 3 and "word" in scene.words[2])
-        scene.host.turns.stop_reply()
+        await until(lambda: scene.controller.messages.rowCount() == 3 and "word" in scene.words[2])
+        scene.controller.replies.stop_reply()
         await until(lambda: page.inspection is not None)
         assert "Reply in progress" not in words_in(page)
         assert ": word" in page.subtitle.accessibleName()

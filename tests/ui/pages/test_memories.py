@@ -43,7 +43,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
         for memory in memories:
             await scene.services.brain.memorize("mira", memory, check=False)
         scene.window.actions_["memories"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, MemoryPage)
         await until(lambda: len(names(page)) == len(memories) and page.persona_selector.persona_name == "Mira")
         yield scene, page
@@ -105,7 +105,7 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
 
         QTest.keyClicks(field, " of Porto")
         assert "Ines of Porto" in names(page)
-        assert await scene.host.navigator.leave_all_pages()
+        assert await scene.controller.navigator.leave_all_pages()
         kept = await scene.services.memory_lists.load_memory(INES.guid)
         assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
 
@@ -182,10 +182,10 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
         page.table.selectAll()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: len(names(page)) == 0)
-        await scene.host.navigator.leave_all_pages()
+        await scene.controller.navigator.leave_all_pages()
         take_back(scene)
         scene.window.actions_["memories"].trigger()
-        again = scene.host.navigator.current_page
+        again = scene.page
         assert isinstance(again, MemoryPage)
         await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
 
@@ -248,8 +248,8 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
         assert "Conversations page" in scene.window.findChildren(Toast)[0].text
 
         pressed(page, "Go to conversation")
-        await until(lambda: scene.host.navigator.current_page is None)
-        await until(lambda: (current := scene.host.conversations.current_session) is not None and current.guid == session.guid)
+        await until(lambda: scene.page is None)
+        await until(lambda: (current := scene.session) is not None and current.guid == session.guid)
 
 
 async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_own(tmp_path: Path, script: Path):
@@ -283,7 +283,7 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
         await scene.services.memory_lists.forget_memories("mira", [INES.guid])
         assert page.edits.is_unsaved(BOAT.guid)
 
-        assert await scene.host.navigator.leave_all_pages()
+        assert await scene.controller.navigator.leave_all_pages()
 
         assert (await scene.services.memory_lists.load_memory(BOAT.guid)).sticky
         assert [toast.text for toast in scene.toasts] == ["This memory no longer exists."]

@@ -25,7 +25,7 @@ async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
     for memory in memories:
         await scene.services.brain.memorize("mira", memory, check=False)
     scene.window.actions_["memories"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, MemoryPage)
     await until(lambda: page.rows.row_total >= len(memories) and page.chips.filed_filter.count() > 1)
     return page

@@ -35,7 +35,7 @@ async def minded(home: Path, *, moods: bool = True) -> AsyncIterator[tuple[Scene
         await live(scene, moods=moods)
         scene.window.resize(1100, 800)
         scene.window.actions_["mind"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, MindPage)
         await until(lambda: page.journal_list.rows and page.persona_selector.persona_name == "Mira")
         yield scene, page
@@ -193,7 +193,7 @@ async def test_a_day_of_the_week_is_planned_and_taken_back(tmp_path: Path):
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         QTest.keyClicks(page.thoughts_field, "Still. ")
-        await scene.host.navigator.leave_page(page)
+        await scene.controller.navigator.leave_page(page)
 
         assert (await scene.services.library.persona("mira")).self_edit_field == "Still. I wait."
 

@@ -26,7 +26,7 @@ TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf
 
 async def model_page(scene: Scene) -> ModelPage:
     scene.window.actions_["model_manager"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, ModelPage)
     await until(lambda: page.rows.visible_rows and page._offer_cards and page.card._form)
     return page

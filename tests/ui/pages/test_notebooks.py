@@ -28,7 +28,7 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
             await scene.services.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
         scene.window.resize(1100, 800)
         scene.window.actions_["notebooks"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, NotebookPage)
         await until(lambda: len(page.rows.visible_rows) == 2 and page.editor.text)
         yield scene, page

@@ -38,7 +38,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
 
 async def objection_page(scene: Scene) -> FeedbackPage:
     scene.window.actions_["objections"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, FeedbackPage)
     return page
 
@@ -71,11 +71,7 @@ async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
 
         QTest.keyClick(page.table, Qt.Key.Key_Return)
 
-        await until(
-            lambda: (
-                scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == asked.session_id
-            )
-        )
+        await until(lambda: scene.page is None and scene.session.guid == asked.session_id)
 
 
 async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path: Path):
@@ -141,8 +137,4 @@ async def test_it_leads_to_the_reply(tmp_path: Path):
 
         QTest.mouseClick(page.disliked_replies.open_reply_button, Qt.MouseButton.LeftButton)
 
-        await until(
-            lambda: (
-                scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == reply.session_id
-            )
-        )
+        await until(lambda: scene.page is None and scene.session.guid == reply.session_id)

@@ -45,7 +45,7 @@ def shown(rows: FilteredTableModel) -> list[str]:
 
 async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path: Path, wardrobe: object):
     async with opened(tmp_path) as scene:
-        desk, pages = scene.host.navigator, scene.window.pages
+        desk, pages = scene.controller.navigator, scene.window.pages
         first = desk.open_page(lambda: Page(scene.window.theme, "First"))
         second = desk.open_page(lambda: Page(scene.window.theme, "Second"))
 
@@ -61,18 +61,18 @@ async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path
 async def test_a_page_with_unsaved_work_is_not_left(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = Stubborn(scene.window.theme, "Draft")
-        scene.host.navigator.open_page(lambda: page)
+        scene.controller.navigator.open_page(lambda: page)
 
-        assert not await scene.host.navigator.leave_all_pages()
+        assert not await scene.controller.navigator.leave_all_pages()
         page.willing = True
-        assert await scene.host.navigator.leave_all_pages()
+        assert await scene.controller.navigator.leave_all_pages()
 
 
 async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = scene.host.navigator.open_page(lambda: Page(scene.window.theme, "Deeds"))
+        page = scene.controller.navigator.open_page(lambda: Page(scene.window.theme, "Deeds"))
         kept: list[str] = []
-        deeds = CommandRunner(page.undo_stack, scene.host.tasks)
+        deeds = CommandRunner(page.undo_stack, scene.controller.tasks)
 
         async def add(word: str) -> None:
             kept.append(word)

@@ -59,14 +59,14 @@ def tab_to(scene: Scene, name: str) -> None:
 
 
 def page_of(scene: Scene) -> PersonaPage:
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, PersonaPage)
     return page
 
 
 async def editor(scene: Scene, persona_id: str) -> PersonaPage:
     scene.window.activateWindow()
-    edit_persona(scene.host.page_context, persona_id)
+    edit_persona(scene.controller.page_context, persona_id)
     page = page_of(scene)
     await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
     return page
@@ -254,7 +254,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         dialog = await scene.dialog()
         assert isinstance(dialog, UnsavedChangesDialog)
         QTest.mouseClick(dialog.discard_button, Qt.MouseButton.LeftButton)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
         assert (await scene.services.library.persona("mira")).name == "Mira"
 
         page = await editor(scene, "mira")
@@ -262,7 +262,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         page.back_requested.emit()
         dialog = await scene.dialog()
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
         assert (await scene.services.library.persona("mira")).name == "Mira of Harrow"
         await until(lambda: scene.window.windowTitle().startswith("Mira of Harrow"))
 
@@ -367,7 +367,7 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         dialog = await scene.dialog()
         assert isinstance(dialog, UnsavedChangesDialog)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
 
         kept = await scene.services.library.persona("mira")
         assert kept.tags[-1] == "tide"
@@ -453,7 +453,7 @@ async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_
         assert page.persona_name == "Mira!"
         press(scene, Qt.Key.Key_Z, CTRL)
         await until(lambda: 'Mira!"' not in kept())
-        await scene.host.navigator.leave_all_pages()
+        await scene.controller.navigator.leave_all_pages()
         page = await editor(scene, "mira-copy")
         assert page.persona_name == "Mira! (copy)Anna"
         page.discard_unsaved()
@@ -487,8 +487,8 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
         page.change_field("first_messages", ["“A new hat!”"])
 
         press(scene, Qt.Key.Key_Return, CTRL)
-        await until(lambda: scene.host.navigator.current_page is None and scene.words == ["“A new hat!”"])
-        copy = scene.host.conversations.current_session
+        await until(lambda: scene.page is None and scene.words == ["“A new hat!”"])
+        copy = scene.session
         assert copy is not None
         assert copy.persona_id != "mira"
         assert await scene.services.library.persona("mira") == saved
@@ -505,9 +505,7 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
         page.back_requested.emit()
-        await until(
-            lambda: scene.host.navigator.current_page is None and scene.host.conversations.current_session.persona_id == "mira"
-        )
+        await until(lambda: scene.page is None and scene.session.persona_id == "mira")
         assert (await scene.services.library.persona("mira")).first_messages == ["“A new hat!”"]
 
 
@@ -518,7 +516,7 @@ async def test_a_persona_that_was_never_saved_can_be_tried_out_too(tmp_path: Pat
         page.change_field("first_messages", ["Good day, {{user}}."])
 
         press(scene, Qt.Key.Key_Return, CTRL)
-        await until(lambda: scene.host.navigator.current_page is None and scene.words == ["Good day, Guest."])
+        await until(lambda: scene.page is None and scene.words == ["Good day, Guest."])
         press(scene, Qt.Key.Key_E, CTRL)
         page = page_of(scene)
         await until(lambda: page.is_loaded and page.banner.isVisible())
@@ -649,13 +647,13 @@ async def test_the_sidebar_leads_to_the_editor_and_to_a_second_one(tmp_path: Pat
         await until(lambda: page.is_loaded)
         assert page.persona_name == "Edmund"
 
-        await scene.host.navigator.leave_all_pages()
+        await scene.controller.navigator.leave_all_pages()
         next(action for action in menu.actions() if action.text() == "Duplicate").trigger()
-        await until(lambda: scene.host.navigator.current_page is not None and page_of(scene).is_loaded)
+        await until(lambda: scene.page is not None and page_of(scene).is_loaded)
         assert page_of(scene).persona_name == "Edmund (copy)"
         await until(lambda: "Edmund (copy)" in scene.titles)
 
-        await scene.host.navigator.leave_all_pages()
+        await scene.controller.navigator.leave_all_pages()
         QTest.mouseClick(sidebar.new_persona_button, Qt.MouseButton.LeftButton)
         page = page_of(scene)
         await until(lambda: page.is_loaded)
@@ -666,7 +664,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
     async with opened(tmp_path) as scene:
         ada = await scene.services.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))
         session = await scene.services.sessions.new(ada.unique_name)
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.go_to_session(session.guid)
         page = await editor(scene, ada.unique_name)
 
         page.persona_actions.delete_persona()
@@ -674,7 +672,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
         assert isinstance(question, ConfirmDialog)
         assert question.primary.text() == "Delete ‘Ada’ (1 conversation)"
         QTest.keyClick(question, Qt.Key.Key_Return)
-        await until(lambda: scene.host.navigator.current_page is None and not scene.window.windowTitle().startswith("Ada"))
+        await until(lambda: scene.page is None and not scene.window.windowTitle().startswith("Ada"))
         await until(lambda: "Ada" not in scene.titles and scene.toasts)
         buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
         QTest.mouseClick(next(one for one in buttons if one.text() == "Undo"), Qt.MouseButton.LeftButton)
@@ -692,7 +690,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         await scene.services.preferences.set(user_persona="tomas")
         scene.window.activateWindow()
         press(scene, Qt.Key.Key_Y, CTRL | SHIFT)
-        selves = scene.host.navigator.current_page
+        selves = scene.page
         assert isinstance(selves, UserPersonasPage)
         await until(lambda: [one.name for one in selves.rows.visible_rows] == ["Tomas"])
 
@@ -705,7 +703,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None)
         press(scene, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.navigator.current_page is selves and len(selves.rows.visible_rows) == 2)
+        await until(lambda: scene.page is selves and len(selves.rows.visible_rows) == 2)
         assert scene.services.preferences.current.user_persona == "tomas"
         selves.table.select_row("lena")
         selves.use_selected()
@@ -726,7 +724,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
 async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool):
     async with opened(tmp_path) as scene:
         await scene.services.library.save_persona(Persona(name="Tomas", is_user=True))
-        open_persona(scene.host.page_context, "tomas" if is_user else "mira", is_user=is_user)
+        open_persona(scene.controller.page_context, "tomas" if is_user else "mira", is_user=is_user)
         page = page_of(scene)
         await until(lambda: page.is_loaded)
         page.banner.show_message("Something to decide.", ("Keep", lambda: None))

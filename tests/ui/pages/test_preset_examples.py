@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:
     scene.window.actions_["presets"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, PresetPage)
     await until(lambda: page.table.select_row(preset) and page._entry and page._entry.key == preset)
     return page
@@ -88,8 +88,8 @@ async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Ca
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
 
-        await until(lambda: scene.host.navigator.current_page is None)
-        assert not [lane for lane in scene.host.tasks._keyed_tasks if lane.startswith("sampler")]
+        await until(lambda: scene.page is None)
+        assert not [lane for lane in scene.controller.tasks._keyed_tasks if lane.startswith("sampler")]
 
 
 def test_what_the_bars_cannot_show_is_named():

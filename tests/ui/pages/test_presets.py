@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def preset_page(scene: Scene) -> PresetPage:
     scene.window.actions_["presets"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, PresetPage)
     await until(lambda: page._entry)
     return page

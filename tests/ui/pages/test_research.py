@@ -42,8 +42,8 @@ async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     for one in inquiries:
         await scene.services.research_service.restore(one)
     scene.window.actions_["research"].trigger()
-    await until(lambda: isinstance(scene.host.navigator.current_page, ResearchPage))
-    page = scene.host.navigator.current_page
+    await until(lambda: isinstance(scene.page, ResearchPage))
+    page = scene.page
     assert isinstance(page, ResearchPage)
     await until(lambda: page.rows.row_total == len(inquiries) and page.persona_selector.persona_id)
     return page
@@ -63,7 +63,7 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
         assert "Internet search is turned off" in page.hint.text()
         assert not await scene.services.research_service.list_inquiries()
         page.allow_button.click()
-        await until(lambda: isinstance(scene.host.navigator.current_page, WebLogPage))
+        await until(lambda: isinstance(scene.page, WebLogPage))
 
 
 async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path):

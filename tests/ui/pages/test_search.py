@@ -49,7 +49,7 @@ async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float 
 
 def search_page(scene: Scene) -> SearchPage:
     scene.window.actions_["find"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, SearchPage)
     return page
 
@@ -77,10 +77,8 @@ async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_pat
         assert [hit.text[start : start + length] for start, length in hit.marks] == ["green", "lantern"]
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
-        await until(
-            lambda: scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == session.guid
-        )
-        view = scene.host.view
+        await until(lambda: scene.page is None and scene.session.guid == session.guid)
+        view = scene.controller.view
         await until(lambda: view.focused_row is not None and view.chat_model.outline(view.focused_row).id == said[40].id)
 
 
@@ -107,7 +105,7 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
     async with opened(tmp_path) as scene:
         old, _said = await talk(scene, "mira", "The old one", "A lantern.", days=90)
         await talk(scene, "edmund", "The new one", "Another lantern.", days=1)
-        await scene.host.conversations.go_to_session(old.guid)
+        await scene.controller.sessions.go_to_session(old.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
@@ -129,9 +127,9 @@ async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_pat
         await until(lambda: page.result_list.current is not None and page.result_list.current.kind is HitKind.MEMORY)
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: isinstance(scene.host.navigator.current_page, MemoryPage))
+        await until(lambda: isinstance(scene.page, MemoryPage))
 
-        memories = scene.host.navigator.current_page
+        memories = scene.page
         await until(lambda: memories.detail.memory is not None and memories.detail.memory.name == "The lamp")
 
 
@@ -145,9 +143,9 @@ async def test_a_memory_of_somebody_else_is_opened_among_theirs_though_another_h
         await until(lambda: page.result_list.current is not None and page.result_list.current.id == wanted.guid)
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: isinstance(scene.host.navigator.current_page, MemoryPage))
+        await until(lambda: isinstance(scene.page, MemoryPage))
 
-        memories = scene.host.navigator.current_page
+        memories = scene.page
         await until(lambda: memories.detail.memory is not None)
         assert memories.whose.persona == "edmund"
         assert memories.detail.memory.guid == wanted.guid
@@ -177,8 +175,8 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
-        await until(lambda: isinstance(scene.host.navigator.current_page, WorldPage))
-        worlds = scene.host.navigator.current_page
+        await until(lambda: isinstance(scene.page, WorldPage))
+        worlds = scene.page
         await until(lambda: [one.guid for one in worlds.table.table.selected] == [entry.guid])
 
 
@@ -193,8 +191,8 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
-        await until(lambda: isinstance(scene.host.navigator.current_page, FactPage))
-        facts = scene.host.navigator.current_page
+        await until(lambda: isinstance(scene.page, FactPage))
+        facts = scene.page
         await until(lambda: facts.detail.fact is not None and facts.detail.fact.guid == old.guid)
         assert [fact.guid for fact in facts.rows.shown] == [old.guid]
 
@@ -231,15 +229,15 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
         await SessionStore(scene.services._database).add_message(aside)
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.go_to_session(session.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: texts(page) == ["A lantern."])
         QTest.keyClick(page.search, Qt.Key.Key_Return)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
 
-        view = scene.host.view
+        view = scene.controller.view
         await until(lambda: view.focused_row is not None and view.chat_model.outline(view.focused_row).id == said[1].id)
 
 

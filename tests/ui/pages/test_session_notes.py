@@ -20,11 +20,11 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def noted(scene: Scene, **notes: str) -> tuple[SessionPage, QPlainTextEdit, UUID]:
     """The page with the open conversation, of which these things were noted."""
-    open_now = scene.host.conversations.current_session
+    open_now = scene.session
     assert open_now is not None
     await scene.services.lookup.write_notes(open_now.guid, notes)
     scene.window.actions_["conversations"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, SessionPage)
     await until(lambda: page.detail.session is not None)
     field = page.detail.notes.form.field_widget(NOTES_FIELD)
@@ -55,7 +55,7 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
         QTest.keyClicks(field, "dog: Bruno")
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
 
         assert await scene.services.lookup.notes(guid) == {"dog": "Bruno"}
 

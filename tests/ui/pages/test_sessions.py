@@ -38,7 +38,7 @@ async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields:
 
 async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
     scene.window.actions_["conversations"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, SessionPage)
     await shown(page, session)
     return page
@@ -207,19 +207,19 @@ async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: P
 async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", *LINES)
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)
 
         page.detail.transcript.focus_row(4)
         page.detail.split_button.click()
-        await until(lambda: scene.host.messages.rowCount() == 4)
+        await until(lambda: scene.controller.messages.rowCount() == 4)
         page.undo_stack.undo()
-        await until(lambda: scene.host.messages.rowCount() == 6)
+        await until(lambda: scene.controller.messages.rowCount() == 6)
 
         await scene.services.session_editing.delete(session.guid)
-        await until(lambda: scene.host.conversations.current_session.guid != session.guid)
+        await until(lambda: scene.session.guid != session.guid)
 
 
 async def test_an_old_conversation_is_continued(tmp_path: Path):
@@ -228,9 +228,7 @@ async def test_an_old_conversation_is_continued(tmp_path: Path):
         page = await session_page(scene, session)
 
         QTest.mouseClick(page.detail.continue_button, Qt.MouseButton.LeftButton)
-        await until(
-            lambda: scene.host.navigator.current_page is None and scene.host.conversations.current_session.guid == session.guid
-        )
+        await until(lambda: scene.page is None and scene.session.guid == session.guid)
 
         await until(lambda: scene.words[-1:] == ["Good."])
 
@@ -255,7 +253,7 @@ async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path
         await until(lambda: scene.toasts)
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
-        await until(lambda: scene.host.navigator.current_page is None)
+        await until(lambda: scene.page is None)
         scene.toasts[0].findChildren(QPushButton)[0].click()
 
         await until(lambda: "The storm" in scene.titles)
@@ -264,7 +262,7 @@ async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path
 async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", *LINES)
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def settings_page(scene: Scene) -> SettingsPage:
     scene.window.actions_["settings"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, SettingsPage)
     await until(lambda: page.sections.currentRow() == 0)
     return page
@@ -87,21 +87,21 @@ async def test_searching_looks_in_all_sections(tmp_path: Path):
 async def test_the_palette_opens_what_was_typed(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.actions_["palette"].trigger()
-        palette = scene.host.command_palette
+        palette = scene.controller.command_palette
         QTest.keyClicks(palette.search_field, "setti")
         QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
 
         assert palette.isHidden()
-        await until(lambda: isinstance(scene.host.navigator.current_page, SettingsPage))
+        await until(lambda: isinstance(scene.page, SettingsPage))
 
 
 async def test_esc_closes_the_palette_and_the_words_can_go_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.draft.setFocus()
         scene.window.actions_["palette"].trigger()
-        QTest.keyClick(scene.host.command_palette.search_field, Qt.Key.Key_Escape)
+        QTest.keyClick(scene.controller.command_palette.search_field, Qt.Key.Key_Escape)
 
-        assert scene.host.command_palette.isHidden()
+        assert scene.controller.command_palette.isHidden()
         assert scene.window.focusWidget() is scene.draft
 
 

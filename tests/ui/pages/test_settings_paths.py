@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def settings_page(scene: Scene) -> SettingsPage:
     scene.window.actions_["settings"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, SettingsPage)
     await until(lambda: page.sections.currentRow() == 0)
     return page

@@ -27,11 +27,11 @@ SMALL = (640, 400)
 async def page_of(scene: Scene, wish: str) -> Page:
     scene.window.resize(*SMALL)
     scene.window.actions_[wish].trigger()
-    await until(lambda: scene.host.navigator.current_page is not None)
+    await until(lambda: scene.page is not None)
     for _ in range(20):
         QApplication.processEvents()
         await asyncio.sleep(0.02)
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert page is not None
     return page
 
@@ -108,7 +108,7 @@ async def test_in_a_narrow_window_what_a_preset_does_is_seen_by_turns_with_its_f
         QTest.keyClick(page.prompt_view, Qt.Key.Key_Escape)
         assert page.sheet.isVisible()
         assert not page.prompt_view.isVisible()
-        assert scene.host.navigator.current_page is page
+        assert scene.page is page
 
         scene.window.resize(1200, 700)
         await until(lambda: page.prompt_view.isVisible() and page.sheet.isVisible())

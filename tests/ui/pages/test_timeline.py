@@ -40,7 +40,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
         if known:
             await tell(scene)
         scene.window.actions_["timeline"].trigger()
-        page = scene.host.navigator.current_page
+        page = scene.page
         assert isinstance(page, TimelinePage)
         await until(
             lambda: (
@@ -98,7 +98,7 @@ async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Pa
         place = texts(page).index("Tomas keeps bees.")
         page.fact_list.setCurrentIndex(page.row_model.index(place))
         QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
-        await until(lambda: scene.host.navigator.current_page is None and "I keep bees." in scene.words)
+        await until(lambda: scene.page is None and "I keep bees." in scene.words)
 
 
 async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):
@@ -106,7 +106,7 @@ async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):
         page.fact_list.setCurrentIndex(page.row_model.index(1))
         QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
         await until(lambda: scene.toasts)
-        assert scene.host.navigator.current_page is page
+        assert scene.page is page
 
 
 async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):

@@ -32,7 +32,7 @@ async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
 
 async def trash_page(scene: Scene, count: int) -> TrashPage:
     scene.window.actions_["trash"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, TrashPage)
     await until(lambda: page.rows.row_total == count)
     return page
@@ -41,7 +41,7 @@ async def trash_page(scene: Scene, count: int) -> TrashPage:
 async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_trash(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", "The hatch gave way.", "Jonas held it.")
-        await scene.host.conversations.refresh_sessions("mira")
+        await scene.controller.sessions.refresh_sessions("mira")
         scene.window.sidebar.delete_wanted.emit(str(session.guid))
         (await scene.dialog()).accept()
         await until(lambda: "The storm" not in scene.titles)
@@ -99,11 +99,11 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
 async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", "One.", "Two.", "Three.")
-        await scene.host.conversations.go_to_session(session.guid)
+        await scene.controller.sessions.go_to_session(session.guid)
         await until(lambda: scene.words == ["One.", "Two.", "Three."])
-        middle = scene.host.messages.outline(1).id
-        await scene.host.turns.delete_message(session.guid, middle)
-        await until(lambda: scene.host.messages.rowCount() == 2)
+        middle = scene.controller.messages.outline(1).id
+        await scene.controller.replies.delete_message(session.guid, middle)
+        await until(lambda: scene.controller.messages.rowCount() == 2)
         page = await trash_page(scene, 1)
 
         page.restore_button.click()

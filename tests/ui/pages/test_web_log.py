@@ -37,8 +37,8 @@ async def leave(scene: Scene, one: OutgoingRequest, **end: object) -> None:
 
 async def page_of(scene: Scene) -> WebLogPage:
     scene.window.actions_["outgoing"].trigger()
-    await until(lambda: isinstance(scene.host.navigator.current_page, WebLogPage))
-    page = scene.host.navigator.current_page
+    await until(lambda: isinstance(scene.page, WebLogPage))
+    page = scene.page
     assert isinstance(page, WebLogPage)
     await until(page.day_label.text)
     return page
@@ -57,7 +57,7 @@ async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else
         for one in (SEARCH, PAGE):
             await scene.services.web_gate.log_request(one.model_copy(update={"ended": now()}))
         assert status.full_text == "Reading a page on one.example.com"  # long enough to be read
-        scene.host.web_status._clear_timer.start(1)
+        scene.controller.web_status._clear_timer.start(1)
         await until(lambda: status.full_text == "Writing…")
 
 

@@ -54,7 +54,7 @@ async def on_page(home: Path, model: Path | None = None, stem: str = "isles") ->
 
 async def enter(scene: Scene) -> WorldPage:
     scene.window.actions_["worlds"].trigger()
-    page = scene.host.navigator.current_page
+    page = scene.page
     assert isinstance(page, WorldPage)
     await until(lambda: page.book.open_worlds and not page.table.table._selection_timer.isActive())
     return page
@@ -145,7 +145,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
 
-        session = scene.host.conversations.current_session
+        session = scene.session
         assert session is not None
         asked = (await scene.services.sessions.page(session.guid, 0, 99))[-2]
         memory = await scene.services.lookup.recalled(asked.id)
@@ -466,7 +466,7 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
         assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
 
         page.undo_stack.undo()
-        await until(lambda: not scene.host.tasks._tasks)
+        await until(lambda: not scene.controller.tasks._tasks)
         assert await scene.services.brain.memories("mira") == []
 
 
@@ -495,7 +495,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         await until(lambda: page.book.stem == "isles")
         assert names(page) == ["Lamp"]
         page.undo_stack.undo()  # there is nothing left to take back
-        await until(lambda: not scene.host.tasks._tasks)
+        await until(lambda: not scene.controller.tasks._tasks)
         assert complaints(scene) == []
 
 
@@ -541,7 +541,7 @@ async def test_ticks_say_whose_a_world_is(tmp_path: Path):
         assert ticks[WorldOwner.USER].isHidden()  # the user has no name yet
         for owner in (WorldOwner.PERSONA, WorldOwner.EVERYBODY, WorldOwner.SESSION):
             ticks[owner].click()
-        session = scene.host.conversations.current_session
+        session = scene.session
 
         await until(
             lambda: all(
@@ -588,7 +588,7 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
     rare, held = {**LAMP, "name": "Rare", "trigger_chance": 0.5}, {**LAMP, "name": "Held", "keywords_secondary": ["oil"]}
     write(tmp_path / "home", "isles", LAMP, rare, held, {**BELL, "enabled": False, "keywords_main": ["lamp"]})
     async with on_page(tmp_path / "home", echo_model("“Aye.”")) as (scene, page):
-        scene.host.turns.send_message("Is the lamp lit?")
+        scene.controller.replies.send_message("Is the lamp lit?")
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
         await page.world_trial.load_messages()
         page.bench_button.click()

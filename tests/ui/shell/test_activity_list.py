@@ -72,7 +72,7 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path) as scene:
-        herald, told = scene.host.desktop_notifications, []
+        herald, told = scene.controller.desktop_notifications, []
         monkeypatch.setattr(herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
         scene.window.hide()
 
@@ -89,7 +89,7 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
     async with opened(tmp_path) as scene:
         archiving, told = scene.services.archiving, []
         monkeypatch.setattr(
-            scene.host.desktop_notifications.tray, "showMessage", lambda title, words, *_rest: told.append((title, words))
+            scene.controller.desktop_notifications.tray, "showMessage", lambda title, words, *_rest: told.append((title, words))
         )
         scene.window.hide()
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_words_that_no_command_is_called_by_are_answered(tmp_path):
     async with opened(tmp_path) as scene:
-        palette = scene.host.command_palette
+        palette = scene.controller.command_palette
         palette.open_palette()
         assert not palette.empty_label.isVisible()
 

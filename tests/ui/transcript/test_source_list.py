@@ -28,7 +28,7 @@ SOURCES = (WebHit("Brenn Light", "https://www.brenn.example.org/tower"), WebHit(
 
 async def talk(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
-    session = scene.host.conversations.current_session
+    session = scene.session
     assert session is not None
     line = hidden_line(session, "Mira has looked it up.", now(), build_note("the tower", MergedPages(sources=sources)))
     said = (
@@ -43,13 +43,13 @@ async def talk(scene: Scene, *sources: WebHit) -> int:
     )
     await scene.services.core.chats.add_messages([line, *said])
     persona = await scene.services.library.persona("mira")
-    scene.host.turns.show_session(session, persona, await scene.services.sessions.outline(session.guid))
+    scene.controller.replies.show_session(session, persona, await scene.services.sessions.outline(session.guid))
     await until(lambda: "Ada Holm built it." in scene.words)
     return scene.words.index("Ada Holm built it.")
 
 
 def list_of(scene: Scene, row: int):
-    sheet = scene.host.view.message_layout(row)
+    sheet = scene.controller.view.message_layout(row)
     assert sheet is not None
     return sheet, sheet.source_list
 
@@ -58,7 +58,7 @@ async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path)
     async with opened(tmp_path) as scene:
         row = await talk(scene, *SOURCES)
         sheet, sources = list_of(scene, row)
-        view, heard = scene.host.view, list[QUrl]()
+        view, heard = scene.controller.view, list[QUrl]()
         view.link_activated.disconnect()
         view.link_activated.connect(heard.append)
         assert sources is not None
@@ -78,11 +78,11 @@ async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path)
 async def test_sources_are_in_the_menu_of_the_message_and_read_aloud(tmp_path: Path):
     async with opened(tmp_path) as scene:
         row = await talk(scene, *SOURCES)
-        titles = [action.text() for action in scene.host.view.transcript_actions.build_menu(row).actions()]
+        titles = [action.text() for action in scene.controller.view.transcript_actions.build_menu(row).actions()]
 
         assert "Open https://www.brenn.example.org/tower" in titles
         assert "Open https://logs.example.com/" in titles
-        assert "2 sources" in scene.host.messages._accessible_state(row)
+        assert "2 sources" in scene.controller.messages._accessible_state(row)
 
 
 async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
@@ -111,7 +111,7 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
         hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
         said: list[str] = []
-        scene.host.messages.reply_grew.connect(lambda: said.append(scene.host.messages.waiting_text))
+        scene.controller.messages.reply_grew.connect(lambda: said.append(scene.controller.messages.waiting_text))
         scene.draft.setPlainText("Please look up who built the tower of Brenn.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
@@ -132,16 +132,16 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
         await scene.services.preferences.set(web_allowed=True, web_in_chat=True, **engine)
         hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
-        scene.host.turns.send_message("Please look up who built the tower of Brenn.")
+        scene.controller.replies.send_message("Please look up who built the tower of Brenn.")
         await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
         row = scene.words.index("Ada Holm built it.")
-        messages = scene.host.messages
+        messages = scene.controller.messages
         asked, reply = messages.outline(row - 1).id, messages.outline(row).id
 
         async def anew(words: str, answer: str) -> WebLookup | None:
-            scene.host.message_edits.edit_message(asked, words)
+            scene.controller.message_edits.edit_message(asked, words)
             await until(lambda: scene.words[row - 1] == words)
-            scene.host.turns.regenerate(reply)
+            scene.controller.replies.regenerate(reply)
             await until(lambda: scene.words[row] == answer and not scene.is_replying)
             return messages.annotations.find_web_lookup(row)
 
