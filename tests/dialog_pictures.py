@@ -19,6 +19,7 @@ from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
 from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
+from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
@@ -27,7 +28,6 @@ from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog
-from lethe_app.ui.widgets.image_crop import CropDialog
 from tests.life_pictures import JOURNAL
 from tests.ui.window_scene import Scene, until
 from tests.workshop_pictures import FACTS, MIRA, settle

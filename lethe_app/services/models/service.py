@@ -57,6 +57,13 @@ class ModelService:
         search_result = await asyncio.to_thread(discovery.find_models, places)
         return search_result.models
 
+    async def add_folder(self, folder: Path) -> list[ModelFile]:
+        """Add `folder` to the folders that are searched for models, and return the chat models found in it."""
+        folders = self._preferences.current.model_folders
+        if str(folder) not in folders:
+            await self._preferences.set(model_folders=[*folders, str(folder)])
+        return [model for model in await self.list_chat_models() if folder in model.path.parents]
+
     async def load(self, path: Path | None = None) -> None:
         """Load `path`, or else the model used before, or else the first one found. A `path` that loads is saved in the
         settings.

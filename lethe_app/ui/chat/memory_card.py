@@ -13,19 +13,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from lethe_app.services.chat.reply_sources import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
 from lethe_app.ui.chat import memory_labels
-from lethe_app.ui.chat.chat_panel import ElidedLabel
-from lethe_app.ui.chat.memory_card_parts import (
-    CardButton,
-    CollapsibleHeading,
-    LinkButton,
-    create_wrapped_label,
-    insert_break_points,
-)
+from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_wrapped_label
 from lethe_app.ui.chat.memory_labels import tr
+from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_reason
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.labels import ElidedLabel
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 COLLAPSED_LENGTH = 200

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.theme import Theme
-
-_UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
-"""Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
 
 class LinkButton(QPushButton):
@@ -102,10 +99,3 @@ def create_wrapped_label(text: str, **style_properties: bool) -> QLabel:
     for name, value in style_properties.items():
         label.setProperty(name, value)
     return label
-
-
-def insert_break_points(text: str) -> str:
-    """Insert zero-width spaces into strings without white space, such as URLs, which would otherwise be cut off or widen the
-    page.
-    """
-    return _UNBREAKABLE.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), text)

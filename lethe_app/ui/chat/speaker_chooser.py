@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.shell.actions import action_tooltip
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 
 ARROW_SIZE = 14

@@ -13,7 +13,7 @@ from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.models.memory_fit import FitLevel, estimate_fit, free_memory
-from lethe_app.ui.shell.gear_menu import add_model_folder, ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.shell.welcome import Welcome
 
 if TYPE_CHECKING:
@@ -88,9 +88,7 @@ class FirstStart(QObject):
         folder = await ask_for_model_folder(self._window)
         if folder is None:
             return
-        await add_model_folder(self._services, folder)
-        found = await self._services.models.list_chat_models()
-        models_in_folder = [model for model in found if folder in model.path.parents]
+        models_in_folder = await self._services.models.add_folder(folder)
         await self._find_models(models_in_folder[0].path if models_in_folder else None)
         if not models_in_folder:
             self._window.notifier.notify(self.tr("No model was found in {folder}.").format(folder=folder.name))

@@ -14,7 +14,7 @@ from lethe_app.services.chat.reply_sources import ReplySources, StatementOrigin
 from lethe_app.ui.chat.memory_card import CardContext
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions
-from lethe_app.ui.shell.actions import action_tooltip
+from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:

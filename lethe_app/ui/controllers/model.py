@@ -13,8 +13,8 @@ from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, Model
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.core.formatting import describe_model
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.models.memory_labels import trust_in_words
-from lethe_app.ui.shell.gear_menu import add_model_folder, ask_for_model_file, ask_for_model_folder
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -132,5 +132,5 @@ class ModelController(QObject):
     async def _add_picked_folder(self) -> None:
         folder = await ask_for_model_folder(self._window)
         if folder is not None:
-            await add_model_folder(self._services, folder)
+            await self._services.models.add_folder(folder)
             await self._show_menu()

@@ -24,6 +24,7 @@ from lethe_app.ui.controllers.conversation.session_follower import SessionFollow
 from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
 from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
 from lethe_app.ui.controllers.first_start import FirstStart
+from lethe_app.ui.controllers.gear_menu import GearMenu
 from lethe_app.ui.controllers.group import GroupController
 from lethe_app.ui.controllers.index_rebuild import IndexRebuild
 from lethe_app.ui.controllers.memory_panel import MemoryPanelController
@@ -32,15 +33,14 @@ from lethe_app.ui.controllers.participants import ParticipantsController
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sessions import SessionController
 from lethe_app.ui.controllers.tool_permissions import ToolPermissionController
+from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.page_preload import PagePreload
 from lethe_app.ui.core.tasks import TaskRunner
-from lethe_app.ui.core.user_activity import UserActivity
 from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.shell.command_palette import CommandPalette
-from lethe_app.ui.shell.gear_menu import GearMenu
 from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 if TYPE_CHECKING:
     from lethe_app.domain.model import ModelFile
+
+_UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
+"""Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
 
 def format_age(moment: datetime, now: datetime) -> str:
@@ -110,3 +114,10 @@ def format_size(size: int) -> str:
 def describe_model(model: ModelFile) -> str:
     """Return source, size and quantisation of a model."""
     return " · ".join(part for part in (model.source, format_size(model.size), model.quantization) if part)
+
+
+def insert_break_points(text: str) -> str:
+    """Insert zero-width spaces into strings without white space, such as URLs, which would otherwise be cut off or widen the
+    page.
+    """
+    return _UNBREAKABLE.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), text)

@@ -12,7 +12,7 @@ from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_parts import BundleDialog, create_label, describe_contents, format_bytes
-from lethe_app.ui.shell.welcome_card import ChoiceCard
+from lethe_app.ui.widgets.choice_card import ChoiceCard
 
 SCOPE_ICONS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", BundleScope.EVERYTHING: "folder"}
 """Icon of each scope."""

@@ -11,8 +11,8 @@ from PySide6.QtGui import QImageReader, QPainter, QPainterPath, QPixmap, QShowEv
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleCounts
-from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.core.avatars import draw_letter_avatar
+from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size

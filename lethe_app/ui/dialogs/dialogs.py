@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.ui.core.actions import ACTION_SPECS, ActionSpec, action_shortcut, action_title
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size
-from lethe_app.ui.shell.actions import ACTION_SPECS, ActionSpec, action_shortcut, action_title
 
 SHORTCUT_COLUMNS, MAX_TITLE_WIDTH = 3, 180
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.chat.memory_card_parts import insert_break_points
+from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size

@@ -10,7 +10,7 @@ from uuid import UUID
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.chat import ChatSession
-    from lethe_app.ui.controllers.file_transfers import FileTransfers
+    from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.pages.navigator import PageNavigator

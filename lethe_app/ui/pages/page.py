@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
+from lethe_app.ui.widgets.labels import ElidedLabel
 
 
 class Page(QFrame):

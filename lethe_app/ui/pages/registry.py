@@ -177,7 +177,7 @@ PAGE_FACTORIES: dict[str, Callable[[PageContext], Page]] = {
     "new_persona": create_new_persona_editor,
     "user_personas": create_user_personas_page,
 }
-"""Factory of each page, by the action's name in `ui/shell/actions`."""
+"""Factory of each page, by the action's name in `ui/core/actions`."""
 
 
 def connect_actions(context: PageContext) -> None:

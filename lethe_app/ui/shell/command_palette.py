@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_shortcut, action_title
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme, mix_colours
-from lethe_app.ui.shell.actions import ACTION_SPECS, Actions, action_shortcut, action_title
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
 SHORTCUT_ROLE = Qt.ItemDataRole.UserRole + 1

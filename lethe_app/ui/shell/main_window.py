@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from lethe_app.paths import Paths
     from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.chat.memory_panel import MemoryPanel
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.shell.actions import Actions
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.panes import WindowPanes
     from lethe_app.ui.shell.sidebar import Sidebar
@@ -70,8 +70,8 @@ class MainWindow(QMainWindow):
         from lethe_app.domain.clock import now
         from lethe_app.ui.chat.chat_panel import ChatPanel
         from lethe_app.ui.chat.memory_panel import MemoryPanel
+        from lethe_app.ui.core.actions import Actions
         from lethe_app.ui.core.theme import PROSE_SIZE, Theme
-        from lethe_app.ui.shell.actions import Actions
         from lethe_app.ui.shell.notifier import Notifier
         from lethe_app.ui.shell.panes import WindowPanes
         from lethe_app.ui.shell.sidebar import Sidebar

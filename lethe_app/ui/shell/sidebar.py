@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.ui.core.actions import action_shortcut, action_title, action_tooltip
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.shell.actions import action_shortcut, action_title, action_tooltip
 from lethe_app.ui.shell.activity_list import ActivityButton
 from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow, SidebarModel
 

@@ -28,7 +28,7 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_but
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.sidebar_model import PersonaRow
-from lethe_app.ui.shell.welcome_card import ChoiceCard
+from lethe_app.ui.widgets.choice_card import ChoiceCard
 
 COLUMN_WIDTH = 680
 """Maximum width of the page's content, in pixels."""

@@ -17,7 +17,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.maintenance import single_instance
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.controllers.bundles import write_bundle
-from lethe_app.ui.controllers.file_transfers import FileTransfers
+from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from lethe_app.ui.core.actions import ACTION_SPECS, RETURN_TO_SESSION, SESSION_ONLY
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.settings.page import SettingsPage
-from lethe_app.ui.shell.actions import ACTION_SPECS, RETURN_TO_SESSION, SESSION_ONLY
 from lethe_app.ui.shell.welcome import Welcome
 from tests.ui.window_scene import Scene, opened, until
 

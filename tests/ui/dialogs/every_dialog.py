@@ -30,6 +30,7 @@ from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
 from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, ShortcutsDialog
 from lethe_app.ui.dialogs.group import GroupDialog
+from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.feedback.replies import ReasonDialog
@@ -39,7 +40,6 @@ from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.remember import RememberDialog
-from lethe_app.ui.widgets.image_crop import CropDialog
 
 Make = Callable[[QWidget, Theme], QDialog]
 FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]

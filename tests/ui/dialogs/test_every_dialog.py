@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QLabel, QPushButton, QToolButton, QWidget
 
 from lethe_app.paths import Paths
-from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.contrast import ratios
 from tests.ui.dialogs.every_dialog import DIALOGS, Make, kinds
 from tests.ui.pages.test_every_page import CONTRAST, LARGE, needed

@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.registry import PAGE_FACTORIES
+from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
 

@@ -24,8 +24,8 @@ from lethe_app.services.events import (
     TurnEvent,
     WebSearchStarted,
 )
+from lethe_app.ui.chat.status_line import StatusLine
 from lethe_app.ui.core.formatting import format_token_count
-from lethe_app.ui.shell.status_line import StatusLine
 from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.painting.tool_list import format_tool_results
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
-from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.widgets.labels import ElidedLabel
 
 BAR_WIDTH = 160
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, 
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
-from lethe_app.ui.chat.memory_card_parts import insert_break_points
+from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm

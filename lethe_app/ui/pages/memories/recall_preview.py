@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
-from lethe_app.ui.chat.memory_card_parts import insert_break_points
 from lethe_app.ui.chat.memory_labels import format_block_label
+from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
 from lethe_app.ui.pages.memories.labels import format_number, reasons_in_words

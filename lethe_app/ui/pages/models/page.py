@@ -14,12 +14,12 @@ from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate, estim
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import fit_level_in_words
 from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.shell.gear_menu import add_model_folder, ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -213,7 +213,7 @@ class ModelPage(Page):
     async def _pick_folder(self) -> None:
         folder = await ask_for_model_folder(self._context.window)
         if folder is not None:
-            await add_model_folder(self._services, folder)
+            await self._services.models.add_folder(folder)
             await self._reload_models()
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result

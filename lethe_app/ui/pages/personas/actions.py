@@ -15,9 +15,9 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, create_dialog_button, run_dialog
+from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.pages.personas.fields import AVATAR
 from lethe_app.ui.pages.personas.pictures import EXTENSIONS, PENDING_PREFIX, read_picture
-from lethe_app.ui.widgets.image_crop import CropDialog
 
 if TYPE_CHECKING:
     from lethe_app.services.personas.draft_chat import DeletedDraftTest

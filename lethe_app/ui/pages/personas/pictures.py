@@ -1,11 +1,11 @@
-"""Reading and cropping of avatar images chosen by the user, and avatars that are not saved yet."""
+"""Reading of avatar images chosen by the user, and avatars that are not saved yet."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter, QPainterPath, QPixmap
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QImageReader, QPainter, QPainterPath, QPixmap
 
 from lethe_app.errors import FileError
 from lethe_app.ui.core.avatars import render_avatar
@@ -21,8 +21,6 @@ MAX_MEGABYTES = 256
 """Allocation limit of Qt's image reader."""
 WORKING_SIDE = 1600
 """Pixels of the longer side while cropping; more would only make dragging slow."""
-SAVED_SIDE = 512
-"""Pixels per side of the saved square."""
 PENDING_PREFIX = "new picture "
 """Prefix of the name of an unsaved avatar; as it has no file extension, it cannot be confused with a file."""
 
@@ -56,18 +54,6 @@ def read_picture(path: Path) -> QImage:
     if image.isNull():
         raise FileError(path, f"cannot be shown: {reader.errorString().lower()}")
     return image.convertToFormat(QImage.Format.Format_ARGB32)
-
-
-def crop_to_png(image: QImage, frame: QRect) -> bytes:
-    """Return the part of `image` in the square `frame` as a PNG of `SAVED_SIDE` pixels."""
-    part = image.copy(frame).scaled(
-        QSize(SAVED_SIDE, SAVED_SIDE), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-    )
-    content = QByteArray()
-    buffer = QBuffer(content)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImageWriter(buffer, QByteArray(b"png")).write(part)
-    return bytes(content.data())
 
 
 class UnsavedAvatars:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButt
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
-from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -25,6 +24,7 @@ from lethe_app.ui.widgets.card_column import create_card, create_placeholder, cr
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.labels import ElidedLabel
 
 MIN_WIDTH, WIDTH = 330, 480
 FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}

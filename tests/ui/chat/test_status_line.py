@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QLocale
 
-from lethe_app.ui.shell.status_line import StatusLine
+from lethe_app.ui.chat.status_line import StatusLine
 
 
 @pytest.fixture

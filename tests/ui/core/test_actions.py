@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.ui.shell.actions import ACTION_SPECS, Actions, action_title, action_tooltip
+from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_title, action_tooltip
 
 
 def test_no_two_wishes_share_their_keys():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QUrl
+from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.dialogs import AboutDialog, ShortcutsDialog, run_dialog
+from lethe_app.ui.dialogs.model_files import ask_for_model_folder
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -124,8 +124,7 @@ class GearMenu(QObject):
         folder = await ask_for_model_folder(self._window)
         if folder is None:
             return
-        await add_model_folder(self._services, folder)
-        models_in_folder = [model for model in await self._services.models.list_chat_models() if folder in model.path.parents]
+        models_in_folder = await self._services.models.add_folder(folder)
         count_text = format_count(len(models_in_folder), self.tr("{n} model found."), self.tr("{n} models found."))
         self._window.notifier.notify(self.tr("The model folder “{folder}” was added.").format(folder=folder.name), count_text)
 
@@ -141,27 +140,3 @@ class GearMenu(QObject):
 
 async def _show_dialog(dialog: AboutDialog | ShortcutsDialog) -> None:
     await run_dialog(dialog)
-
-
-async def ask_for_model_folder(window: MainWindow) -> Path | None:
-    """Let the user choose a folder with models; None if cancelled."""
-    dialog = QFileDialog(window, QCoreApplication.translate("GearMenu", "Choose model folder"), str(Path.home()))
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
-
-
-async def ask_for_model_file(window: MainWindow) -> Path | None:
-    """Let the user choose a GGUF file; None if cancelled."""
-    title = QCoreApplication.translate("GearMenu", "Choose model")
-    kinds = QCoreApplication.translate("GearMenu", "Models (*.gguf)")
-    dialog = QFileDialog(window, title, str(Path.home()), kinds)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
-
-
-async def add_model_folder(services: AppServices, folder: Path) -> None:
-    """Add `folder` to the folders that are searched for models."""
-    folders = services.preferences.current.model_folders
-    if str(folder) not in folders:
-        await services.preferences.set(model_folders=[*folders, str(folder)])

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QImageWriter,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.page import build_small_label
-from lethe_app.ui.pages.personas.pictures import crop_to_png
 
+SAVED_SIDE = 512
+"""Pixels per side of the saved square."""
 ZOOM_STEPS = 100
 """Number of zoom steps of the slider."""
 MIN_SIDE = 48
@@ -175,3 +187,15 @@ class CropDialog(QuestionDialog):
     def content(self) -> bytes:
         """Return the chosen square as a PNG file."""
         return crop_to_png(self._image, self.view.frame.rect)
+
+
+def crop_to_png(image: QImage, frame: QRect) -> bytes:
+    """Return the part of `image` in the square `frame` as a PNG of `SAVED_SIDE` pixels."""
+    part = image.copy(frame).scaled(
+        QSize(SAVED_SIDE, SAVED_SIDE), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    )
+    content = QByteArray()
+    buffer = QBuffer(content)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(part)
+    return bytes(content.data())

@@ -1,0 +1,44 @@
+"""Labels: elided to one line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QWidget
+
+MAX_HIDDEN_LENGTH = 3
+"""An elided text of at most this many characters, the ellipsis included, is not shown at all."""
+
+
+class ElidedLabel(QLabel):
+    """Label of one line that is elided at its right end; the tooltip then shows the whole text. `min_width` is its minimum
+    width in pixels.
+    """
+
+    def __init__(self, parent: QWidget | None = None, min_width: int = 48) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._full_text, self._min_width = "", min_width
+
+    def set_full_text(self, text: str) -> None:
+        """Set the text; it is elided to the current width."""
+        self._full_text = text
+        self.updateGeometry()
+        self._elide_text()
+
+    def _elide_text(self) -> None:
+        shown = self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, self.width())
+        self.setText(shown if len(shown) > MAX_HIDDEN_LENGTH or shown == self._full_text else "")
+        self.setToolTip(self._full_text if shown != self._full_text else "")
+        self.setAccessibleName(self._full_text)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the whole text, because the text that is set may be elided already."""
+        return QSize(self.fontMetrics().horizontalAdvance(self._full_text) + 1, self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(self._min_width, self.sizeHint().width()), self.fontMetrics().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide_text()
