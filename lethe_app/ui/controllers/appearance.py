@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
 
 MIN_TEXT_SIZE, MAX_TEXT_SIZE = 12, 24

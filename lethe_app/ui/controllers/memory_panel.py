@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:
     from lethe_app.ui.pages.context import PageContext
-    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
 
 
@@ -39,7 +39,6 @@ class MemoryPanelController(QObject):
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
         self._panel_actions = MemoryPanelActions(context, self.panel, lambda: self.shown_sources, self._on_sources_changed)
-        messages.annotations.query_counts = self._sources.recalled_counts
         self._unsubscribers = [
             context.services.brain.changed.add(lambda _persona: self._refresh_all()),
             context.services.fact_service.changed.add(lambda _persona: self._refresh_all()),
@@ -162,9 +161,9 @@ class MemoryPanelController(QObject):
         if state == self._last_reply_state:
             return
         has_growth_changed, self._last_reply_state = state[1] or self._last_reply_state[1], state
-        user_message_id = self._messages.annotations.find_user_message(row) if row is not None else None
+        user_message_id = self._messages.find_user_message(row) if row is not None else None
         if has_growth_changed and user_message_id is not None:
-            self._tasks.start_task(self._messages.annotations.refresh_counts([user_message_id]))
+            self._tasks.start_task(self._messages.annotations.memory_counts.load([user_message_id]))
         self._schedule_refresh()
 
     # Content
@@ -181,7 +180,7 @@ class MemoryPanelController(QObject):
 
     def _refresh_all(self) -> None:
         """Query the numbers of memories again and update the panel, after memories or facts have changed."""
-        self._tasks.start_task(self._messages.annotations.refresh_counts(), key="memory marks")
+        self._tasks.start_task(self._messages.annotations.memory_counts.refresh(), key="memory marks")
         self._schedule_refresh()
 
     async def _on_sources_changed(self) -> None:
@@ -189,7 +188,7 @@ class MemoryPanelController(QObject):
         user_message = self.shown_sources.asked if self.shown_sources is not None else None
         self._refresh_all()
         if user_message is not None:
-            await self._messages.annotations.refresh_counts([user_message.id])
+            await self._messages.annotations.memory_counts.load([user_message.id])
 
     async def _show_reply(self) -> None:
         reply_id = self.reply_id
@@ -197,7 +196,7 @@ class MemoryPanelController(QObject):
         if reply_id is None or row is None:
             self._show_introduction()
             return
-        user_message_id = self._messages.annotations.find_user_message(row)
+        user_message_id = self._messages.find_user_message(row)
         sources = await self._sources.sources_of(user_message_id if user_message_id is not None else reply_id)
         row = self._messages.row_of(reply_id)
         if sources is None or row is None:

@@ -41,7 +41,8 @@ from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.shell.command_palette import CommandPalette
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.annotations import AnnotationQueries
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class WindowController(QObject):
         super().__init__(window)
         self._window, self._services = window, services
         self.tasks = TaskRunner(window.notifier.report_error)
-        self.messages = ChatModel(self)
+        queries = AnnotationQueries(services.reply_sources.recalled_counts, services.feedback.ratings_of)
+        self.messages = ChatModel(queries, self)
         self.view = ChatView(self.messages)
         self.models = ModelController(window, services, self.tasks)
         self.background = BackgroundActivityController(window, services, self.tasks)

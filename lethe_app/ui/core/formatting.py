@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 if TYPE_CHECKING:
     from lethe_app.domain.model import ModelFile
+    from lethe_app.domain.tools import ToolResult
 
 _UNBREAKABLE, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
 """Strings without white space that are too long for a line, and the pieces into which they may be broken."""
@@ -109,6 +110,12 @@ def format_size(size: int) -> str:
     if size >= 1_000_000_000:
         return f"{locale.toString(size / 1e9, 'f', 1)} GB"
     return f"{locale.toString(max(1, round(size / 1e6)))} MB"
+
+
+def format_tool_results(results: Sequence[ToolResult]) -> str:
+    """Return the results of tool calls as one line: “Kept a memory · rolled 2d6: 7”."""
+    words = " · ".join(result.shown for result in results)
+    return words[:1].upper() + words[1:]
 
 
 def describe_model(model: ModelFile) -> str:

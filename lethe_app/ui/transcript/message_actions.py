@@ -12,8 +12,8 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, Palette
-from lethe_app.ui.transcript.model.feedback import RATING_ICONS
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.chat_model import ChatModel
+from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 ICON_SIZE = 16
@@ -55,7 +55,7 @@ def available_actions(model: ChatModel, row: int) -> set[str]:
     message = model.message(row)
     if message is None:
         return set()
-    memory_actions = {"memories"} if model.annotations.memory_count_of(row) else set()
+    memory_actions = {"memories"} if model.annotations_of(row).memory_count else set()
     if model.growing_row is not None:
         return {"copy"} | memory_actions  # while a reply is being written, nothing may change under it
     names = {"copy", "edit", "delete"} | memory_actions

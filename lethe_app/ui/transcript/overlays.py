@@ -93,7 +93,9 @@ class TranscriptOverlays(QObject):
             return
         self.actions_row = placed_row.row
         self.action_buttons.show_actions(
-            available_actions(self._view.chat_model, placed_row.row), *message_layout.alternatives, message_layout.rating
+            available_actions(self._view.chat_model, placed_row.row),
+            *message_layout.alternatives,
+            message_layout.annotations.rating,
         )
         self._move_actions(placed_row, message_layout)
         self.action_buttons.show()

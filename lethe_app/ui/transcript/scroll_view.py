@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, 
 
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.background_image import BackgroundImage
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.painting.layout_cache import LayoutCache
 from lethe_app.ui.transcript.painting.message_layout import MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.painting.layout_cache import LayoutCache
 
 END_OF_MESSAGE = 1 << 30

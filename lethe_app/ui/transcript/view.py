@@ -24,7 +24,7 @@ from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.transcript.avatars import Avatars
 from lethe_app.ui.transcript.background_image import BackgroundImage
 from lethe_app.ui.transcript.keyboard import TranscriptKeyboard
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.mouse import TranscriptMouse
 from lethe_app.ui.transcript.overlays import TranscriptOverlays
 from lethe_app.ui.transcript.painting.painter import MessagePainter, PaintState

@@ -134,7 +134,7 @@ class TranscriptActions(QObject):
         sheet = self._view.message_layout(row)
         if sheet is not None and sheet.tool_list is not None:
             menu.addSeparator()
-            words = self.tr("Hide tool calls") if sheet.are_tools_open else self.tr("Show tool calls")
+            words = self.tr("Hide tool calls") if sheet.state.are_tools_open else self.tr("Show tool calls")
             toggle = menu.addAction(load_icon("sliders", self._view.layout_cache.style.palette.muted), words)
             toggle.triggered.connect(lambda: self.toggle_tools(row))
 

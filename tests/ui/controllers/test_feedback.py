@@ -21,7 +21,7 @@ def row_of_reply(scene: Scene) -> int:
 
 
 def verdict(scene: Scene) -> ReplyRating | None:
-    return scene.controller.messages.annotations.ratings.rating_of(row_of_reply(scene))
+    return scene.controller.messages.annotations_of(row_of_reply(scene)).rating
 
 
 async def answer(scene: Scene) -> UUID:

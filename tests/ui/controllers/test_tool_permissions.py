@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
 from lethe_app.services.prompting.tool_messages import as_messages
+from lethe_app.ui.core.formatting import format_tool_results
 from lethe_app.ui.transcript.model.annotations import ToolAnnotations
-from lethe_app.ui.transcript.painting.tool_list import format_tool_results
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
 
@@ -59,7 +59,7 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
         sheet = view.message_layout(row)
         assert sheet is not None
         assert sheet.tool_list is not None
-        assert format_tool_results(sheet.tool_results).startswith("Rolled 2d6: ")
+        assert format_tool_results(sheet.annotations.tool_results).startswith("Rolled 2d6: ")
         folded = sheet.height
         placed = view.placed_row(row)
         assert placed is not None
@@ -85,7 +85,7 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         sheet = scene.controller.view.message_layout(scene.controller.messages.rowCount() - 1)
         assert sheet is not None
-        assert [one.call.name for one in sheet.tool_results] == ["dice_roll"]
+        assert [one.call.name for one in sheet.annotations.tool_results] == ["dice_roll"]
 
 
 async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path: Path, echo_model: Script):

@@ -7,7 +7,7 @@ import pytest
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.markdown.blocks import parse_message
-from lethe_app.ui.transcript.painting.message_layout import THOUGHTS_INDENT, MessageLayout
+from lethe_app.ui.transcript.painting.message_layout import THOUGHTS_INDENT, LayoutState, MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.chat_scene import message
 
@@ -51,7 +51,7 @@ def test_an_action_still_open_is_a_mark_again_once_the_reply_is_whole(style):
 
 def test_unfolded_thoughts_stay_within_the_column(style):
     sheet = MessageLayout(style, 720)
-    sheet.are_thoughts_open = True
+    sheet.state = LayoutState(are_thoughts_open=True)
     sheet.set_message(message("Yes."), "Yes.", "I wonder. " * 40, None, is_growing=False)
 
     assert THOUGHTS_INDENT + sheet.thoughts_document.text_document.textWidth() == sheet.width

@@ -9,8 +9,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.errors import StorageError
-from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.model.paging import MAX_CACHED_MESSAGES, PAGE_SIZE
+from lethe_app.ui.transcript.model.chat_model import ChatModel
+from lethe_app.ui.transcript.model.message_pages import MAX_CACHED_MESSAGES, PAGE_SIZE
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk
 
 

@@ -143,7 +143,7 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
             await until(lambda: scene.words[row - 1] == words)
             scene.controller.replies.regenerate(reply)
             await until(lambda: scene.words[row] == answer and not scene.is_replying)
-            return messages.annotations.find_web_lookup(row)
+            return messages.annotations_of(row).web_lookup
 
         other = await anew("Please look up what the tower of Brenn burned.", "With rapeseed oil.")
         nothing = await anew("Good evening.", "Good evening.")

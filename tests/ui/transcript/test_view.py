@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from lethe_app.domain.chat import Alternative, Role
 from lethe_app.ui.core.palette import DAY
-from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.model.paging import PAGE_SIZE
+from lethe_app.ui.transcript.model.chat_model import ChatModel
+from lethe_app.ui.transcript.model.message_pages import PAGE_SIZE
 from lethe_app.ui.transcript.view import ChatView
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
 

@@ -11,7 +11,7 @@ from lethe_app.domain.agent_runs import ReplyRating
 
 if TYPE_CHECKING:
     from lethe_app.ui.pages.context import PageContext
-    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
 
 
@@ -20,10 +20,9 @@ class FeedbackController(QObject):
 
     def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(context.window)
-        self._service, self._tasks, self._thumbs = context.services.feedback, context.tasks, messages.annotations.ratings
-        self._thumbs.query_ratings = self._service.ratings_of
+        self._service, self._tasks, self._ratings = context.services.feedback, context.tasks, messages.annotations.ratings
         view.rating_requested.connect(
-            lambda message, verdict: self._tasks.start_task(self._save_rating(message, ReplyRating(verdict)))
+            lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
         )
         self._unsubscribe = self._service.changed.add(self._refresh_ratings)
 
@@ -32,8 +31,8 @@ class FeedbackController(QObject):
         self._unsubscribe()
 
     def _refresh_ratings(self, _persona: str) -> None:
-        self._tasks.start_task(self._thumbs.refresh_ratings(), key="thumbs")
+        self._tasks.start_task(self._ratings.refresh(), key="ratings")
 
     async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
         await self._service.rate_reply(message_id, rating)
-        await self._thumbs.load_ratings([message_id])
+        await self._ratings.load([message_id])

@@ -24,7 +24,7 @@ from lethe_app.services.events import (
 )
 from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices

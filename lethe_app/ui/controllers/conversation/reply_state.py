@@ -25,9 +25,8 @@ from lethe_app.services.events import (
     WebSearchStarted,
 )
 from lethe_app.ui.chat.status_line import StatusLine
-from lethe_app.ui.core.formatting import format_token_count
-from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.tool_list import format_tool_results
+from lethe_app.ui.core.formatting import format_token_count, format_tool_results
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 
 class ReplyState:
@@ -148,10 +147,7 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
         model.append_message(event.message)
     elif isinstance(event, NoteAdded):
         model.insert_above(event.message, event.above)
-        model.annotations.sources.add_inserted_message(event.message, event.above)
-        model.annotations.tools.add_inserted_message(event.message, event.above)
     elif isinstance(event, NotesDeleted):
-        model.annotations.sources.remove_messages(event.messages)
         model.remove_messages(*event.messages)
     elif isinstance(event, ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep):
         model.set_waiting_text(format_wait_reason(event))

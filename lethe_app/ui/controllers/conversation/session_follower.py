@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.sessions import SessionController
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 
 class SessionFollower:

@@ -13,7 +13,7 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.overlays import TranscriptOverlays
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 from lethe_app.ui.transcript.view import ChatView

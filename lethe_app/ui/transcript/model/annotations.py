@@ -1,21 +1,63 @@
-"""Annotations of replies: recalled memories, web sources and tool calls. They are queried with the page of their messages,
-so that the layout does not change later.
+"""Annotations of messages: recalled memories, web sources, tool calls and ratings. They are queried with the page of their
+messages, so that the layout does not change later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
+from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.tools import ToolResult
 from lethe_app.services.prompting.tool_messages import calls_in, result_in
 from lethe_app.services.web.chat_lookup import WebLookup, parse_note
-from lethe_app.ui.core.formatting import format_recalled_count, format_source_count
-from lethe_app.ui.transcript.model.feedback import ReplyRatings
-from lethe_app.ui.transcript.painting.tool_list import format_tool_results
+from lethe_app.ui.core.formatting import format_recalled_count, format_source_count, format_tool_results
+from lethe_app.ui.transcript.model.message_pages import Loader
+from lethe_app.ui.transcript.model.reply_ratings import RatingsQuery, ReplyRatings, format_rating
+
+CountsQuery = Callable[[Sequence[UUID]], Awaitable[dict[UUID, int]]]
+"""Return the numbers of recalled memories of several user messages, with one query."""
+
+
+async def _query_no_counts(_messages: Sequence[UUID]) -> dict[UUID, int]:
+    return {}
+
+
+async def _query_no_ratings(_messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationQueries:
+    """Queries for the annotations that are not read from messages; by default there are none."""
+
+    memory_counts: CountsQuery = _query_no_counts
+    ratings: RatingsQuery = _query_no_ratings
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAnnotations:
+    """Annotations of one message, as they are laid out."""
+
+    memory_count: int = 0
+    """Number of memories recalled for the reply."""
+    web_lookup: WebLookup | None = None
+    """Web look-up for the reply; None if there was none."""
+    tool_results: tuple[ToolResult, ...] = ()
+    """Results of the reply's tool calls, in order of the calls."""
+    rating: ReplyRating | None = None
+    """The user's rating of the alternative on display."""
+
+    def accessible_texts(self) -> list[str]:
+        """Return the annotations for screen readers."""
+        texts = [format_recalled_count(self.memory_count)] if self.memory_count else []
+        if self.tool_results:
+            texts.append(format_tool_results(self.tool_results))
+        if self.web_lookup is not None:
+            texts.append(format_source_count(len(self.web_lookup.sources)))
+        return [*texts, format_rating(self.rating)] if self.rating is not None else texts
 
 
 class ToolAnnotations:
@@ -28,9 +70,6 @@ class ToolAnnotations:
         """Result by hidden message; None for a message with tool calls."""
         self._parent_ids: dict[UUID, UUID] = {}
         """Message above each reply and hidden message."""
-
-    def __bool__(self) -> bool:
-        return bool(self._results)
 
     def clear(self) -> None:
         """Remove all entries, because another session is on display."""
@@ -73,9 +112,6 @@ class SourceAnnotations:
         self._parent_ids: dict[UUID, UUID] = {}
         """Message above each user message."""
 
-    def __bool__(self) -> bool:
-        return bool(self._lookups)
-
     def clear(self) -> None:
         """Remove all entries, because another session is on display."""
         self._lookups.clear()
@@ -111,40 +147,59 @@ def _keep_web_addresses(lookup: WebLookup) -> WebLookup:
     return replace(lookup, sources=sources)
 
 
-if TYPE_CHECKING:
-    from lethe_app.ui.transcript.model.model import ChatModel
-    from lethe_app.ui.transcript.model.paging import Loader
+class MemoryCounts:
+    """Number of recalled memories by user message; messages without memories are missing."""
 
-Count = Callable[[Sequence[UUID]], Awaitable[dict[UUID, int]]]
-"""Return the numbers of recalled memories of several user messages, with one query."""
-
-MAX_ROWS_ABOVE = 8
-"""Rows above a reply that are searched for the message it answers."""
-
-
-async def _count_nothing(_messages: Sequence[UUID]) -> dict[UUID, int]:
-    return {}
-
-
-class MemoryAnnotations:
-    """Number of memories per reply, which is that of the user message it answers; also owner of the other annotations."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
+    def __init__(self, query: CountsQuery, on_changed: Callable[[Collection[UUID]], None]) -> None:
+        """Start without numbers. `on_changed` is called with the user messages whose numbers differ from before."""
+        self._query, self._on_changed = query, on_changed
         self._counts: dict[UUID, int] = {}
-        """Number of memories by user message; messages without memories are missing."""
-        self.query_counts: Count = _count_nothing
-        """Query for the numbers; set by the controller of the memory panel."""
-        self.sources = SourceAnnotations()
-        self.tools = ToolAnnotations()
-        self.ratings = ReplyRatings(model)
 
     def clear(self) -> None:
-        """Remove all entries, because another session is on display."""
+        """Remove all numbers, because another session is on display."""
         self._counts.clear()
-        self.sources.clear()
-        self.tools.clear()
-        self.ratings.clear()
+
+    def count_of(self, user_message_id: UUID | None) -> int:
+        """Return the number of memories recalled for a user message."""
+        return self._counts.get(user_message_id, 0) if user_message_id is not None else 0
+
+    async def load(self, messages: Iterable[UUID]) -> None:
+        """Query the numbers of user messages."""
+        message_ids = list(messages)
+        counts = await self._query(message_ids) if message_ids else {}
+        changed = {one for one in message_ids if self._counts.get(one, 0) != counts.get(one, 0)}
+        for one in changed:
+            self._counts.pop(one, None)
+            if one in counts:
+                self._counts[one] = counts[one]
+        self._on_changed(changed)
+
+    async def refresh(self) -> None:
+        """Query the numbers of all messages with memories again."""
+        await self.load(list(self._counts))
+
+
+class MessageAnnotations:
+    """All annotations of the session on display."""
+
+    def __init__(self, queries: AnnotationQueries, on_changed: Callable[[Collection[UUID]], None]) -> None:
+        """Start without annotations. `on_changed` is called with the messages whose annotations were queried and differ from
+        before; the number of memories is that of a user message, but it is shown below the reply.
+        """
+        self.memory_counts = MemoryCounts(queries.memory_counts, on_changed)
+        self.sources = SourceAnnotations()
+        self.tools = ToolAnnotations()
+        self.ratings = ReplyRatings(queries.ratings, on_changed)
+
+    def clear(self) -> None:
+        """Remove all annotations, because another session is on display."""
+        for part in (self.memory_counts, self.sources, self.tools, self.ratings):
+            part.clear()
+
+    def add_inserted_message(self, message: Message, next_message_id: UUID) -> None:
+        """Record a message that was just inserted above another one."""
+        self.sources.add_inserted_message(message, next_message_id)
+        self.tools.add_inserted_message(message, next_message_id)
 
     def wrap_loader(self, loader: Loader) -> Loader:
         """Return a loader that also loads the annotations of its messages."""
@@ -153,60 +208,17 @@ class MemoryAnnotations:
             messages = await loader(start, count)
             self.sources.add_messages(messages)
             self.tools.add_messages(messages)
-            await self._load_counts(message.id for message in messages if message.role is Role.USER)
-            await self.ratings.load_ratings(message.id for message in messages if message.role is Role.ASSISTANT)
+            await self.memory_counts.load(message.id for message in messages if message.role is Role.USER)
+            await self.ratings.load(message.id for message in messages if message.role is Role.ASSISTANT)
             return messages
 
         return load
 
-    def find_user_message(self, row: int) -> UUID | None:
-        """Return the id of the user message that a reply answers; None for a greeting or if the row is no reply."""
-        model = self._model
-        if model.outline(row).role is not Role.ASSISTANT:
-            return None
-        for above in range(row - 1, max(-1, row - 1 - MAX_ROWS_ABOVE), -1):
-            outline = model.outline(above)
-            if outline.role is Role.USER and not outline.hidden:
-                return outline.id
-        return None
-
-    def memory_count_of(self, row: int) -> int:
-        """Return the number of memories recalled for a reply."""
-        user_message_id = self.find_user_message(row) if self._counts else None
-        return self._counts.get(user_message_id, 0) if user_message_id is not None else 0
-
-    def find_web_lookup(self, row: int) -> WebLookup | None:
-        """Return the web look-up for a reply; None if there was none."""
-        return self.sources.find_lookup(self.find_user_message(row)) if self.sources else None
-
-    def accessible_texts(self, row: int) -> list[str]:
-        """Return the texts of all annotations for screen readers."""
-        count, lookup = self.memory_count_of(row), self.find_web_lookup(row)
-        texts = [format_recalled_count(count)] if count else []
-        tool_results = self.tools.results_of(self._model.outline(row).id) if self.tools else ()
-        texts += [format_tool_results(tool_results)] if tool_results else []
-        return [*texts, *([format_source_count(len(lookup.sources))] if lookup else []), *self.ratings.accessible_texts(row)]
-
-    async def refresh_counts(self, messages: Sequence[UUID] | None = None) -> None:
-        """Query the numbers of these messages again; without `messages` those of all messages with memories."""
-        await self._load_counts(self._counts if messages is None else messages)
-
-    async def _load_counts(self, messages: Iterable[UUID]) -> None:
-        message_ids = list(messages)
-        if not message_ids:
-            return
-        counts = await self.query_counts(message_ids)
-        changed = {one for one in message_ids if self._counts.get(one, 0) != counts.get(one, 0)}
-        for one in changed:
-            self._counts.pop(one, None)
-            if one in counts:
-                self._counts[one] = counts[one]
-        self._emit_data_changed(changed)
-
-    def _emit_data_changed(self, messages: set[UUID]) -> None:
-        """Emit `dataChanged` for the replies below these messages."""
-        model = self._model
-        rows = [row for one in messages if (row := model.row_of(one)) is not None]
-        if rows:
-            last = min(max(rows) + MAX_ROWS_ABOVE, model.rowCount() - 1)
-            model.dataChanged.emit(model.index(min(rows)), model.index(last))
+    def of_message(self, message: Message, user_message_id: UUID | None) -> ReplyAnnotations:
+        """Return the annotations of a message; `user_message_id` is the user message that it answers, if it is a reply."""
+        return ReplyAnnotations(
+            memory_count=self.memory_counts.count_of(user_message_id),
+            web_lookup=self.sources.find_lookup(user_message_id),
+            tool_results=self.tools.results_of(message.id),
+            rating=self.ratings.rating_of(message),
+        )

@@ -104,5 +104,5 @@ def draw_memory_chip(painter: QPainter, message_layout: MessageLayout, style: Me
     painter.drawText(
         text_rect,
         Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-        format_recalled_count(message_layout.memory_count),
+        format_recalled_count(message_layout.annotations.memory_count),
     )

@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from uuid import UUID
 
-from lethe_app.ui.transcript.model.model import ChatModel
-from lethe_app.ui.transcript.painting.message_layout import MessageLayout, estimate_height
+from lethe_app.domain.chat import Message
+from lethe_app.ui.transcript.model.chat_model import ChatModel
+from lethe_app.ui.transcript.painting.message_layout import LayoutState, MessageLayout, estimate_height
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 MAX_CACHED_LAYOUTS = 240
@@ -52,43 +53,27 @@ class LayoutCache:
                 self._layouts.popitem(last=False)
         else:
             self._layouts.move_to_end(message.id)
-        self._update_layout(model, row, message_layout)
+        self._update_layout(model, row, message, message_layout)
         return message_layout
 
-    def _update_layout(self, model: ChatModel, row: int, message_layout: MessageLayout) -> None:
-        message, day, growing = model.message(row), model.separator_day(row), model.is_growing(row)
-        if message is None:
-            return
-        editor_height = self.editor_height if message.id == self.edited_message_id else 0
-        is_open, memories, web_lookup = (
-            message.id in self._open_thoughts,
-            model.annotations.memory_count_of(row),
-            model.annotations.find_web_lookup(row),
+    def _update_layout(self, model: ChatModel, row: int, message: Message, message_layout: MessageLayout) -> None:
+        """Lay a message out again if its text or any part of its state has changed; this is called for every measured and
+        painted row.
+        """
+        day, is_growing = model.separator_day(row), model.is_growing(row)
+        is_text_unchanged = (
+            message_layout.message is message and message_layout.day == day and not is_growing and not message_layout.is_growing
         )
-        is_unchanged = (
-            message_layout.message is message and message_layout.day == day and not growing and not message_layout.is_growing
+        state = LayoutState(
+            editor_height=self.editor_height if message.id == self.edited_message_id else 0,
+            are_thoughts_open=message.id in self._open_thoughts,
+            are_tools_open=message.id in self._open_tools,
+            annotations=model.annotations_of(row),
         )
-        previous_state = (
-            message_layout.editor_height,
-            message_layout.are_thoughts_open,
-            message_layout.memory_count,
-            message_layout.web_lookup,
-            message_layout.tool_results,
-            message_layout.are_tools_open,
-        )
-        tool_results, are_tools_open = model.annotations.tools.results_of(message.id), message.id in self._open_tools
-        # Layout is skipped if nothing has changed, because `get` is called whenever a row is measured or painted.
-        if not is_unchanged or previous_state != (editor_height, is_open, memories, web_lookup, tool_results, are_tools_open):
-            message_layout.tool_results, message_layout.are_tools_open = tool_results, are_tools_open
-            (
-                message_layout.editor_height,
-                message_layout.are_thoughts_open,
-                message_layout.memory_count,
-                message_layout.web_lookup,
-            ) = editor_height, is_open, memories, web_lookup
+        if not is_text_unchanged or message_layout.state != state:
+            message_layout.state = state
             content, thinking = model.text_of(row)
-            message_layout.set_message(message, content, thinking, day, growing)
-        message_layout.rating = model.annotations.ratings.rating_of(row)
+            message_layout.set_message(message, content, thinking, day, is_growing)
         message_layout.set_width(self.width)
 
     def toggle_tools(self, message_id: UUID) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import date
 from math import ceil
 
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QFontMetrics
 
-from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
-from lethe_app.domain.tools import ToolResult
-from lethe_app.services.web.chat_lookup import WebLookup
 from lethe_app.ui.core.formatting import format_recalled_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.transcript.markdown.blocks import parse_message
 from lethe_app.ui.transcript.markdown.streaming import IncrementalMarkdown
+from lethe_app.ui.transcript.model.annotations import ReplyAnnotations
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.source_list import SourceList
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -45,6 +44,17 @@ def estimate_height(style: MessageStyle, width: int, length: int) -> int:
     return header_height(style) + lines * style.line_height + FOOTER_HEIGHT
 
 
+@dataclass(frozen=True, slots=True)
+class LayoutState:
+    """What the layout of a message depends on, besides the message itself."""
+
+    editor_height: int = 0
+    """Height of the editor that covers the text; 0 if there is none."""
+    are_thoughts_open: bool = False
+    are_tools_open: bool = False
+    annotations: ReplyAnnotations = field(default_factory=ReplyAnnotations)
+
+
 class MessageLayout:
     """Layout of one message, in pixels from the top left of its text column; avatars are left of it."""
 
@@ -54,17 +64,8 @@ class MessageLayout:
         self.day: date | None = None
         self.is_growing = False
         self.is_waiting = False
-        self.are_thoughts_open = False
-        self.editor_height = 0
-        self.memory_count = 0
-        """Number of memories recalled for the reply."""
-        self.rating: ReplyRating | None = None
-        """The user's rating of the alternative on display."""
-        self.web_lookup: WebLookup | None = None
+        self.state = LayoutState()
         self.source_list: SourceList | None = None
-        self.tool_results: tuple[ToolResult, ...] = ()
-        """Tool results of the reply."""
-        self.are_tools_open = False
         self.tool_list: ToolList | None = None
         self.thoughts_document: MessageDocument | None = None
         self._laid_out_text: tuple[str, bool] | None = None
@@ -99,8 +100,13 @@ class MessageLayout:
     def thoughts_word_count(self) -> int:
         return len(self._thinking.split())
 
+    @property
+    def annotations(self) -> ReplyAnnotations:
+        """Return the annotations below the text."""
+        return self.state.annotations
+
     def set_message(self, message: Message, content: str, thinking: str, day: date | None, is_growing: bool) -> None:
-        """Show a message in its current state; text that is laid out already is kept."""
+        """Show a message with its current text; text that is laid out already is kept."""
         if self.message is None and message.role in {Role.SYSTEM, Role.TOOL}:
             self.document = MessageDocument(self.style, self.width, is_muted=True)
         self.message, self.day, self._thinking = message, day, thinking.strip()
@@ -134,30 +140,25 @@ class MessageLayout:
         if self.has_thoughts:
             top = self._layout_thoughts(top)
         self.prose_top = top
-        if self.editor_height:
-            self.stopped_top = top + self.editor_height
-        else:
-            self.stopped_top = top + self.document.height
-        if self.is_waiting:
-            self.stopped_top = top + self.style.line_height
+        text_height = self.style.line_height if self.is_waiting else self.state.editor_height or self.document.height
+        self.stopped_top = top + text_height
         self.sources_top = self.stopped_top + (self.style.line_height if self.is_stopped else 0)
-        self.source_list = (
-            SourceList(self.style, self.width, self.web_lookup) if self.web_lookup and not self.is_waiting else None
-        )
+        self.source_list = self.tool_list = None
+        if self.annotations.web_lookup is not None and not self.is_waiting:
+            self.source_list = SourceList(self.style, self.width, self.annotations.web_lookup)
         self.tools_top = self.sources_top + (self.source_list.height if self.source_list else 0)
-        are_tools_shown = bool(self.tool_results) and not self.is_waiting
-        self.tool_list = (
-            ToolList(self.style, self.width, self.tool_results, is_open=self.are_tools_open) if are_tools_shown else None
-        )
-        self.footer_top = self.tools_top + (self.tool_list.height if self.tool_list else 0) + 2
-        self.height = (
-            self.footer_top - 2 + (INFO_LINE_HEIGHT if self.alternatives[1] > 1 or self.memory_count else 0) + FOOTER_HEIGHT
-        )
+        if self.annotations.tool_results and not self.is_waiting:
+            is_open = self.state.are_tools_open
+            self.tool_list = ToolList(self.style, self.width, self.annotations.tool_results, is_open=is_open)
+        text_bottom = self.tools_top + (self.tool_list.height if self.tool_list else 0)
+        self.footer_top = text_bottom + 2
+        has_info_line = self.alternatives[1] > 1 or self.annotations.memory_count > 0
+        self.height = text_bottom + (INFO_LINE_HEIGHT if has_info_line else 0) + FOOTER_HEIGHT
 
     def _layout_thoughts(self, top: int) -> int:
         self.thoughts_top = top
         top += self.style.line_height + SPACE_1
-        if self.are_thoughts_open:
+        if self.state.are_thoughts_open:
             width = self.width - THOUGHTS_INDENT
             if self.thoughts_document is None:
                 self.thoughts_document = MessageDocument(self.style, width, is_muted=True)
@@ -197,16 +198,16 @@ class MessageLayout:
     @property
     def chip_rect(self) -> QRect:
         """Return the rectangle of the memory chip, at the left below the text; empty without memories."""
-        if not self.memory_count:
+        if not self.annotations.memory_count:
             return QRect()
-        text_width = QFontMetrics(self.style.small_font).horizontalAdvance(format_recalled_count(self.memory_count))
+        text_width = QFontMetrics(self.style.small_font).horizontalAdvance(format_recalled_count(self.annotations.memory_count))
         height = max(CHIP_MIN_HEIGHT, round(self.style.pixels * 1.6))
         return QRect(-SPACE_2, self.footer_top - 1, text_width + CHIP_ICON_SIZE + SPACE_1 + 2 * SPACE_2, height)
 
     @property
     def footer_left(self) -> int:
         """Return the left edge of the rest of the line with the chip."""
-        return self.chip_rect.right() + SPACE_2 if self.memory_count else 0
+        return self.chip_rect.right() + SPACE_2 if self.annotations.memory_count else 0
 
     def position_at(self, x: float, y: float) -> int:
         """Return the text position nearest to a point."""

@@ -22,7 +22,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.transcript.avatars import AvatarCache, Avatars
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
-from lethe_app.ui.transcript.model.feedback import RATING_ICONS
+from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.decorations import draw_decorations, draw_memory_chip
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.message_layout import DAY_SEPARATOR_HEIGHT, THOUGHTS_INDENT, MessageLayout, header_height
@@ -111,7 +111,7 @@ class MessagePainter:
             painter.translate(0, message_layout.tools_top)
             message_layout.tool_list.draw(painter)
             painter.translate(0, -message_layout.tools_top)
-        if message_layout.memory_count and not paint_state.editing:
+        if message_layout.annotations.memory_count and not paint_state.editing:
             draw_memory_chip(painter, message_layout, self.style, is_highlighted=paint_state.chosen)
         if message_layout.alternatives[1] > 1 and not (message_layout.is_growing or paint_state.actions or paint_state.editing):
             self._draw_alternative_number(painter, message_layout)
@@ -160,7 +160,7 @@ class MessagePainter:
             message_layout.width
             - small_metrics.horizontalAdvance(time_text)
             - SPACE_4
-            - (RATING_ICON_SIZE + SPACE_2 if message_layout.rating else 0)
+            - (RATING_ICON_SIZE + SPACE_2 if message_layout.annotations.rating else 0)
         )
         name = metrics.elidedText(message_layout.speaker_name, Qt.TextElideMode.ElideRight, name_width)
         painter.setFont(self.style.name_font)
@@ -170,10 +170,10 @@ class MessagePainter:
         painter.setPen(self.style.muted)
         time_left = metrics.horizontalAdvance(name) + SPACE_2 + 2
         painter.drawText(time_left, baseline, time_text)
-        if message_layout.rating is not None:
+        if message_layout.annotations.rating is not None:
             left, side = time_left + small_metrics.horizontalAdvance(time_text) + SPACE_2, RATING_ICON_SIZE
             icon_rect = QRect(left, baseline - small_metrics.ascent() // 2 - side // 2 + 1, side, side)
-            load_icon(RATING_ICONS[message_layout.rating], self.style.palette.muted, side).paint(painter, icon_rect)
+            load_icon(RATING_ICONS[message_layout.annotations.rating], self.style.palette.muted, side).paint(painter, icon_rect)
 
     def _draw_thoughts(self, painter: QPainter, message_layout: MessageLayout) -> None:
         top, line, icon_size = message_layout.thoughts_top, self.style.line_height, 16
@@ -187,7 +187,7 @@ class MessagePainter:
         left = icon_size + SPACE_2
         self._draw_small_text(painter, QRect(left, top, message_layout.width, line), heading, ALIGN_LEFT)
         left += QFontMetrics(self.style.small_font).horizontalAdvance(heading) + SPACE_1
-        arrow = "chevron-down" if message_layout.are_thoughts_open else "chevron-right"
+        arrow = "chevron-down" if message_layout.state.are_thoughts_open else "chevron-right"
         load_icon(arrow, colour, 14).paint(painter, QRect(left, top + (line - 14) // 2, 14, 14))
         if message_layout.thoughts_document is not None:
             height = message_layout.thoughts_document.height

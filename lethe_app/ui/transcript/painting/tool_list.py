@@ -8,6 +8,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 
 from lethe_app.domain.tools import ToolResult
+from lethe_app.ui.core.formatting import format_tool_results
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -73,12 +74,6 @@ class ToolList:
                 yield QRect(self._text_left, top, width, height), text, is_call
                 top += height
             top += SPACE_1
-
-
-def format_tool_results(results: Sequence[ToolResult]) -> str:
-    """Return the results of tool calls as one line."""
-    words = " · ".join(result.shown for result in results)
-    return words[:1].upper() + words[1:]
 
 
 def format_tool_call(result: ToolResult) -> str:

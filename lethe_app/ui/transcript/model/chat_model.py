@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -13,10 +13,10 @@ from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
 from lethe_app.ui.transcript.dates import format_time, local_day
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
-from lethe_app.ui.transcript.model.annotations import MemoryAnnotations
+from lethe_app.ui.transcript.model.annotations import AnnotationQueries, MessageAnnotations, ReplyAnnotations
 from lethe_app.ui.transcript.model.growing_reply import GrowingReply
-from lethe_app.ui.transcript.model.paging import Loader, MessagePages
-from lethe_app.ui.transcript.model.rows import MessageRows, outline_of
+from lethe_app.ui.transcript.model.message_pages import Loader, MessagePages
+from lethe_app.ui.transcript.model.message_rows import MAX_ROWS_ABOVE, MessageRows, outline_of
 
 Index = QModelIndex | QPersistentModelIndex
 _INVALID_INDEX = QModelIndex()
@@ -36,7 +36,7 @@ class ChatModel(QAbstractListModel):
     load_failed = Signal(LetheError)
     """Emitted with the error when a page cannot be loaded."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, queries: AnnotationQueries | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows = MessageRows()
         self._days: dict[UUID, date] = {}
@@ -44,7 +44,7 @@ class ChatModel(QAbstractListModel):
         none.
         """
         self._reply: GrowingReply | None = None
-        self.annotations = MemoryAnnotations(self)
+        self.annotations = MessageAnnotations(queries or AnnotationQueries(), self._on_annotations_changed)
         self._pages = self._create_pages(_load_nothing)
 
     def _create_pages(self, loader: Loader) -> MessagePages:
@@ -133,6 +133,17 @@ class ChatModel(QAbstractListModel):
         previous_day = self._days.get(self.outline(row - 1).id) if row else None
         return day if day != previous_day and (previous_day is not None or row == 0) else None
 
+    def find_user_message(self, row: int) -> UUID | None:
+        """Return the id of the user message that a reply answers; None for a greeting or if the row is no reply."""
+        return self._rows.find_user_message(row)
+
+    def annotations_of(self, row: int) -> ReplyAnnotations:
+        """Return the annotations of a row; none while its message is not loaded."""
+        message = self.message(row)
+        if message is None:
+            return ReplyAnnotations()
+        return self.annotations.of_message(message, self._rows.find_user_message(row))
+
     def is_last_reply(self, row: int) -> bool:
         """Return whether this is the last row and a reply of a persona."""
         return row == len(self._rows) - 1 and self.outline(row).role is Role.ASSISTANT
@@ -149,7 +160,7 @@ class ChatModel(QAbstractListModel):
         message = self.message(row)
         if message is None:
             return ""
-        states = self.annotations.accessible_texts(row)
+        states = self.annotations_of(row).accessible_texts()
         if len(message.alternatives) > 1:
             template = self.tr("swipe {number} of {count}")
             states.append(template.format(number=message.shown + 1, count=len(message.alternatives)))
@@ -179,6 +190,11 @@ class ChatModel(QAbstractListModel):
         if rows:
             self._emit_data_changed(min(rows), max(rows))
 
+    def _on_annotations_changed(self, message_ids: Collection[UUID]) -> None:
+        rows = [row for message_id in message_ids if (row := self._rows.find_row(message_id)) is not None]
+        if rows:  # the number of memories of a user message is shown below the replies to it
+            self._emit_data_changed(min(rows), min(max(rows) + MAX_ROWS_ABOVE, len(self._rows) - 1))
+
     def _emit_data_changed(self, first: int, last: int) -> None:
         self.dataChanged.emit(self.index(first), self.index(last))
 
@@ -191,6 +207,7 @@ class ChatModel(QAbstractListModel):
 
     def insert_above(self, message: Message, next_message_id: UUID) -> None:
         """Insert a message right above another one; without effect if that is missing or the message is there already."""
+        self.annotations.add_inserted_message(message, next_message_id)
         outline, row = outline_of(message), self._rows.find_row(next_message_id)
         if row is None or any(each.id == message.id for each in self._rows.all_outlines):
             return
@@ -236,6 +253,7 @@ class ChatModel(QAbstractListModel):
             self._rows.remove(row)
             self.endRemoveRows()
         self._rows.remove_hidden(ids)
+        self.annotations.sources.remove_messages(ids)
         for message_id in ids:
             self._pages.remove_message(message_id)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.chat import Message, MessageOutline
+from lethe_app.domain.chat import Message, MessageOutline, Role
+
+MAX_ROWS_ABOVE = 8
+"""Rows above a reply that are searched for the message it answers."""
 
 
 def outline_of(message: Message) -> MessageOutline:
@@ -44,6 +47,16 @@ class MessageRows:
     def find_row(self, message_id: UUID) -> int | None:
         """Return the row of a message; None if it is hidden or missing."""
         return self._rows_by_id.get(message_id)
+
+    def find_user_message(self, row: int) -> UUID | None:
+        """Return the id of the user message that a reply answers; None for a greeting or if the row is no reply."""
+        if self[row].role is not Role.ASSISTANT:
+            return None
+        for above in range(row - 1, max(-1, row - 1 - MAX_ROWS_ABOVE), -1):
+            outline = self[above]
+            if outline.role is Role.USER and not outline.hidden:
+                return outline.id
+        return None
 
     def append(self, outline: MessageOutline) -> None:
         if self.is_shown(outline):
