@@ -115,11 +115,6 @@ class Paths:
         return self.cache / "states"
 
     @property
-    def starter_models(self) -> Path:
-        """The embedding model converted from the starter package."""
-        return self.cache / "models"
-
-    @property
     def shipped_personas(self) -> Path:
         return self.shipped / "personas"
 

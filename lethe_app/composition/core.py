@@ -138,7 +138,7 @@ class CoreServices:
         self.prompts_outdated: Listeners[str] = Listeners()
         """Emits the persona whose prompts have to be made again, because something in them was deleted or edited."""
         self.memory_cache = MemoryCache(self.memories)
-        self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, paths, enabled=by_meaning)
+        self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
         self.lore_service = LoreService(self.library, preferences, self.session_state)
         self.untrusted_memories = UntrustedMemories(self.library, paths.prompts)

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 
@@ -54,22 +52,21 @@ Row = tuple[CalibrationPair, float, Thresholds]
 async def with_starter(pairs: Sequence[CalibrationPair]) -> tuple[list[float], list[float]]:
     """Distances of all pairs, and of the duplicates with a day before each text."""
     client = ModelClient("embed")
-    with tempfile.TemporaryDirectory() as cache:
-        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
-        try:
-            dated = [
-                pair.model_copy(
-                    update={
-                        "first": f"({format_day(FIRST_DAY)}) {pair.first}",
-                        "second": f"({format_day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
-                    }
-                )
-                for number, pair in enumerate(pairs, 1)
-                if pair.kind is PairKind.DUPLICATE
-            ]
-            return await measure_distances(client.embed_tokens, pairs), await measure_distances(client.embed_tokens, dated)
-        finally:
-            await client.close()
+    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
+    try:
+        dated = [
+            pair.model_copy(
+                update={
+                    "first": f"({format_day(FIRST_DAY)}) {pair.first}",
+                    "second": f"({format_day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
+                }
+            )
+            for number, pair in enumerate(pairs, 1)
+            if pair.kind is PairKind.DUPLICATE
+        ]
+        return await measure_distances(client.embed_tokens, pairs), await measure_distances(client.embed_tokens, dated)
+    finally:
+        await client.close()
 
 
 def cross_validated(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> list[Row]:

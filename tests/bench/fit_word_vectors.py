@@ -7,7 +7,6 @@ the shorter the more sentences of the chats it occurs in. It takes some minutes,
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -42,13 +41,12 @@ def main() -> None:
     """Embed, reduce and write."""
     seen = Counter(word for text in sentences() for word in set(lowercase_words(text)) if _WORD.fullmatch(word))
     count = sum(1 for _ in sentences())
-    with tempfile.TemporaryDirectory() as folder:
-        model = bundled.ensure_embedder(Path(folder))
-        words = sorted(vocabulary(model) | set(seen))
-        engine = EmbeddingEngine()
-        engine.load(model, LoadOptions(), lambda _share: None)
-        raw = [row for start in range(0, len(words), BATCH) for row in engine.embed(words[start : start + BATCH])]
-        engine.close()
+    model = bundled.embedding_model()
+    words = sorted(vocabulary(model) | set(seen))
+    engine = EmbeddingEngine()
+    engine.load(model, LoadOptions(), lambda _share: None)
+    raw = [row for start in range(0, len(words), BATCH) for row in engine.embed(words[start : start + BATCH])]
+    engine.close()
     vectors = np.array([np.frombuffer(row, np.float32) for row in raw])
     vectors -= vectors.mean(axis=0)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

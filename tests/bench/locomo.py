@@ -211,13 +211,12 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> d
     """Measure with the embedder that ships with the program, or with none."""
     if wanted.words:
         return await everything(samples, None, wanted)
-    with tempfile.TemporaryDirectory() as cache:
-        client = ModelClient("embed")
-        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
-        try:
-            return await everything(samples, client.embed_tokens, wanted)
-        finally:
-            await client.close()
+    client = ModelClient("embed")
+    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
+    try:
+        return await everything(samples, client.embed_tokens, wanted)
+    finally:
+        await client.close()
 
 
 def tell(rows: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> None:

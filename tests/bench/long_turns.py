@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
@@ -115,13 +114,12 @@ async def measure(samples: Sequence[dict], embed: Embed) -> dict[str, dict[str, 
 
 async def with_starter(samples: Sequence[dict]) -> dict[str, dict[str, float]]:
     """Measure with the embedder that ships with the program."""
-    with tempfile.TemporaryDirectory() as cache:
-        client = ModelClient("embed")
-        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
-        try:
-            return await measure(samples, client.embed_tokens)
-        finally:
-            await client.close()
+    client = ModelClient("embed")
+    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
+    try:
+        return await measure(samples, client.embed_tokens)
+    finally:
+        await client.close()
 
 
 def main() -> None:

@@ -136,13 +136,12 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> l
     """Play with the embedder that ships with the program, or with none."""
     if wanted.words:
         return await play(samples, None)
-    with tempfile.TemporaryDirectory() as cache:
-        client = ModelClient("embed")
-        await client.load(describe_model(bundled.ensure_embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
-        try:
-            return await play(samples, client.embed_tokens)
-        finally:
-            await client.close()
+    client = ModelClient("embed")
+    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
+    try:
+        return await play(samples, client.embed_tokens)
+    finally:
+        await client.close()
 
 
 def main() -> None:

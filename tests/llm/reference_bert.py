@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lethe_app.llm.models.bundled import embedder_source
+from lethe_app.llm.models.bundled import embedder_folder
 
 SENTENCES = (
     "The lighthouse keeper counted the ships until the fog came in.",
@@ -100,7 +100,7 @@ class ReferenceBert:
 
 
 def write() -> None:
-    folder = embedder_source()
+    folder = embedder_folder()
     assert folder, "the starter embedder is not installed"
     model = ReferenceBert(folder)
     vectors = [[round(float(number), 5) for number in model.embed(sentence)] for sentence in SENTENCES]

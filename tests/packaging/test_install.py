@@ -50,12 +50,27 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return script
 
 
-def calls(install: ModuleType) -> list[str]:
-    """What was asked of pip since the last time somebody looked."""
+def all_calls(install: ModuleType) -> list[str]:
+    """What the stand-in was asked to run since the last time somebody looked."""
     log = install.BIN / "calls"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     log.unlink(missing_ok=True)
     return lines
+
+
+def calls(install: ModuleType) -> list[str]:
+    """What was asked of pip since the last time somebody looked."""
+    return [line for line in all_calls(install) if line.startswith("-m pip ")]
+
+
+def test_the_embedder_is_looked_after_in_every_run_and_last(install: ModuleType):
+    install.main()
+    first = all_calls(install)
+
+    install.main()
+
+    assert first[-1] == str(install.HERE / "embedder.py")
+    assert all_calls(install) == [str(install.HERE / "embedder.py")]
 
 
 def test_the_first_run_installs_every_lock_by_hash_and_without_further_search(install: ModuleType):

@@ -14,7 +14,6 @@ from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
-from lethe_app.paths import Paths
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_prefixes import EmbeddingPrefixes, prefixes_of
 from lethe_app.services.events import Listeners
@@ -38,9 +37,7 @@ class Embedder:
 class Embedding:
     """Embedding model in a worker process of its own. While none is loaded, `MemoryIndex` retrieves by words."""
 
-    def __init__(
-        self, client: ModelClient, recall: MemoryIndex, preferences: Preferences, paths: Paths, *, enabled: bool
-    ) -> None:
+    def __init__(self, client: ModelClient, recall: MemoryIndex, preferences: Preferences, *, enabled: bool) -> None:
         self.state = Embedder()
         self.changed: Listeners[Embedder] = Listeners()
         self._client = client
@@ -48,7 +45,6 @@ class Embedding:
         self._recall = recall
         self._prefixes = EmbeddingPrefixes()
         self._preferences = preferences
-        self._paths = paths
         self.enabled = enabled
         """True if an embedding model may be loaded. With scripted models it is off by default."""
         self._chosen = preferences.current.embedder_path
@@ -94,7 +90,7 @@ class Embedding:
         self._become(Embedder(model.file.name, known_as(file)))
 
     def _file(self, chosen: str) -> ModelFile:
-        path = Path(chosen) if chosen else bundled.ensure_embedder(self._paths.starter_models)
+        path = Path(chosen) if chosen else bundled.embedding_model()
         if not path.is_file():
             raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
         return describe_model(path)

@@ -91,11 +91,12 @@ class Doctor:
 
     def _check_starter_models(self) -> EngineCheck:
         """Check that the starter models exist and that the chat model has the published SHA-256."""
-        chat, embedder = bundled.chat_model(), bundled.embedder_source()
+        chat, folder = bundled.chat_model(), bundled.embedder_folder()
+        has_embedder = folder is not None and (folder / bundled.EMBEDDER_FILE).is_file()
         is_intact = chat is not None and bundled.hash_file(chat) == bundled.CHAT_SHA256
         chat_state = "whole" if is_intact else "damaged" if chat else "missing"
-        detail = f"chat model {chat_state}, embedding model {'found' if embedder else 'missing'}"
-        return EngineCheck("Starter models", passed=is_intact and embedder is not None, detail=detail, remedy=MODELS_PACKAGES)
+        detail = f"chat model {chat_state}, embedding model {'found' if has_embedder else 'missing'}"
+        return EngineCheck("Starter models", passed=is_intact and has_embedder, detail=detail, remedy=MODELS_PACKAGES)
 
     async def _check_models(self) -> EngineCheck:
         models = await self._models.list_chat_models()
@@ -109,19 +110,18 @@ class Doctor:
         return EngineCheck("Engine", passed=True, detail=detail)
 
     async def _check_embedding_model(self) -> EngineCheck:
-        """Prepare and load the starter embedder and compare its vectors with the published reference vectors."""
-        path = await asyncio.to_thread(bundled.ensure_embedder, self._paths.starter_models)
+        """Load the starter embedder and compare its vectors with the published reference vectors."""
+        path = await asyncio.to_thread(bundled.embedding_model)
         file = describe_model(path)
         await self._embedder.load(file, LoadOptions(), lambda _fraction: None)
         reference = self._paths.resources / "starter_reference.json"
         vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
         await self._embedder.close()
         verdict = bundled.run_self_test(vectors, reference)
-        remedy = f"Delete {path}; it will be recreated from the installed model."
         limits = await self._calibration.limits_of(known_as(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
         detail = f"{path.name}: {verdict.detail}; {thresholds}"
-        return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=remedy)
+        return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
 
 
 async def run_check(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:

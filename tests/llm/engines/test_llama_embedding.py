@@ -19,10 +19,9 @@ REFERENCE = shipped_root() / "resources" / "starter_reference.json"
 
 
 @pytest.fixture
-async def embedder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ModelClient]:
-    path = bundled.ensure_embedder(tmp_path_factory.getbasetemp() / "embedder")
+async def embedder() -> AsyncIterator[ModelClient]:
     client = ModelClient("embed")
-    await client.load(describe_model(path), LoadOptions(), lambda _fraction: None)
+    await client.load(describe_model(bundled.embedding_model()), LoadOptions(), lambda _fraction: None)
     yield client
     await client.close()
 

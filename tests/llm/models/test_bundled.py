@@ -1,9 +1,8 @@
-"""The models that come with Lethe are found, converted once and proved right against their published weights."""
+"""The models that come with Lethe are found, checked and proved right against their published weights."""
 
 from __future__ import annotations
 
 import json
-import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +11,8 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from lethe_app.errors import DiskFull, ModelMissing, ModelUnreadable, StorageError
-from lethe_app.llm.models import bert_gguf, bundled
+from lethe_app.errors import ModelMissing, ModelUnreadable
+from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from tests.llm.reference_bert import SENTENCES, STORED, ReferenceBert
 
@@ -22,8 +21,8 @@ SHORT_SENTENCES = ("Yes.", "Hello", "I don't know what you mean.")
 
 
 @pytest.fixture(scope="session")
-def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundled.ensure_embedder(tmp_path_factory.mktemp("cache"))
+def embedder() -> Path:
+    return bundled.embedding_model()
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +34,7 @@ def engine(embedder: Path) -> Iterator[llama_cpp.Llama]:
 
 @pytest.fixture(scope="module")
 def reference() -> ReferenceBert:
-    folder = bundled.embedder_source()
+    folder = bundled.embedder_folder()
     assert folder
     return ReferenceBert(folder)
 
@@ -60,13 +59,30 @@ def test_a_chat_model_of_another_length_is_passed_over(tmp_path: Path):
     assert bundled.chat_model(bundled=tmp_path) != tmp_path / bundled.CHAT_FILE
 
 
-def test_what_is_not_installed_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_not_installed_is_missing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bundled, "_CHAT_PACKAGE", ("no-such-package", "no_such_package"))
     monkeypatch.setattr(bundled, "_EMBEDDER_PACKAGE", ("no-such-package", "no_such_package"))
 
     assert bundled.chat_model() is None
     with pytest.raises(ModelMissing):
-        bundled.ensure_embedder(tmp_path)
+        bundled.embedding_model()
+
+
+def test_an_embedder_whose_conversion_was_left_out_is_missing_and_one_is_told_what_to_run(tmp_path: Path):
+    with pytest.raises(ModelMissing) as told:
+        bundled.embedding_model(bundled=tmp_path)
+
+    assert "packaging/install.py" in told.value.remedy
+
+
+@pytest.mark.parametrize("damage", ["shorter", "changed"])
+def test_a_damaged_embedder_is_refused(tmp_path: Path, embedder: Path, damage: str):
+    content = bytearray(embedder.read_bytes())
+    content[-1] ^= 1
+    (tmp_path / embedder.name).write_bytes(content if damage == "changed" else content[:5])
+
+    with pytest.raises(ModelUnreadable, match="was modified"):
+        bundled.embedding_model(bundled=tmp_path)
 
 
 def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
@@ -120,86 +136,3 @@ def test_the_self_test_fails_for_a_wrong_embedder():
 def test_a_missing_reference_is_told(tmp_path: Path):
     with pytest.raises(ModelUnreadable):
         bundled.run_self_test([], tmp_path / "none.json")
-
-
-def test_the_embedder_is_converted_once(embedder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bert_gguf, "convert_model", lambda *_: pytest.fail("converted again"))
-
-    assert bundled.ensure_embedder(embedder.parent) == embedder
-
-
-@pytest.mark.parametrize("damage", ["shorter", "changed", "no record"])
-def test_a_damaged_embedder_is_made_anew(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch, damage: str):
-    content = bytearray(b"GGUF and so on")
-    monkeypatch.setattr(bert_gguf, "convert_model", lambda _, path: path.write_bytes(content))
-    path = bundled.ensure_embedder(tmp_path)
-    match damage:
-        case "shorter":
-            path.write_bytes(content[:5])
-        case "changed":
-            path.write_bytes(content[::-1])
-        case _:
-            path.with_name(path.name + ".json").unlink()
-
-    again = bundled.ensure_embedder(tmp_path)
-
-    assert again.read_bytes() == content
-    assert bundled.is_intact(again)
-    assert sorted(found.name for found in tmp_path.iterdir()) == [path.name, path.name + ".json"]
-
-
-def test_a_failed_conversion_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def fail(_: Path, path: Path) -> None:
-        path.write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(bert_gguf, "convert_model", fail)
-
-    with pytest.raises(DiskFull):
-        bundled.ensure_embedder(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_cache_that_cannot_be_a_folder_is_told(tmp_path: Path):
-    (tmp_path / "file").touch()
-
-    with pytest.raises(StorageError):
-        bundled.ensure_embedder(tmp_path / "file")
-
-
-def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):
-    folder = tmp_path / "all-minilm-l6-v2"
-    folder.mkdir()
-    (folder / "model.safetensors").write_bytes(b"\0" * 100)
-
-    with pytest.raises(ModelUnreadable, match="was modified"):
-        bundled.ensure_embedder(tmp_path / "cache", bundled=tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("header", "rest"),
-    [
-        (b"", b""),
-        (b"{", b""),
-        (b"[]", b""),
-        (b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}', b"\0" * 8),
-        (b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}', b"\0" * 4),
-        (b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}', b"\0" * 4),
-        (b'{"a": {"dtype": "F32", "shape": "x", "data_offsets": [0, 4]}}', b"\0" * 4),
-        (b'{"a": {"dtype": "F32"}}', b""),
-    ],
-)
-def test_damaged_weights_are_refused(tmp_path: Path, header: bytes, rest: bytes):
-    path = tmp_path / "model.safetensors"
-    path.write_bytes(struct.pack("<Q", len(header)) + header + rest)
-
-    with pytest.raises(ModelUnreadable):
-        bert_gguf.read_safetensors(path)
-
-
-def test_weights_cut_off_in_their_header_are_refused(tmp_path: Path):
-    path = tmp_path / "model.safetensors"
-    for content in (b"", b"\1\2", struct.pack("<Q", 2**60) + b"{}"):
-        path.write_bytes(content)
-        with pytest.raises(ModelUnreadable):
-            bert_gguf.read_safetensors(path)

@@ -39,8 +39,8 @@ MEASURED = {
 
 
 @pytest.fixture(scope="module")
-def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bundled.ensure_embedder(tmp_path_factory.mktemp("embedder"))
+def embedder() -> Path:
+    return bundled.embedding_model()
 
 
 def known_as(path: Path) -> str:

@@ -88,7 +88,7 @@ async def test_without_the_starter_models_both_are_missed_with_the_packages_name
 ):
     await says("Yes.")
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
-    monkeypatch.setattr("lethe_app.llm.models.bundled.embedder_source", lambda *_: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.embedder_folder", lambda *_: None)
 
     checks = await checked(services)
 

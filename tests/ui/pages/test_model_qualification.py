@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -109,7 +110,9 @@ def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str
 
 
 async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):
-    path = bundled.ensure_embedder(Paths.standard(tmp_path).models)
+    path = Paths.standard(tmp_path).models / bundled.EMBEDDER_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(bundled.embedding_model(), path)
     async with opened(tmp_path) as scene:
         services, page = scene.services, await model_page(scene)
         services.embedding.enabled = True  # a house with scripted models does without
