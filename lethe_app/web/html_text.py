@@ -8,7 +8,6 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from html.parser import HTMLParser
 
 from lethe_app.domain.sanitize import cleaned
 from lethe_app.web.bounded_threads import run_in_bounded_thread
@@ -126,8 +125,6 @@ def main_text(source: str) -> str:
     """Return the main text of a page; empty if none is found. Blocking."""
     import trafilatura  # noqa: PLC0415 - takes a second, and most homes never read a page
 
-    for name in ("trafilatura", "htmldate", "courlan", "justext"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # a page without text is no trouble of ours
     try:
         text = trafilatura.extract(source, include_comments=False, include_links=False, include_images=False)
     except Exception:  # whatever a stranger's page does to the library, it has no text then
@@ -136,38 +133,20 @@ def main_text(source: str) -> str:
 
 
 def parse_head(source: str) -> ExtractedText:
-    """Return title and description from the head of a page."""
-    parser = _Head()
-    with suppress(ValueError, AssertionError):  # the standard library's own for some broken declarations
-        parser.feed(source[:HEAD])
-    title = one_line(parser.meta.get("og:title") or "".join(parser.title), 200)
-    description = parser.meta.get("description") or parser.meta.get("og:description") or ""
-    return ExtractedText(title, one_line(description, 500), is_description=True)
+    """Return title and description from the head of a page. Blocking."""
+    import trafilatura  # noqa: PLC0415 - as above
 
-
-class _Head(HTMLParser):
-    """HTML parser that collects the first title and the meta descriptions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.title: list[str] = []
-        self.meta: dict[str, str] = {}
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
-        if tag == "title":
-            self._in_title = not self.title
-        elif tag == "meta":
-            name = (attributes.get("name") or attributes.get("property") or "").lower()
-            self.meta.setdefault(name, attributes.get("content", ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_title = self._in_title and tag != "title"
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title.append(data)
+    for name in ("trafilatura", "htmldate", "courlan", "justext"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a page without text is no trouble of ours
+    title, meta = "", dict[str, str]()
+    with suppress(Exception):  # as above: whatever a page does to the library, it has no head then
+        page = trafilatura.load_html(source[:HEAD])
+        if page is not None:
+            title = str(page.findtext(".//title") or "")
+            for element in page.iter("meta"):
+                meta.setdefault((element.get("name") or element.get("property") or "").lower(), element.get("content") or "")
+    description = meta.get("description") or meta.get("og:description") or ""
+    return ExtractedText(one_line(meta.get("og:title") or title, 200), one_line(description, 500), is_description=True)
 
 
 async def truncate_to_tokens(text: str, max_tokens: int, count_tokens: CountTokens) -> tuple[str, bool]:
