@@ -41,8 +41,8 @@ from lethe_app.paths import Paths
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
+from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.widgets.table import SearchField
 from tests.bench.long_chat import scene, sentence
@@ -191,7 +191,7 @@ class Bench:
 
     async def measure(self) -> None:
         for wish, count in PAGES.items():
-            if wish not in PAGE_FACTORIES:
+            if wish not in ACTION_ROUTES:
                 self.rows.append((wish, "there is no such page yet"))
                 continue
             first = await self._open(wish, count, "first time")

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
-from lethe_app.ui.pages.registry import PAGE_FACTORIES
+from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from tests.ui.window_scene import opened, until
@@ -312,5 +312,5 @@ async def test_the_mouse_alone_leads_from_the_gear_to_every_page_and_to_the_list
         names = {action.objectName() for menu in menus for action in menu.actions()}
 
         elsewhere = {"new_persona", "persona_editor", "inspector"}  # buttons beside the conversation lead there
-        assert set(PAGE_FACTORIES) - elsewhere <= names
+        assert {*ACTION_ROUTES, "persona_editor"} - elsewhere <= names
         assert "palette" in names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -36,10 +37,11 @@ from lethe_app.ui.controllers.tool_permissions import ToolPermissionController
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.page_preload import PagePreload
+from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
 from lethe_app.ui.core.tasks import TaskRunner
-from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
+from lethe_app.ui.pages.registry import PageRegistry
 from lethe_app.ui.shell.command_palette import CommandPalette
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries
 from lethe_app.ui.transcript.model.chat_model import ChatModel
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lethe_app.composition.app_services import AppServices
+    from lethe_app.ui.pages.page import Page
     from lethe_app.ui.shell.main_window import MainWindow
 
 IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
@@ -75,7 +78,7 @@ class WindowController(QObject):
         self.gear_menu = GearMenu(window, services, self.appearance, self.tasks)
         self.desktop_notifications = DesktopNotifications(window, services)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
-        self.navigator = PageNavigator(window, self.tasks)
+        self.navigator = PageNavigator(window.pages, window.panes, window.focus_composer, self._create_page, self.tasks)
         self.page_context = PageContext(
             window,
             services,
@@ -85,10 +88,14 @@ class WindowController(QObject):
             self._go_to,
             self.background.file_transfers,
         )
-        registry.connect_actions(self.page_context)
+        self.pages = PageRegistry(self.page_context)
+        self.navigator.route_changed.connect(self._update_persona_action)
+        for name, route in ACTION_ROUTES.items():
+            window.actions_.connect(**{name: partial(self.navigator.open, route)})
+        window.actions_.connect(persona_editor=self._edit_current_persona)
         window.actions_.return_to_session = self._return_to_session
-        window.sidebar.edit_wanted.connect(lambda persona_id: registry.edit_persona(self.page_context, persona_id))
-        window.sidebar.duplicate_wanted.connect(lambda persona_id: registry.duplicate_persona(self.page_context, persona_id))
+        window.sidebar.edit_wanted.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
+        window.sidebar.duplicate_wanted.connect(self._duplicate_persona)
         window.sidebar.export_wanted.connect(self._export_persona)
         window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
         self.command_palette = CommandPalette(window.theme, window.actions_, window)
@@ -109,6 +116,26 @@ class WindowController(QObject):
         self.preferred_model = PreferredModelController(self.page_context, self.models)
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
         self._connect_view()
+
+    def _create_page(self, route: Route) -> Page:
+        return self.pages.create_page(route)
+
+    def _edit_current_persona(self) -> None:
+        session = self.page_context.current_session()
+        self.navigator.open(PersonaRoute(session.persona_id if session is not None else ""))
+
+    def _update_persona_action(self) -> None:
+        """Disable the action on a persona editor, because there must not be two drafts of one persona."""
+        is_editing = isinstance(self.navigator.current_route, PersonaRoute)
+        self._window.actions_["persona_editor"].setEnabled(not is_editing)
+
+    def _duplicate_persona(self, persona_id: str) -> None:
+        self.tasks.start_task(self._duplicate_and_edit(persona_id))
+
+    async def _duplicate_and_edit(self, persona_id: str) -> None:
+        persona = await self._services.library.persona(persona_id)
+        copy = await self._services.library.duplicate_persona(persona_id, self.tr("{name} (copy)").format(name=persona.name))
+        self.navigator.open(PersonaRoute(copy.unique_name, copy.is_user))
 
     def _go_to(self, session_id: UUID, message_id: UUID | None) -> None:
         """Leave the pages for a session and, if given, for a message in it."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QWidget
-
-from lethe_app.ui.pages.page import Page
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 if TYPE_CHECKING:
+    from lethe_app.ui.core.routes import Route
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
-
-PageFactory = Callable[[], Page]
+    from lethe_app.ui.pages.page import Page
 
 
 class PageNavigator(QObject):
@@ -23,15 +20,27 @@ class PageNavigator(QObject):
     conversation.
     """
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner) -> None:
-        super().__init__(window)
-        self._window, self._tasks = window, tasks
+    route_changed = Signal()
+    """Emitted when another page, or the conversation, is on display."""
+
+    def __init__(
+        self,
+        stack: QStackedWidget,
+        conversation: QWidget,
+        focus_conversation: Callable[[], object],
+        create_page: Callable[[Route], Page],
+        tasks: TaskRunner,
+    ) -> None:
+        """Create the navigator; pages cover the widget `conversation` in `stack`."""
+        super().__init__(stack)
+        self._stack, self._conversation, self._focus_conversation = stack, conversation, focus_conversation
+        self._create_page, self._tasks = create_page, tasks
         self._pages: list[Page] = []
-        self._page_keys: list[object] = []
+        self._routes: list[Route] = []
         self._background_widget: QWidget | None = None
         self._focus_before: dict[QWidget, QWidget] = {}
         """Widget that had the focus when a page was opened, by that page."""
-        self._undo, self._redo = QShortcut(window), QShortcut(window)
+        self._undo, self._redo = QShortcut(stack), QShortcut(stack)
         self._undo.setKeys(QKeySequence.StandardKey.Undo)
         self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
         self._undo.activated.connect(self._undo_last)
@@ -52,36 +61,45 @@ class PageNavigator(QObject):
         return self._pages[-1] if self._pages else None
 
     @property
-    def current_key(self) -> object:
-        """Return the key with which the page on display was opened."""
-        return self._page_keys[-1] if self._page_keys else None
+    def current_route(self) -> Route | None:
+        """Return the route of the page on display; None for the conversation."""
+        return self._routes[-1] if self._routes else None
 
-    def is_page_open(self, page_key: object) -> bool:
-        """Return whether a page with this key is open, on top or covered by others."""
-        return page_key in self._page_keys
-
-    async def go_back_to_page(self, page_key: object) -> None:
-        """Leave the pages above the one with this key. It is not opened twice, because the second would hide what the first
-        shows.
+    def open(self, route: Route) -> None:
+        """Open the page of a route, or return to it if it is open already; those above it are left, unless one objects. It is
+        not opened twice, because the second would hide what the first shows.
         """
-        above = self._page_keys.index(page_key) + 1 if page_key in self._page_keys else len(self._pages)
-        if above < len(self._pages):
-            await self.leave_page(self._pages[above])
+        page = self._find_page(route)
+        if page is None:
+            self._open_page(route)
+        elif page is self.current_page:
+            page.show_route(route)
+        else:
+            self._tasks.start_task(self._return_to_page(page, route), key="leave")
 
-    def open_page(self, create_page: PageFactory, page_key: object = None) -> Page:
-        """Open a page on top; `made_by` is its key for `is_page_open` and `go_back_to_page`."""
+    def _find_page(self, route: Route) -> Page | None:
+        opened = zip(self._pages, self._routes, strict=True)
+        return next((page for page, other in opened if other.page_key == route.page_key or page.is_showing(route)), None)
+
+    async def _return_to_page(self, page: Page, route: Route) -> None:
+        await self.leave_page(self._pages[self._pages.index(page) + 1])
+        if self.current_page is page:
+            page.show_route(route)
+
+    def _open_page(self, route: Route) -> None:
         if not self._pages:
-            self._background_widget = self._window.pages.currentWidget()
-        focused = self._window.focusWidget()
-        page = create_page()
+            self._background_widget = self._stack.currentWidget()
+        focused = self._stack.window().focusWidget()
+        page = self._create_page(route)
         if focused is not None:
             self._focus_before[page] = focused
         page.back_requested.connect(lambda: self._tasks.start_task(self.leave_page(page), key="leave"))
         self._pages.append(page)
-        self._page_keys.append(page_key)
+        self._routes.append(route)
+        self._stack.addWidget(page)
         self._show_page(page)
         page.first_focus_widget().setFocus()
-        return page
+        page.show_route(route)
 
     async def leave_page(self, page: Page) -> None:
         """Close `page` and all pages above it, from the top down to the first one that objects."""
@@ -108,10 +126,10 @@ class PageNavigator(QObject):
         # The page may have been closed while its `confirm_leave` waited for the user.
         if page not in self._pages:
             return
-        del self._page_keys[self._pages.index(page)]
+        del self._routes[self._pages.index(page)]
         self._pages.remove(page)
         page.close_page()
-        self._window.pages.removeWidget(page)
+        self._stack.removeWidget(page)
         page.deleteLater()
         focus_before = self._focus_before.pop(page, None)
         if self._pages:
@@ -123,22 +141,25 @@ class PageNavigator(QObject):
 
     def _restore_background(self, focus_before: QWidget | None) -> None:
         """Show what was on display before the first page: the conversation, or the welcome screen of the first start."""
-        pages, background = self._window.pages, self._background_widget
-        if background is not None and background is not self._window.panes and pages.indexOf(background) >= 0:
-            pages.setCurrentWidget(background)
+        background = self._background_widget
+        if background is not None and background is not self._conversation and self._stack.indexOf(background) >= 0:
+            self._stack.setCurrentWidget(background)
             (find_focusable(background, focus_before) or background).setFocus()
         else:
-            pages.setCurrentWidget(self._window.panes)
-            self._window.chat.composer.draft_field.setFocus()
+            self._stack.setCurrentWidget(self._conversation)
+            self._focus_conversation()
 
     def _show_page(self, page: QWidget) -> None:
-        self._window.show_page(page)
+        self._stack.setCurrentWidget(page)
         self._update_shortcuts()
 
     def _update_shortcuts(self) -> None:
-        """Enable undo and redo only while a page is open. A text field that can undo handles the keys first."""
+        """Enable undo and redo only while a page is open, and emit `route_changed`. A text field that can undo handles the keys
+        first.
+        """
         for shortcut in (self._undo, self._redo):
             shortcut.setEnabled(bool(self._pages))
+        self.route_changed.emit()
 
 
 def find_focusable(page: QWidget, focus_before: QWidget | None) -> QWidget | None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
 from lethe_app.ui.widgets.labels import ElidedLabel
 
@@ -132,6 +133,14 @@ class Page(QFrame):
     def first_focus_widget(self) -> QWidget:
         """Return the widget that gets the focus when the page is opened."""
         return self.back
+
+    def show_route(self, route: Route) -> None:
+        """Select what the route names; called when the page is opened or returned to by a route."""
+
+    def is_showing(self, route: Route) -> bool:
+        """Return whether the page shows what the route leads to, although it was opened by a route with another key."""
+        del route
+        return False
 
     def apply_theme(self) -> None:
         """Apply the icons of the current theme."""

@@ -1,194 +1,171 @@
-"""Map actions to pages. The module of a page is imported when it is first opened, so that none delays the start."""
+"""Registry of the pages: maps each route to its page. The module of a page is imported when it is first opened, so that none
+delays the start.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from typing import TYPE_CHECKING
+
+from lethe_app.ui.core.routes import (
+    ActivityRoute,
+    DreamsRoute,
+    FactsRoute,
+    FeedbackRoute,
+    InspectorRoute,
+    MemoriesRoute,
+    MindRoute,
+    ModelsRoute,
+    NotebooksRoute,
+    PersonaRoute,
+    PresetsRoute,
+    ResearchRoute,
+    Route,
+    SearchRoute,
+    SessionsRoute,
+    SettingsRoute,
+    TimelineRoute,
+    TrashRoute,
+    UserPersonasRoute,
+    WebLogRoute,
+    WorldsRoute,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+    from lethe_app.ui.pages.context import PageContext
+    from lethe_app.ui.pages.page import Page
 
 
-def create_settings_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.settings.page import SettingsPage
+class PageRegistry:
+    """Factory of the pages of one window."""
 
-    return SettingsPage(context)
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
+        self._factories: dict[type[Route], Callable[[], Page]] = {
+            InspectorRoute: self._create_inspector_page,
+            SessionsRoute: self._create_sessions_page,
+            SearchRoute: self._create_search_page,
+            TrashRoute: self._create_trash_page,
+            ActivityRoute: self._create_activity_page,
+            DreamsRoute: self._create_dreams_page,
+            WebLogRoute: self._create_web_log_page,
+            ResearchRoute: self._create_research_page,
+            MemoriesRoute: self._create_memories_page,
+            FactsRoute: self._create_facts_page,
+            FeedbackRoute: self._create_feedback_page,
+            TimelineRoute: self._create_timeline_page,
+            MindRoute: self._create_mind_page,
+            NotebooksRoute: self._create_notebooks_page,
+            SettingsRoute: self._create_settings_page,
+            WorldsRoute: self._create_worlds_page,
+            PresetsRoute: self._create_presets_page,
+            ModelsRoute: self._create_models_page,
+            UserPersonasRoute: self._create_user_personas_page,
+        }
 
+    def create_page(self, route: Route) -> Page:
+        """Create the page of a route."""
+        if isinstance(route, PersonaRoute):
+            return self._create_persona_page(route)
+        return self._factories[type(route)]()
 
-def show_setting(context: PageContext, name: str) -> None:
-    """Open the settings page at one setting."""
-    from lethe_app.ui.pages.settings.page import SettingsPage
+    def _create_persona_page(self, route: PersonaRoute) -> Page:
+        from lethe_app.ui.pages.personas.page import PersonaPage
 
-    context.navigator.open_page(lambda: SettingsPage(context, name), page_key=create_settings_page)
+        return PersonaPage(self._context, route.persona_id, is_user=route.is_user)
 
+    def _create_user_personas_page(self) -> Page:
+        from lethe_app.ui.pages.personas.list import UserPersonasPage
 
-def create_presets_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.presets.page import PresetPage
+        return UserPersonasPage(self._context)
 
-    return PresetPage(context)
+    def _create_inspector_page(self) -> Page:
+        from lethe_app.ui.pages.inspector.page import InspectorPage
 
+        return InspectorPage(self._context)
 
-def create_memories_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.memories.page import MemoryPage
+    def _create_sessions_page(self) -> Page:
+        from lethe_app.ui.pages.sessions.page import SessionPage
 
-    return MemoryPage(context)
+        return SessionPage(self._context)
 
+    def _create_search_page(self) -> Page:
+        from lethe_app.ui.pages.search.page import SearchPage
 
-def create_facts_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.facts.page import FactPage
+        return SearchPage(self._context)
 
-    return FactPage(context)
+    def _create_trash_page(self) -> Page:
+        from lethe_app.ui.pages.trash.page import TrashPage
 
+        return TrashPage(self._context)
 
-def create_feedback_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.feedback.page import FeedbackPage
+    def _create_activity_page(self) -> Page:
+        from lethe_app.ui.pages.activity.page import ActivityPage
 
-    return FeedbackPage(context)
+        return ActivityPage(self._context)
 
+    def _create_dreams_page(self) -> Page:
+        from lethe_app.ui.pages.dreams.page import DreamPage
 
-def create_timeline_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.timeline.page import TimelinePage
+        return DreamPage(self._context)
 
-    return TimelinePage(context)
+    def _create_web_log_page(self) -> Page:
+        from lethe_app.ui.pages.web_log.page import WebLogPage
 
+        return WebLogPage(self._context)
 
-def create_worlds_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.worlds.page import WorldPage
+    def _create_research_page(self) -> Page:
+        from lethe_app.ui.pages.research.page import ResearchPage
 
-    return WorldPage(context)
+        return ResearchPage(self._context)
 
+    def _create_memories_page(self) -> Page:
+        from lethe_app.ui.pages.memories.page import MemoryPage
 
-def create_persona_editor(context: PageContext) -> Page:
-    from lethe_app.ui.pages.persona_routes import create_current_persona_page
+        return MemoryPage(self._context)
 
-    return create_current_persona_page(context)
+    def _create_facts_page(self) -> Page:
+        from lethe_app.ui.pages.facts.page import FactPage
 
+        return FactPage(self._context)
 
-def create_new_persona_editor(context: PageContext) -> Page:
-    from lethe_app.ui.pages.persona_routes import create_new_persona_page
+    def _create_feedback_page(self) -> Page:
+        from lethe_app.ui.pages.feedback.page import FeedbackPage
 
-    return create_new_persona_page(context)
+        return FeedbackPage(self._context)
 
+    def _create_timeline_page(self) -> Page:
+        from lethe_app.ui.pages.timeline.page import TimelinePage
 
-def create_user_personas_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.persona_routes import build_user_personas_page
+        return TimelinePage(self._context)
 
-    return build_user_personas_page(context)
+    def _create_mind_page(self) -> Page:
+        from lethe_app.ui.pages.mind.page import MindPage
 
+        return MindPage(self._context)
 
-def edit_persona(context: PageContext, persona_id: str) -> None:
-    from lethe_app.ui.pages.persona_routes import open_persona
+    def _create_notebooks_page(self) -> Page:
+        from lethe_app.ui.pages.notebooks.page import NotebookPage
 
-    open_persona(context, persona_id)
+        return NotebookPage(self._context)
 
+    def _create_settings_page(self) -> Page:
+        from lethe_app.ui.pages.settings.page import SettingsPage
 
-def duplicate_persona(context: PageContext, persona_id: str) -> None:
-    from lethe_app.ui.pages.persona_routes import duplicate_and_open_persona
+        return SettingsPage(self._context)
 
-    context.tasks.start_task(duplicate_and_open_persona(context, persona_id))
+    def _create_worlds_page(self) -> Page:
+        from lethe_app.ui.pages.worlds.page import WorldPage
 
+        return WorldPage(self._context)
 
-def create_inspector_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.inspector.page import InspectorPage
+    def _create_presets_page(self) -> Page:
+        from lethe_app.ui.pages.presets.page import PresetPage
 
-    return InspectorPage(context)
+        return PresetPage(self._context)
 
+    def _create_models_page(self) -> Page:
+        from lethe_app.ui.pages.models.page import ModelPage
 
-def create_models_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.models.page import ModelPage
-
-    return ModelPage(context)
-
-
-def create_sessions_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.sessions.page import SessionPage
-
-    return SessionPage(context)
-
-
-def create_search_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.search.page import SearchPage
-
-    return SearchPage(context)
-
-
-def create_trash_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.trash.page import TrashPage
-
-    return TrashPage(context)
-
-
-def create_mind_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.mind.page import MindPage
-
-    return MindPage(context)
-
-
-def create_notebooks_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.notebooks.page import NotebookPage
-
-    return NotebookPage(context)
-
-
-def create_web_log_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.web_log.page import WebLogPage
-
-    return WebLogPage(context)
-
-
-def create_dreams_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.dreams.page import DreamPage
-
-    return DreamPage(context)
-
-
-def create_activity_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.activity.page import ActivityPage
-
-    return ActivityPage(context)
-
-
-def create_research_page(context: PageContext) -> Page:
-    from lethe_app.ui.pages.research.page import ResearchPage
-
-    return ResearchPage(context)
-
-
-PAGE_FACTORIES: dict[str, Callable[[PageContext], Page]] = {
-    "inspector": create_inspector_page,
-    "conversations": create_sessions_page,
-    "find": create_search_page,
-    "trash": create_trash_page,
-    "away": create_activity_page,
-    "dreams": create_dreams_page,
-    "outgoing": create_web_log_page,
-    "research": create_research_page,
-    "memories": create_memories_page,
-    "facts": create_facts_page,
-    "objections": create_feedback_page,
-    "timeline": create_timeline_page,
-    "mind": create_mind_page,
-    "notebooks": create_notebooks_page,
-    "settings": create_settings_page,
-    "worlds": create_worlds_page,
-    "presets": create_presets_page,
-    "model_manager": create_models_page,
-    "persona_editor": create_persona_editor,
-    "new_persona": create_new_persona_editor,
-    "user_personas": create_user_personas_page,
-}
-"""Factory of each page, by the action's name in `ui/core/actions`."""
-
-
-def connect_actions(context: PageContext) -> None:
-    """Connect the actions with their pages."""
-    for action_name, create_page in PAGE_FACTORIES.items():
-        context.window.actions_.connect(**{action_name: partial(open_or_return, context, create_page)})
-
-
-def open_or_return(context: PageContext, create_page: Callable[[PageContext], Page]) -> None:
-    """Open a page, or return to it if it is open already."""
-    if context.navigator.is_page_open(create_page):
-        context.tasks.start_task(context.navigator.go_back_to_page(create_page), key="leave")
-    else:
-        context.navigator.open_page(lambda: create_page(context), page_key=create_page)
+        return ModelPage(self._context)

@@ -18,10 +18,10 @@ from lethe_app.services.maintenance import single_instance
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.controllers.bundles import write_bundle
 from lethe_app.ui.core.file_transfers import FileTransfers
+from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
 from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
-from lethe_app.ui.pages import registry
 from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.interchange.packed import PERSONA, archive, members, packed
 from tests.ui.window_scene import Scene, opened, until
@@ -175,7 +175,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
         await FactStore(scene.services._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
-        registry.edit_persona(scene.controller.page_context, "mira")
+        scene.controller.navigator.open(PersonaRoute("mira"))
         page = scene.page
         await until(lambda: page.is_loaded)
         page.deeds.fill_menu()

@@ -26,13 +26,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
+ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
+"""Actions that open a page."""
 LARGE = 22
 """Pixels of prose: nearly 150 % of the usual 15."""
 MOST_STOPS = 400
@@ -93,7 +95,7 @@ def by_arrow(widget: QWidget) -> bool:
     return widget.isCheckable() and (widget.autoExclusive() or (group is not None and group.exclusive()))
 
 
-@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
+@pytest.mark.parametrize("wish", ACTIONS)
 async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)
@@ -107,7 +109,7 @@ async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str)
     assert nameless == []
 
 
-@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
+@pytest.mark.parametrize("wish", ACTIONS)
 async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         await scene.services.preferences.set(font_size=LARGE)
@@ -133,7 +135,7 @@ def needed(widget: QLabel | QPushButton | QCheckBox | QToolButton) -> int:
     return max((metrics.horizontalAdvance(part) for part in parts), default=0)
 
 
-@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
+@pytest.mark.parametrize("wish", ACTIONS)
 async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
     weak: list[str] = []
     async with opened(tmp_path) as scene:
@@ -149,7 +151,7 @@ async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
     assert weak == []
 
 
-@pytest.mark.parametrize("wish", sorted(PAGE_FACTORIES))
+@pytest.mark.parametrize("wish", ACTIONS)
 async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QPushButton, QRadioButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.ui.core.routes import FactsRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.detail import SourceButton
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
@@ -244,9 +245,9 @@ async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path
     async with opened(tmp_path / "home", script) as scene:
         old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
         await scene.services.fact_service._facts.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
-        page = scene.controller.navigator.open_page(lambda: FactPage(scene.controller.page_context))
+        scene.controller.navigator.open(FactsRoute("edmund", old.guid))
+        page = scene.page
         assert isinstance(page, FactPage)
-        page.show_fact("edmund", old.guid)
 
         await until(lambda: page.detail.fact is not None and page.detail.fact.guid == old.guid)
         assert page.view is FactListView.REPLACED

@@ -11,7 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QVBoxLayout
 
 from lethe_app.errors import LetheError
+from lethe_app.ui.core.routes import PersonaRoute, Route
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
@@ -19,7 +21,7 @@ from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.tag_field import TagField
-from tests.ui.window_scene import opened, until
+from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
@@ -39,38 +41,48 @@ class Stubborn(Page):
         return self.willing
 
 
+def open_pages(scene: Scene, *pages: Page) -> PageNavigator:
+    """Open pages one above the other, each by a route of its own."""
+    window = scene.window
+    by_route: dict[Route, Page] = {PersonaRoute(f"page {number}"): page for number, page in enumerate(pages)}
+    navigator = PageNavigator(window.pages, window.panes, window.focus_composer, by_route.__getitem__, scene.controller.tasks)
+    for route in by_route:
+        navigator.open(route)
+    return navigator
+
+
 def shown(rows: FilteredTableModel) -> list[str]:
     return [row[0] for row in rows.visible_rows]
 
 
 async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path: Path, wardrobe: object):
     async with opened(tmp_path) as scene:
-        desk, pages = scene.controller.navigator, scene.window.pages
-        first = desk.open_page(lambda: Page(scene.window.theme, "First"))
-        second = desk.open_page(lambda: Page(scene.window.theme, "Second"))
+        first, second = Page(scene.window.theme, "First"), Page(scene.window.theme, "Second")
+        navigator, pages = open_pages(scene, first, second), scene.window.pages
 
         QTest.keyClick(second, Qt.Key.Key_Escape)
         await until(lambda: pages.currentWidget() is first)
         QTest.keyClick(first, Qt.Key.Key_Escape)
         await until(lambda: pages.currentWidget() is scene.window.panes)
 
-        assert desk.current_page is None
+        assert navigator.current_page is None
         assert scene.draft.hasFocus()
 
 
 async def test_a_page_with_unsaved_work_is_not_left(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = Stubborn(scene.window.theme, "Draft")
-        scene.controller.navigator.open_page(lambda: page)
+        navigator = open_pages(scene, page)
 
-        assert not await scene.controller.navigator.leave_all_pages()
+        assert not await navigator.leave_all_pages()
         page.willing = True
-        assert await scene.controller.navigator.leave_all_pages()
+        assert await navigator.leave_all_pages()
 
 
 async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = scene.controller.navigator.open_page(lambda: Page(scene.window.theme, "Deeds"))
+        page = Page(scene.window.theme, "Deeds")
+        open_pages(scene, page)
         kept: list[str] = []
         deeds = CommandRunner(page.undo_stack, scene.controller.tasks)
 

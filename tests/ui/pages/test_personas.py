@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lethe_app.ui.widgets.image_crop import CropDialog, CropFrame
 from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage, QTextCursor
 from PySide6.QtTest import QTest
@@ -15,15 +16,13 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPla
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
 from lethe_app.services.events import ModelReady
+from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.dialogs.image_crop import SAVED_SIDE, CropDialog, CropFrame
-from lethe_app.ui.pages.persona_routes import open_persona
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
-from lethe_app.ui.pages.personas.pictures import read_picture
-from lethe_app.ui.pages.registry import edit_persona
+from lethe_app.ui.pages.personas.pictures import SAVED_SIDE, read_picture
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -66,7 +65,7 @@ def page_of(scene: Scene) -> PersonaPage:
 
 async def editor(scene: Scene, persona_id: str) -> PersonaPage:
     scene.window.activateWindow()
-    edit_persona(scene.controller.page_context, persona_id)
+    scene.controller.navigator.open(PersonaRoute(persona_id))
     page = page_of(scene)
     await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
     return page
@@ -724,7 +723,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
 async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool):
     async with opened(tmp_path) as scene:
         await scene.services.library.save_persona(Persona(name="Tomas", is_user=True))
-        open_persona(scene.controller.page_context, "tomas" if is_user else "mira", is_user=is_user)
+        scene.controller.navigator.open(PersonaRoute("tomas" if is_user else "mira", is_user))
         page = page_of(scene)
         await until(lambda: page.is_loaded)
         page.banner.show_message("Something to decide.", ("Keep", lambda: None))

@@ -147,7 +147,7 @@ async def test_a_memory_of_somebody_else_is_opened_among_theirs_though_another_h
 
         memories = scene.page
         await until(lambda: memories.detail.memory is not None)
-        assert memories.whose.persona == "edmund"
+        assert memories.persona_selector.persona_id == "edmund"
         assert memories.detail.memory.guid == wanted.guid
 
 

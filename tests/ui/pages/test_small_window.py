@@ -10,16 +10,18 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import ShortcutsDialog
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage
-from lethe_app.ui.pages.registry import PAGE_FACTORIES
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
+ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
+"""Actions that open a page."""
 
 SMALL = (640, 400)
 
@@ -36,7 +38,7 @@ async def page_of(scene: Scene, wish: str) -> Page:
     return page
 
 
-@pytest.mark.parametrize("wish", PAGE_FACTORIES)
+@pytest.mark.parametrize("wish", ACTIONS)
 async def test_no_button_of_a_page_is_cut_off(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)

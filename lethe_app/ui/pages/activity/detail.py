@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -10,64 +9,29 @@ from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, 
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.pages import registry
+from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
 from lethe_app.ui.pages.activity.labels import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
-from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 
-ItemOpener = Callable[[PageContext, TaskRun, ProducedRecord], None]
 
-
-def open_memory(context: PageContext, run: TaskRun, item: ProducedRecord) -> None:
-    """Open the memories page and select the memory that the run created."""
-    from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - no page delays another
-
-    page = context.navigator.open_page(lambda: MemoryPage(context), page_key=registry.create_memories_page)
-    if isinstance(page, MemoryPage):
-        page.show_memory(run.persona_id, UUID(item.id))
-
-
-def open_persona(context: PageContext, run: TaskRun, _made: ProducedRecord) -> None:
-    """Open the editor of the persona that the run belongs to."""
-    registry.edit_persona(context, run.persona_id)
-
-
-def open_change(context: PageContext, run: TaskRun, _made: ProducedRecord) -> None:
-    """Open the dreams page, on which proposed changes are accepted or declined, for the run's persona."""
-    from lethe_app.ui.pages.dreams.page import DreamPage  # noqa: PLC0415 - no page delays another
-
-    page = context.navigator.open_page(lambda: DreamPage(context), page_key=registry.create_dreams_page)
-    if isinstance(page, DreamPage):
-        page.persona_selector.choose_persona(run.persona_id)
-
-
-def open_notebook(context: PageContext, run: TaskRun, item: ProducedRecord) -> None:
-    """Open the notebooks page and select the notebook that the run created."""
-    from lethe_app.ui.pages.notebooks.page import NotebookPage  # noqa: PLC0415 - no page delays another
-
-    page = context.navigator.open_page(lambda: NotebookPage(context), page_key=registry.create_notebooks_page)
-    if isinstance(page, NotebookPage):
-        page.show_notebook(run.persona_id, item.id)
-
-
-def open_report(context: PageContext, _run: TaskRun, item: ProducedRecord) -> None:
-    """Open the research page and select the report that the run created."""
-    from lethe_app.ui.pages.research.page import ResearchPage  # noqa: PLC0415 - no page delays another
-
-    page = context.navigator.open_page(lambda: ResearchPage(context), page_key=registry.create_research_page)
-    if isinstance(page, ResearchPage):
-        page.show_inquiry(UUID(item.id))
-
-
-OPENERS: dict[ProducedKind, ItemOpener] = {
-    ProducedKind.MEMORY: open_memory,
-    ProducedKind.PERSONA: open_persona,
-    ProducedKind.CHANGE: open_change,
-    ProducedKind.NOTEBOOK: open_notebook,
-    ProducedKind.REPORT: open_report,
-}
-"""Function that opens the page of a created item, by kind; items of other kinds get no “Show” button."""
+def item_route(run: TaskRun, item: ProducedRecord) -> Route | None:
+    """Return the route to an item that a run created; None for kinds without a page. Proposed changes are accepted or declined
+    on the dreams page.
+    """
+    match item.kind:
+        case ProducedKind.MEMORY:
+            return MemoriesRoute(run.persona_id, UUID(item.id))
+        case ProducedKind.PERSONA:
+            return PersonaRoute(run.persona_id)
+        case ProducedKind.CHANGE:
+            return DreamsRoute(run.persona_id)
+        case ProducedKind.NOTEBOOK:
+            return NotebooksRoute(run.persona_id, item.id)
+        case ProducedKind.REPORT:
+            return ResearchRoute(UUID(item.id))
+        case _:
+            return None
 
 
 MIN_WIDTH, WIDTH = 280, 380
@@ -78,8 +42,8 @@ class TaskRunDetail(QStackedWidget):
     """Detail pane of the selected task run. It only emits signals; the page carries out the actions."""
 
     undo_wanted = Signal(object)
-    open_wanted = Signal(object, object)
-    """The run, and the created item to open."""
+    open_wanted = Signal(object)
+    """Emitted with the route of the created item to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,10 +130,11 @@ class TaskRunDetail(QStackedWidget):
         title_label.setWordWrap(True)
         title_label.setTextFormat(Qt.TextFormat.PlainText)
         column.addWidget(title_label)
-        if created.kind in OPENERS and not run.undone:
+        route = item_route(run, created)
+        if route is not None and not run.undone:
             button = QPushButton(self.tr("Show"))
             button.setProperty("chip", True)
             button.setAccessibleName(self.tr("Show “{title}”").format(title=short))
-            button.clicked.connect(lambda: self.open_wanted.emit(run, created))
+            button.clicked.connect(lambda: self.open_wanted.emit(route))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return row

@@ -14,8 +14,9 @@ from lethe_app.errors import LetheError
 from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.pages.activity.detail import OPENERS, TaskRunDetail
+from lethe_app.ui.pages.activity.detail import TaskRunDetail
 from lethe_app.ui.pages.activity.labels import (
     clock_in_words,
     day_in_words,
@@ -96,7 +97,7 @@ class ActivityPage(Page):
         self.all_personas_chip.setToolTip(self.tr("List the tasks of all personas, not only this one"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
         self.stop_button.setToolTip(self.tr("Stop the running task and keep its results so far"))
-        self.add_button(self.tr("Deep research"), self._context.window.actions_["research"].trigger, "search")
+        self.add_button(self.tr("Deep research"), lambda: self._context.navigator.open(ResearchRoute()), "search")
         self.hint = build_small_label("")
         self.problem_list = FaultList(self.theme)
         empty_text = self.tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
@@ -144,7 +145,7 @@ class ActivityPage(Page):
         self.table.current_changed.connect(self._show_run)
         self.table.viewport().installEventFilter(self)
         self.detail.undo_wanted.connect(self.revert_run)
-        self.detail.open_wanted.connect(self._open_item)
+        self.detail.open_wanted.connect(self._context.navigator.open)
         self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._away.enable_task(task)))
         self.theme.changed.connect(self.problem_list.apply_theme)
 
@@ -272,9 +273,6 @@ class ActivityPage(Page):
         return await run_dialog(
             ConfirmDialog(self._context.window, title, text.format(topic=report.title), self.tr("Delete report"))
         )
-
-    def _open_item(self, run: TaskRun, made: ProducedRecord) -> None:
-        OPENERS[made.kind](self._context, run, made)
 
 
 def _tokens_in_words(run: TaskRun) -> str:

@@ -16,6 +16,7 @@ from lethe_app.services.background.dreams import TASK_NAME
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, result_in_words
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
@@ -149,6 +150,10 @@ class DreamPage(Page):
 
     def first_focus_widget(self) -> QWidget:
         return self.table if self.rows.row_total else self.dream_button
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, DreamsRoute) and route.persona_id:
+            self.persona_selector.choose_persona(route.persona_id)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:

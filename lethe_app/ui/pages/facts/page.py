@@ -11,8 +11,8 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.memory_lists import FactSource
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.facts.detail import FactDetail
@@ -106,7 +106,7 @@ class FactPage(Page):
         self.search.textChanged.connect(lambda _text: self._filter())
         self.view_chips.changed.connect(self._filter)
         self.kind_chips.changed.connect(self._filter)
-        self.empty_state.settings_wanted.connect(lambda: registry.show_setting(self._context, "fact_retrieval"))
+        self.empty_state.settings_wanted.connect(lambda: self._context.navigator.open(SettingsRoute("fact_retrieval")))
         self.empty_state.extraction_wanted.connect(self.extract_again)
         self.extraction_bar.ended.connect(self._on_extraction_ended)
         self.table.current_changed.connect(self._show_fact)
@@ -212,6 +212,10 @@ class FactPage(Page):
 
     def _update_merge_button(self) -> None:
         self.merge_button.setEnabled(len(self.table.selected_rows) > 1)
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, FactsRoute) and route.fact is not None:
+            self.show_fact(route.persona_id, route.fact)
 
     def show_fact(self, persona_id: str, guid: UUID) -> None:
         """Select a fact of the given persona as soon as its facts are loaded."""

@@ -14,6 +14,7 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.ui.core.formatting import format_memory_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import MemoriesRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import MemoryDetail
@@ -226,6 +227,10 @@ class MemoryPage(Page):
 
     def first_focus_widget(self) -> QWidget:
         return self.search
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, MemoriesRoute) and route.memory is not None:
+            self.show_memory(route.persona_id, route.memory)
 
     def show_memory(self, persona_id: str, guid: UUID) -> None:
         """Select a memory of the given persona as soon as its list is loaded."""

@@ -15,6 +15,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.notebooks.service import NotebookListItem
 from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import NotebooksRoute, Route
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, build_small_label
@@ -163,6 +164,10 @@ class NotebookPage(Page):
 
     def first_focus_widget(self) -> QWidget:
         return self.table
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, NotebooksRoute) and route.notebook:
+            self.show_notebook(route.persona_id, route.notebook)
 
     def show_notebook(self, persona_id: str, name: str) -> None:
         """Select a notebook of the given persona as soon as its list is loaded."""

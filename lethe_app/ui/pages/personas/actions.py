@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, create_dialog_button, run_dialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.pages.personas.fields import AVATAR
@@ -127,7 +128,7 @@ class PersonaActions(QObject):
             self.tr("You are chatting with the draft."),
             self.tr("The draft is a copy with its own memory."),
             self.tr("Back to editor"),
-            self._context.window.actions_["persona_editor"].trigger,
+            partial(self._context.navigator.open, PersonaRoute(session.persona_id)),
         )
 
     def show_copy(self, copy_id: str) -> None:
@@ -184,12 +185,10 @@ class PersonaActions(QObject):
 
     async def _save_and_open_copy(self) -> None:
         """Save a copy of the draft, including unsaved changes, and open it."""
-        from lethe_app.ui.pages.persona_routes import open_persona  # noqa: PLC0415 - which imports the page
-
         draft = await self._finish_draft()
         name = self.tr("{name} (copy)").format(name=draft.name)
         copy = await self._services.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
-        open_persona(self._context, copy.unique_name, is_user=copy.is_user)
+        self._context.navigator.open(PersonaRoute(copy.unique_name, copy.is_user))
 
     def revert_to_saved(self) -> None:
         if self._page.saved is not None:

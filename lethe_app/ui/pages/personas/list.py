@@ -10,6 +10,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_4
+from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, build_small_label
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
@@ -113,9 +114,7 @@ class UserPersonasPage(Page):
             self._open_editor(persona.unique_name)
 
     def _open_editor(self, persona_id: str) -> None:
-        from lethe_app.ui.pages.persona_routes import open_persona  # noqa: PLC0415 - which imports this page
-
-        open_persona(self.context, persona_id, is_user=True)
+        self.context.navigator.open(PersonaRoute(persona_id, is_user=True))
 
     def _delete_persona(self, persona: Persona) -> None:
         self.context.tasks.start_task(self._confirm_and_delete(persona), key="delete")

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.icons import load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import PersonaRoute, Route
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -304,6 +305,10 @@ class PersonaPage(Page):
     def first_focus_widget(self) -> QWidget:
         return self.sheet.field("name")
 
+    def is_showing(self, route: Route) -> bool:
+        """Return whether the page edits the persona of the route, for example one that was created on it."""
+        return isinstance(route, PersonaRoute) and self.saved is not None and self.saved.unique_name == route.persona_id
+
     # Qt events.
 
     def apply_theme(self) -> None:
@@ -321,14 +326,9 @@ class PersonaPage(Page):
         self._update_layout()
         self._update_chat_button()
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self.context.window.actions_["persona_editor"].setEnabled(True)
-
     def showEvent(self, event: QShowEvent) -> None:
         """Show the preview if there is room for it when the page is first shown; later only the user's choice counts."""
         super().showEvent(event)
-        self.context.window.actions_["persona_editor"].setEnabled(False)  # of one persona there must not be two drafts
         if not self._is_arranged:
             self._is_arranged = True
             self._preview_button.setChecked(self._width_in_lines() >= PREVIEW_MIN_LINES)

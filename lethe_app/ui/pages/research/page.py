@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.activity.labels import day_in_words
 from lethe_app.ui.pages.context import PageContext
@@ -115,7 +116,7 @@ class ResearchPage(Page):
         self.topic_field.returnPressed.connect(self.start_inquiry)
         self.topic_field.textChanged.connect(lambda _text: self._update_start_button())
         self.start_button.clicked.connect(self.start_inquiry)
-        self.allow_button.clicked.connect(self._context.window.actions_["outgoing"].trigger)
+        self.allow_button.clicked.connect(lambda: self._context.navigator.open(WebLogRoute()))
         self.table.current_changed.connect(self.detail.show_inquiry)
         self.table.viewport().installEventFilter(self)
         self.detail.keep_wanted.connect(self.toggle_memory)
@@ -125,6 +126,10 @@ class ResearchPage(Page):
 
     def first_focus_widget(self) -> QWidget:
         return self.topic_field
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, ResearchRoute) and route.inquiry is not None:
+            self.show_inquiry(route.inquiry)
 
     def show_inquiry(self, inquiry_id: UUID) -> None:
         """Select an inquiry as soon as the list is loaded."""

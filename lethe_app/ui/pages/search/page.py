@@ -14,6 +14,7 @@ from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.search.everything import MOST_HITS
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import format_date, moment_in_words
 from lethe_app.ui.pages.page import Page, build_small_label
@@ -250,9 +251,9 @@ class SearchPage(Page):
             await self._services.search_service.select_branch_of(hit.session, hit.id)
             self._context.open_session(hit.session, hit.id)
         elif hit.kind is HitKind.MEMORY:
-            self._open_memory(hit)
+            self._context.navigator.open(MemoriesRoute(hit.persona_id, hit.id))
         elif hit.kind is HitKind.WORLD:
-            await self._open_entry(hit)
+            self._context.navigator.open(WorldsRoute(hit.world, hit.id))
         elif hit.kind is HitKind.FACT:
             await self._open_fact_source(hit)
         elif hit.session is not None:
@@ -267,25 +268,4 @@ class SearchPage(Page):
         elif hit.session is not None:
             self._context.open_session(hit.session, None)
         else:
-            self._open_fact(hit)
-
-    def _open_memory(self, hit: SearchHit) -> None:
-        from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - only where a memory is opened
-
-        page = self._context.navigator.open_page(lambda: MemoryPage(self._context))
-        assert isinstance(page, MemoryPage)
-        page.show_memory(hit.persona_id, hit.id)
-
-    async def _open_entry(self, hit: SearchHit) -> None:
-        from lethe_app.ui.pages.worlds.page import WorldPage  # noqa: PLC0415 - only where an entry is opened
-
-        page = self._context.navigator.open_page(lambda: WorldPage(self._context))
-        assert isinstance(page, WorldPage)
-        await page.open_entry(hit.world, hit.id)
-
-    def _open_fact(self, hit: SearchHit) -> None:
-        from lethe_app.ui.pages.facts.page import FactPage  # noqa: PLC0415 - only where a fact is opened
-
-        page = self._context.navigator.open_page(lambda: FactPage(self._context))
-        assert isinstance(page, FactPage)
-        page.show_fact(hit.persona_id, hit.id)
+            self._context.navigator.open(FactsRoute(hit.persona_id, hit.id))

@@ -14,6 +14,7 @@ from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
+from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import kind_in_words
 from lethe_app.ui.pages.page import Page
@@ -39,10 +40,9 @@ MIN_SECTIONS_WIDTH = 180
 class SettingsPage(Page):
     """Page that saves every change at once, with undo; changed settings are marked and can be reset."""
 
-    def __init__(self, context: PageContext, setting_to_show: str = "") -> None:
-        """Create the page; `setting_to_show` is the name of the setting to show first."""
+    def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, self.tr("Settings"))
-        self._context, self._setting_to_show = context, setting_to_show
+        self._context, self._setting_to_show = context, ""
         self._cards: dict[SettingSection, QFrame] = {}
         self._forms: dict[SettingSection, Form] = {}
         self._resets: dict[str, QToolButton] = {}
@@ -209,6 +209,12 @@ class SettingsPage(Page):
     def _is_chosen(self, section: SettingSection) -> bool:
         item = self.sections.currentItem()
         return item is not None and item.text() == translate_text(section.value)
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, SettingsRoute) and route.name:
+            self._setting_to_show = route.name
+            if self._forms:  # otherwise as soon as they are built
+                self.show_setting(route.name)
 
     def show_setting(self, name: str) -> None:
         """Scroll to a setting and focus it."""

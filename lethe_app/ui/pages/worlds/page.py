@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import WorldSaved
 from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.routes import Route, WorldsRoute
 from lethe_app.ui.core.theme import Theme, interface_font_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -182,6 +183,10 @@ class WorldPage(Page):
         self.detail.set_user_messages(await self._worlds.trials.list_user_messages(self._context.current_session()))
         await self.world_trial.load_messages()
         self.rows.set_use_counts(await self._worlds.count_activations())
+
+    def show_route(self, route: Route) -> None:
+        if isinstance(route, WorldsRoute) and route.entry is not None:
+            self._context.tasks.start_task(self.open_entry(route.world, route.entry))
 
     async def open_entry(self, stem: str, guid: UUID) -> None:
         """Show an entry once the page is loaded."""
