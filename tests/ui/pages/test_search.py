@@ -177,7 +177,7 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 
         await until(lambda: isinstance(scene.page, WorldPage))
         worlds = scene.page
-        await until(lambda: [one.guid for one in worlds.table.table.selected] == [entry.guid])
+        await until(lambda: [one.guid for one in worlds.table.table.selected_rows] == [entry.guid])
 
 
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
@@ -194,7 +194,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
         await until(lambda: isinstance(scene.page, FactPage))
         facts = scene.page
         await until(lambda: facts.detail.fact is not None and facts.detail.fact.guid == old.guid)
-        assert [fact.guid for fact in facts.rows.shown] == [old.guid]
+        assert [fact.guid for fact in facts.rows.visible_rows] == [old.guid]
 
 
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
