@@ -73,7 +73,7 @@ class DailyBudget:
     async def usage_today(self, persona_id: str, moment: datetime) -> DailyUsage:
         """Return what a persona's runs have cost on the local calendar day of `moment`."""
         day_start = midnight(moment)
-        runs = [run for run in await self._runs.since(persona_id, day_start) if run.task not in self._exempt_tasks]
+        runs = [run for run in await self._runs.runs_since(persona_id, day_start) if run.task not in self._exempt_tasks]
         return sum_usage([run for run in runs if run.began < day_start + CLOCK_TOLERANCE], moment)
 
     async def can_start_run(self, persona_id: str, moment: datetime) -> bool:

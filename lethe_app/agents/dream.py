@@ -28,7 +28,7 @@ from lethe_app.brain.dreams.consolidation import (
 )
 from lethe_app.brain.llm_schemas.dreams import ConsolidationAnswer
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange
-from lethe_app.domain.changes import ChangedRecords, Kept
+from lethe_app.domain.changes import ChangedRecord, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 
 MOST_ASKED = 40
@@ -47,10 +47,10 @@ class DreamInputs(PreferenceInputs, DislikeInputs, Protocol):
     async def newest_feedback_time(self, persona_id: str) -> datetime | None:
         """Return the time of the user's last rating of a reply or reason for one."""
 
-    async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
+    async def neighbours(self, persona_id: str, record: ChangedRecord) -> list[UUID]:
         """Return the records so similar that they may say the same."""
 
-    async def describe_record(self, record: Kept, most: int) -> str:
+    async def describe_record(self, record: ChangedRecord, most: int) -> str:
         """Return the record's text in at most `most` characters, quoted if it is untrusted."""
 
     async def known_signatures(self, persona_id: str) -> set[str]:
@@ -152,7 +152,7 @@ class Dream(AgentTask):
         unfiled_memories = [
             one for one in records if isinstance(one, MemoryUnit) and not one.filed_under and one.guid not in grouped_guids
         ]
-        single_groups: list[list[Kept]] = [[one] for one in unfiled_memories if str(one.guid) not in judged_guids]
+        single_groups: list[list[ChangedRecord]] = [[one] for one in unfiled_memories if str(one.guid) not in judged_guids]
         count = 0
         for group in [*groups, *single_groups][:MOST_ASKED]:
             decision = await self._ask_decision(context, group)
@@ -162,7 +162,7 @@ class Dream(AgentTask):
                 await context.save_state({**await context.load_state(), JUDGED_NOTES_KEY: judged_guids[-MOST_JUDGED:]})
         return count
 
-    async def _ask_decision(self, context: TaskContext, group: Sequence[Kept]) -> MergeDecision:
+    async def _ask_decision(self, context: TaskContext, group: Sequence[ChangedRecord]) -> MergeDecision:
         category_list = ", ".join(count_categories(await context.list_memories())) or "(none yet)"
         descriptions = [await self._inputs.describe_record(record, LONGEST_NOTE) for record in group]
         notes = "\n".join(f"{number}. {description}" for number, description in enumerate(descriptions, 1))
@@ -170,13 +170,13 @@ class Dream(AgentTask):
         return answer.to_decision(len(group))
 
     async def _apply_decision(
-        self, context: TaskContext, known_signatures: set[str], group: Sequence[Kept], decision: MergeDecision
+        self, context: TaskContext, known_signatures: set[str], group: Sequence[ChangedRecord], decision: MergeDecision
     ) -> int:
         names, moment = (context.persona.name, context.user.name), context.moment
         changes = build_changes(decision, group, context.persona.unique_name, context.run_id, moment, names)
         return await self._submit_changes(context, known_signatures, changes)
 
-    async def _similar_pairs(self, persona_id: str, records: Sequence[Kept]) -> list[tuple[UUID, UUID]]:
+    async def _similar_pairs(self, persona_id: str, records: Sequence[ChangedRecord]) -> list[tuple[UUID, UUID]]:
         return [
             (record.guid, neighbour_guid)
             for record in records[:MOST_COMPARED]
@@ -185,7 +185,7 @@ class Dream(AgentTask):
         ]
 
 
-async def _changeable_records(view: TaskView) -> list[Kept]:
+async def _changeable_records(view: TaskView) -> list[ChangedRecord]:
     """Return the records a dream may change: memories newest first, then facts newest first."""
     memories = [one for one in await view.list_memories() if can_change_memory(one, view.moment)]
     return [*memories, *(one for one in await view.list_facts() if can_change_fact(one))]

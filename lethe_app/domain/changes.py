@@ -17,9 +17,11 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 
 Record = TypeVar("Record", MemoryUnit, ExtractedFact)
-Kept = MemoryUnit | ExtractedFact
+ChangedRecord = MemoryUnit | ExtractedFact
 """Record that a change applies to."""
-LIVES_ON = frozenset({"last_trigger", "trigger_count", "last_seen", "reference_count", "source_memories", "source_messages"})
+USAGE_FIELDS = frozenset(
+    {"last_trigger", "trigger_count", "last_seen", "reference_count", "source_memories", "source_messages"}
+)
 """Usage fields, which change whenever a record is recalled or confirmed. A change of any other field is an edit."""
 MERGE, REFINE, DROP, INFER, AVOID = "merge", "refine", "drop", "infer", "avoid"
 DREAMT = frozenset({MERGE, REFINE, DROP, INFER, AVOID})
@@ -51,17 +53,17 @@ class ChangedRecords(BaseModel):
         return {one.guid for one in self.memories} | {one.guid for one in self.facts}
 
     @property
-    def holding(self) -> list[Kept]:
+    def valid_records(self) -> list[ChangedRecord]:
         """Return the memories and those facts that are not superseded."""
         return [*self.memories, *(fact for fact in self.facts if not fact.superseded)]
 
     @property
     def text(self) -> str:
         """Return the texts of the records, one to a line."""
-        return "\n".join(one.content if isinstance(one, MemoryUnit) else one.fact for one in self.holding)
+        return "\n".join(one.content if isinstance(one, MemoryUnit) else one.fact for one in self.valid_records)
 
 
-def is_the_users(record: Kept) -> bool:
+def is_owned_by_user(record: ChangedRecord) -> bool:
     """Return whether the user wrote the record or chose to keep it (pinned, protected, sticky). Tasks never change such
     records.
     """
@@ -70,44 +72,46 @@ def is_the_users(record: Kept) -> bool:
     return not record.made_by or record.protected or record.sticky
 
 
-def same(one: Kept, other: Kept) -> bool:
+def is_same_content(one: ChangedRecord, other: ChangedRecord) -> bool:
     """Return whether two records differ in usage fields only."""
-    return one.model_dump(exclude=set(LIVES_ON)) == other.model_dump(exclude=set(LIVES_ON))
+    return one.model_dump(exclude=set(USAGE_FIELDS)) == other.model_dump(exclude=set(USAGE_FIELDS))
 
 
 def rebased(change: RecordedChange, now_held: ChangedRecords) -> RecordedChange:
     """Return the change applied to the present records, so that usage counted since it was proposed is not lost."""
     before, after = ChangedRecords.before(change), ChangedRecords.after(change)
-    memories = [_risen(one, before.memories, now_held.memories) for one in after.memories]
-    facts = [_said_again(one, before.facts, now_held.facts) for one in after.facts]
+    memories = [_with_recalls_since(one, before.memories, now_held.memories) for one in after.memories]
+    facts = [_with_mentions_since(one, before.facts, now_held.facts) for one in after.facts]
     newer = ChangedRecords(memories=memories, facts=facts)
     return change.model_copy(update={"before": now_held.model_dump_json(), "after": newer.model_dump_json()})
 
 
-def _risen(memory: MemoryUnit, before: Sequence[MemoryUnit], now_held: Sequence[MemoryUnit]) -> MemoryUnit:
+def _with_recalls_since(memory: MemoryUnit, before: Sequence[MemoryUnit], now_held: Sequence[MemoryUnit]) -> MemoryUnit:
     grown = sum(one.trigger_count for one in now_held) - sum(one.trigger_count for one in before)
     latest = max([memory.last_trigger, *(one.last_trigger for one in now_held)])
     return memory.model_copy(update={"trigger_count": max(0, memory.trigger_count + grown), "last_trigger": latest})
 
 
-def _said_again(fact: ExtractedFact, before: Sequence[ExtractedFact], now_held: Sequence[ExtractedFact]) -> ExtractedFact:
+def _with_mentions_since(
+    fact: ExtractedFact, before: Sequence[ExtractedFact], now_held: Sequence[ExtractedFact]
+) -> ExtractedFact:
     held = {one.guid: one for one in now_held}
     # A superseded or recategorised fact keeps its own usage counts; those of a new fact are the sum over the old ones.
     if fact.guid in held:  # one that is superseded, or filed anew: with its life as it is
-        living = LIVES_ON & set(ExtractedFact.model_fields)
+        living = USAGE_FIELDS & set(ExtractedFact.model_fields)
         return fact.model_copy(update={name: getattr(held[fact.guid], name) for name in living})
     grown = sum(one.reference_count for one in now_held) - sum(one.reference_count for one in before)
     return fact.model_copy(
         update={
             "reference_count": max(1, fact.reference_count + grown),
             "last_seen": max([fact.last_seen, *(one.last_seen for one in now_held)]),
-            "source_memories": united(fact.source_memories, *(one.source_memories for one in now_held)),
-            "source_messages": united(fact.source_messages, *(one.source_messages for one in now_held)),
+            "source_memories": union_of(fact.source_memories, *(one.source_memories for one in now_held)),
+            "source_messages": union_of(fact.source_messages, *(one.source_messages for one in now_held)),
         }
     )
 
 
-def united(*several: Iterable[UUID]) -> list[UUID]:
+def union_of(*several: Iterable[UUID]) -> list[UUID]:
     """Return the union of several sequences, each item once, in order of first occurrence."""
     return list(dict.fromkeys(one for each in several for one in each))
 
@@ -133,18 +137,18 @@ class SessionSnapshot:
     """The first of the original sessions."""
     sessions: tuple[UUID, ...]
     """All original sessions, in the order in which they began."""
-    made: tuple[UUID, ...]
+    created: tuple[UUID, ...]
     """Sessions that the operation created."""
     rows: Mapping[str, Sequence[Row]]
     """Database rows of the sessions, by table."""
-    places: Sequence[MessagePosition]
-    sources: Mapping[str, str]
+    positions: Sequence[MessagePosition]
+    fact_sources: Mapping[str, str]
     """Source sessions of each fact, as JSON."""
 
     @property
-    def after(self) -> tuple[UUID, ...]:
+    def resulting(self) -> tuple[UUID, ...]:
         """Return the sessions that exist after the operation."""
-        return (self.kept, *self.made)
+        return (self.kept, *self.created)
 
 
 @dataclass(frozen=True)

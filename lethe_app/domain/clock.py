@@ -9,12 +9,12 @@ from datetime import date, datetime
 Clock = Callable[[], datetime]
 
 
-def by_the_system() -> datetime:
+def system_clock() -> datetime:
     """Return the present moment of the system clock in the local time zone."""
     return datetime.now().astimezone()
 
 
-_reading: list[Clock] = [by_the_system]
+_reading: list[Clock] = [system_clock]
 """Stack of clocks; the last one is used. Tests and simulations push their own."""
 
 
@@ -24,7 +24,7 @@ def now() -> datetime:
 
 
 @contextmanager
-def told_by(clock: Clock) -> Iterator[None]:
+def use_clock(clock: Clock) -> Iterator[None]:
     """Replace the clock while the context is open; for tests and for simulations of several days."""
     _reading.append(clock)
     try:

@@ -56,7 +56,7 @@ class MemoryLine(NamedTuple):
             memory.insertion,
             memory.name,
             beginning(memory.content),
-            folded(memory.name, memory.content, memory.reason, *words),
+            search_text(memory.name, memory.content, memory.reason, *words),
             memory.priority,
             memory.added.timestamp(),
             memory.last_trigger.timestamp(),
@@ -76,10 +76,10 @@ class MemoryLine(NamedTuple):
     def is_session(self) -> bool:
         return self.category is MemoryType.CHAT_SESSION
 
-    def waits_for_its_day(self, moment: float) -> bool:
+    def is_future(self, moment: float) -> bool:
         return self.added > moment
 
-    def is_over(self, moment: float) -> bool:
+    def has_ended(self, moment: float) -> bool:
         return self.until <= moment
 
 
@@ -88,7 +88,7 @@ def beginning(content: str) -> str:
     return " ".join(content[: 2 * BEGINNING].split())[:BEGINNING]
 
 
-def folded(*texts: str) -> str:
+def search_text(*texts: str) -> str:
     """Return texts joined by line breaks and case-folded, as they are searched."""
     return "\n".join(texts).casefold()
 

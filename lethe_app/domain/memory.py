@@ -29,7 +29,7 @@ class MemoryType(StrEnum):
     REMINDER = "reminder"
 
 
-def kinds_named(names: Iterable[str]) -> frozenset[MemoryType]:
+def memory_types_named(names: Iterable[str]) -> frozenset[MemoryType]:
     """Return the memory types of these names. Unknown names, such as those of another version, are ignored."""
     wanted = set(names)
     return frozenset(kind for kind in MemoryType if kind.value in wanted)

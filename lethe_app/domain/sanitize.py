@@ -10,7 +10,7 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\u
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
-def cleaned(text: str) -> str:
+def sanitized(text: str) -> str:
     r"""Return the visible part of `text` in NFC: no control, zero-width, tag or private-use characters. Line breaks become
     `\n`, runs of spaces become one space, and more than one empty line becomes one.
     """

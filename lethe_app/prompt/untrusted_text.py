@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.sanitize import sanitized
 from lethe_app.domain.web import PageText
 from lethe_app.errors import FileError
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
@@ -56,7 +56,7 @@ class UntrustedTextQuoter:
     def quote_page(self, page: PageText) -> str:
         """Return the page between fences, with its source. It also accepts a search engine's snippet."""
         title, address = _to_one_line(page.title, MAX_TITLE_LENGTH), _to_one_line(page.address, MAX_ADDRESS_LENGTH)
-        body = cleaned(page.text) + ("\n…" if page.is_cut else "")
+        body = sanitized(page.text) + ("\n…" if page.is_cut else "")
         # Title and address are written by the page's author, too, and therefore stay inside the fence.
         quote = self._prefix_lines([f"Title: {title}", f"Address: {address}", *body.split("\n")])
         return self._fill_frame(site_of(page.address), self._draw_unused_mark(quote), quote)
@@ -70,7 +70,7 @@ class UntrustedTextQuoter:
         """
         unique_addresses = list(dict.fromkeys(_to_one_line(one, MAX_ADDRESS_LENGTH) for one in addresses))
         quote = self._prefix_lines(
-            [*(f"Address: {one}" for one in unique_addresses[:MAX_ADDRESSES]), *cleaned(text).split("\n")]
+            [*(f"Address: {one}" for one in unique_addresses[:MAX_ADDRESSES]), *sanitized(text).split("\n")]
         )
         return self._fill_frame(sites_of(addresses), _stable_mark(quote, key), quote)
 
@@ -147,5 +147,5 @@ def _stable_mark(quote: str, key: str) -> str:
 
 
 def _to_one_line(text: str, max_length: int) -> str:
-    line = " ".join(cleaned(text).split())
+    line = " ".join(sanitized(text).split())
     return line if len(line) <= max_length else f"{line[: max_length - 1]}…"

@@ -81,7 +81,7 @@ class CandidateSearch:
         """Collect features in a large memory: most passages are scored from the word index alone, and only those to be
         compared are read.
         """
-        listing = asyncio.ensure_future(self.passages.listed(self.query.lookups))
+        listing = asyncio.ensure_future(self.passages.passages_of_terms(self.query.lookups))
         await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
         nearest = self._find_nearest()
         spread = estimate_spread(self.columns, self.allowed, await listing, self.query.words)
@@ -89,7 +89,7 @@ class CandidateSearch:
         numbers = self.columns.number[rows]
         farthest = float(nearest[1][:MAX_NEAREST].min()) if len(nearest[1]) else 0.0
         compared = select_compared(self.columns.group[rows], lookup_cosines(numbers, *nearest, default=farthest), word_scores)
-        closer = await self.passages.closer(self.embedder, self.query.lookups, np.sort(numbers[compared]).tolist())
+        closer = await self.passages.details_of(self.embedder, self.query.lookups, np.sort(numbers[compared]).tolist())
         places = _add_listed(to_places(closer.occurrences), self.columns, spread, rows, compared)
         all_cosines = self._add_cosines(nearest, closer.vectors)
         features = gather_features(self.columns, rows, places, spread, all_cosines)
@@ -100,7 +100,7 @@ class CandidateSearch:
     ) -> CandidateFeatures:
         """Read the compared messages and silence those that are no evidence."""
         numbers = self.columns.number[features.rows]
-        lines = await self.passages.spoken_lines(numbers[compared].tolist(), self.personas)
+        lines = await self.passages.message_passages(numbers[compared].tolist(), self.personas)
         silent_numbers = [line.number for line in lines if not is_evidence(line.text, line.speaker, self.personas, line.before)]
         is_silent = is_member(numbers, np.array(silent_numbers, np.int64))
         return CandidateFeatures(features.silence(is_silent), compared[~is_silent[compared]], tokens)

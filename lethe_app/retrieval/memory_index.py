@@ -105,13 +105,13 @@ class MemoryIndex:
         `source` is a session, memory or World Info entry, `origin` a message or fact.
         """
         async with self._change_lock:
-            numbers = await self._passages.remove_of(source=source, origin=origin, owner=owner)
+            numbers = await self._passages.remove_matching(source=source, origin=origin, owner=owner)
             self._views.apply_changes(numbers, [])
         return len(numbers)
 
     async def count_pending(self) -> int:
         """Return how many passages have no vector yet; 0 without an embedder."""
-        return await self._passages.waiting(self._embedder) if self._embed is not None else 0
+        return await self._passages.count_without_vectors(self._embedder) if self._embed is not None else 0
 
     async def embed_pending(self, limit: int = BATCH) -> int:
         """Embed up to `limit` passages without vectors, newest first, and return how many; 0 if none is left or there is no

@@ -51,7 +51,7 @@ class Library:
 
     def read_persona(self, unique_name: str) -> Persona:
         """Return a persona as `persona` does; to be called in the storage thread."""
-        self._personas.check(unique_name)
+        self._personas.check_name(unique_name)
         return self._personas.get(unique_name)
 
     async def persona_on_disk(self, unique_name: str) -> Persona:
@@ -123,7 +123,7 @@ class Library:
 
     def read_worlds(self) -> dict[str, World]:
         """Return the worlds as `worlds` does; to be called in the storage thread."""
-        return self._worlds.stock().values
+        return self._worlds.load_all().values
 
     async def save_world(self, world: World) -> World:
         """Write a world to the user's folder; a new one gets its `unique_name`."""
@@ -136,7 +136,7 @@ class Library:
 
     async def trash_part(self, part: World) -> None:
         """Put entries that were removed from a world into the trash, from which they can be restored as a separate world."""
-        await self._aside(lambda: self._worlds.put_in_trash(part))
+        await self._aside(lambda: self._worlds.save_to_trash(part))
 
     async def restore_world(self, trashed: Path) -> str:
         """Restore a world from the trash; return its name, which differs if its own is taken by now."""
@@ -175,11 +175,11 @@ class Library:
         found: list[FileError] = []
         shelves: tuple[FileCollection[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
         for shelf in shelves:
-            found += (await self._aside(shelf.stock)).problems
+            found += (await self._aside(shelf.load_all)).problems
         return found
 
     async def _stock(self, shelf: FileCollection[T]) -> CollectionContent[T]:
-        return await self._aside(shelf.stock)
+        return await self._aside(shelf.load_all)
 
     async def read(self, work: Callable[[], R]) -> R:
         """Return the result of `work`, which reads files, run in the storage thread."""
@@ -187,4 +187,4 @@ class Library:
 
     async def _aside(self, work: Callable[[], R]) -> R:
         """Run file access in the storage thread, so that it never blocks the window."""
-        return await self._database.aside(work)
+        return await self._database.run_outside_transaction(work)

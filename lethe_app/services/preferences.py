@@ -29,7 +29,7 @@ class Preferences:
             wanted = self._with(values)
             if wanted == self.current:
                 return
-            await self._database.aside(lambda: self._file.save(wanted))
+            await self._database.run_outside_transaction(lambda: self._file.save(wanted))
             self.current = wanted
         self.changed.tell(wanted)
 

@@ -49,7 +49,7 @@ class TokenCountService:
         """Store the counts made since the last call."""
         counted, self._unsaved = self._unsaved, {}
         for tokenizer, counts in counted.items():
-            await self._kept.remember(tokenizer, counts)
+            await self._kept.cache_counts(tokenizer, counts)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, with control tokens recognised."""
@@ -87,7 +87,7 @@ class TokenCountService:
         model may be busy.
         """
         tokenizer = self._tokenizer
-        stored = await self._kept.known(tokenizer, texts) if len(texts) > FEW else [None] * len(texts)
+        stored = await self._kept.cached_counts(tokenizer, texts) if len(texts) > FEW else [None] * len(texts)
         missing = [text for text, count in zip(texts, stored, strict=True) if count is None]
         fresh = dict(zip(missing, await self._client.count(missing), strict=True)) if missing else {}
         unsaved = self._unsaved.setdefault(tokenizer, {})

@@ -21,7 +21,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
 from lethe_app.storage.database_header import beside, has_content, read_version
-from lethe_app.storage.error_translation import SCARCE, damaged, translated
+from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged, translated
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 
@@ -30,9 +30,9 @@ T = TypeVar("T")
 
 KEEP_DAILY, KEEP_BEFORE_MIGRATION = 7, 3
 """Number of backups kept: daily ones, and those made before a migration."""
-STAMP = "%Y%m%dT%H%M%S%fZ"
+TIME_FORMAT = "%Y%m%dT%H%M%S%fZ"
 """Format of the UTC time in a backup's file name."""
-NAME = re.compile(r"lethe-(\d{8}T\d{12}Z)(?:-v(\d+))?\.sqlite3")
+BACKUP_NAME = re.compile(r"lethe-(\d{8}T\d{12}Z)(?:-v(\d+))?\.sqlite3")
 """File name of a backup: time, and the schema version if it was made before a migration."""
 PAGES_PER_STEP, REST_SECONDS = 256, 0.001
 """Pages copied per step (about 1 MB) and seconds of pause after it, so that the disk stays free for a message that is being
@@ -64,9 +64,9 @@ def list_backups(folder: Path) -> list[Backup]:
     found = []
     with translated(folder):
         for path in folder.glob("lethe-*.sqlite3"):
-            match = NAME.fullmatch(path.name)
+            match = BACKUP_NAME.fullmatch(path.name)
             if match:
-                made = datetime.strptime(match[1], STAMP).replace(tzinfo=UTC).astimezone()
+                made = datetime.strptime(match[1], TIME_FORMAT).replace(tzinfo=UTC).astimezone()
                 found.append(Backup(path, made, path.stat().st_size, int(match[2]) if match[2] else None))
     return sorted(found, key=lambda backup: backup.made, reverse=True)
 
@@ -80,7 +80,7 @@ async def back_up(database: Path, *, keep: int = KEEP_DAILY, moment: datetime | 
     damaged, and no older backup is deleted.
     """
     stop = threading.Event()
-    return await _in_a_thread(lambda: _daily(database, keep, moment or now(), stop), stop)
+    return await _run_in_thread(lambda: _back_up_daily(database, keep, moment or now(), stop), stop)
 
 
 async def restore(database: Path, backup: Path) -> Path | None:
@@ -90,7 +90,7 @@ async def restore(database: Path, backup: Path) -> Path | None:
     Raise DatabaseDamaged if the backup is damaged, and DatabaseLocked if a running Lethe uses the home.
     """
     stop = threading.Event()
-    return await _in_a_thread(lambda: _restore(database, backup, stop), stop)
+    return await _run_in_thread(lambda: _restore(database, backup, stop), stop)
 
 
 def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
@@ -119,7 +119,7 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
             remove_draft(partial)
 
 
-def before_migration(database: Path, version: int) -> Path:
+def back_up_before_migration(database: Path, version: int) -> Path:
     """Make the backup before a migration and return its path. If this raises, the database must not be migrated."""
     folder = backups_of(database)
     target = folder / f"lethe-{_stamp(now())}-v{version}.sqlite3"
@@ -128,14 +128,14 @@ def before_migration(database: Path, version: int) -> Path:
     return target
 
 
-def _daily(database: Path, keep: int, moment: datetime, stop: threading.Event) -> Path | None:
+def _back_up_daily(database: Path, keep: int, moment: datetime, stop: threading.Event) -> Path | None:
     folder = backups_of(database)
     with translated(database):
-        if not _is_due(database, folder, moment) or not _holds_anything(database):
+        if not _is_due(database, folder, moment) or not _has_memories(database):
             return None
         folder.mkdir(parents=True, exist_ok=True)
         size = database.stat().st_size + _size(beside(database, "-wal"))
-        if shutil.disk_usage(folder).free < 2 * size + SCARCE:
+        if shutil.disk_usage(folder).free < 2 * size + LOW_DISK_BYTES:
             log.info("No backup today: too little room on the disk that holds %s", folder)
             return None
     target = folder / f"lethe-{_stamp(moment)}.sqlite3"
@@ -156,7 +156,7 @@ def _is_due(database: Path, folder: Path, moment: datetime) -> bool:
     return newest.made.date() != moment.astimezone(newest.made.tzinfo).date() and written > newest.made.timestamp()
 
 
-def _holds_anything(database: Path) -> bool:
+def _has_memories(database: Path) -> bool:
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as reader:
         return reader.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
 
@@ -198,7 +198,7 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
             try:
                 shutil.copyfile(backup, fresh)
                 sync_file(fresh)
-                aside = _set_aside(database)
+                aside = _move_to_trash(database)
                 fresh.replace(database)
             finally:
                 remove_draft(fresh)
@@ -211,7 +211,7 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
         lock.release()
 
 
-def _set_aside(database: Path) -> Path | None:
+def _move_to_trash(database: Path) -> Path | None:
     """Move the database with its write-ahead log to the trash, so that it can still be opened there."""
     trash = database.parent / "trash"
     trash.mkdir(exist_ok=True)
@@ -234,10 +234,10 @@ def _size(path: Path) -> int:
 
 
 def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime(STAMP)
+    return moment.astimezone(UTC).strftime(TIME_FORMAT)
 
 
-async def _in_a_thread(work: Callable[[], T], stop: threading.Event) -> T:
+async def _run_in_thread(work: Callable[[], T], stop: threading.Event) -> T:
     """Run `work` in a thread; if the caller is cancelled, `stop` is set and the thread joined."""
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
     try:

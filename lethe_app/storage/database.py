@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import sync_folder
-from lethe_app.storage.backup import backups_of, before_migration, list_backups
+from lethe_app.storage.backup import back_up_before_migration, backups_of, list_backups
 from lethe_app.storage.database_header import beside, has_content, read_version
 from lethe_app.storage.error_translation import damaged, translated
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
-from lethe_app.storage.transaction import transaction, undo
+from lethe_app.storage.transaction import roll_back, transaction
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Database:
         """
         database = cls(path, migrations)
         try:
-            await database._hand_over(database._begin)
+            await database._submit(database._open_file)
         except BaseException:
             await database.close()  # even cancelled half-way, the home is free again when we return
             raise
@@ -80,26 +80,26 @@ class Database:
         Cancelling the caller does not cancel the work: once submitted, it runs to its end. An exception rolls the
         transaction back and is raised here, SQLite's own as StorageError.
         """
-        return await self._hand_over(lambda: self._transact(work))
+        return await self._submit(lambda: self._transact(work))
 
-    async def aside(self, work: Callable[[], T]) -> T:
+    async def run_outside_transaction(self, work: Callable[[], T]) -> T:
         """Run file access in the storage thread, without a transaction, so that it does not block the event loop; return its
         result.
         """
-        return await self._hand_over(work)
+        return await self._submit(work)
 
     async def close(self) -> None:
         """Finish submitted work, checkpoint the log into the file and release the home lock. Closing twice does nothing."""
         if self._closed:
             return
         self._closed = True
-        await _outcome(self._thread.submit(self._end))
+        await _wait_for(self._thread.submit(self._close_file))
         self._thread.shutdown(wait=True)
 
-    async def _hand_over(self, work: Callable[[], T]) -> T:
+    async def _submit(self, work: Callable[[], T]) -> T:
         if self._closed:
             raise StorageError(f"The database {self.path} is already closed.")
-        return await _outcome(self._thread.submit(work))
+        return await _wait_for(self._thread.submit(work))
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
@@ -107,7 +107,7 @@ class Database:
         with translated(self.path), transaction(connection):
             return work(connection)
 
-    def _begin(self) -> None:
+    def _open_file(self) -> None:
         with translated(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # The lock comes before any look at the file: another Lethe could be creating or migrating it.
@@ -118,12 +118,12 @@ class Database:
             connection = self._connection = _connect(self.path)
             if version < len(self._migrations):
                 # If the backup fails, it raises, and the database is not migrated.
-                before_migration(self.path, version)
+                back_up_before_migration(self.path, version)
                 migrate(connection, self._migrations)
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            _try_to_write(connection, len(self._migrations))
+            _check_writable(connection, len(self._migrations))
 
-    def _end(self) -> None:
+    def _close_file(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(sqlite3.Error):  # on a full disk the log stays beside the file and is read next time
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -146,7 +146,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _try_to_write(connection: sqlite3.Connection, version: int) -> None:
+def _check_writable(connection: sqlite3.Connection, version: int) -> None:
     """Raise at once if the file cannot be written, instead of with the first message. The transaction is rolled back, so
     nothing is written.
     """
@@ -154,7 +154,7 @@ def _try_to_write(connection: sqlite3.Connection, version: int) -> None:
     try:
         connection.execute(f"PRAGMA user_version = {version}")
     finally:
-        undo(connection)
+        roll_back(connection)
 
 
 def _is_absent(path: Path) -> bool:
@@ -187,17 +187,17 @@ def _create(path: Path, migrations: Sequence[Migration]) -> None:
     sync_folder(path.parent)
 
 
-async def _outcome(handed_over: Future[T]) -> T:
+async def _wait_for(handed_over: Future[T]) -> T:
     """Wait for the storage thread; if the caller is cancelled, the work continues."""
     waiting = asyncio.wrap_future(handed_over)
     try:
         return await asyncio.shield(waiting)
     except asyncio.CancelledError:
-        waiting.add_done_callback(_report)
+        waiting.add_done_callback(_log_error)
         raise
 
 
-def _report(waiting: asyncio.Future[T]) -> None:
+def _log_error(waiting: asyncio.Future[T]) -> None:
     """Log the error of work whose caller was cancelled; it would otherwise be lost."""
     error = None if waiting.cancelled() else waiting.exception()
     if error is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lethe_app.errors import DatabaseTooNew
 from lethe_app.storage.error_translation import damaged, translated
-from lethe_app.storage.migrations import APPLICATION_ID, version
+from lethe_app.storage.migrations import APPLICATION_ID, schema_version
 
 MAGIC = b"SQLite format 3\x00"
 HEADER_BYTES = 100
@@ -57,7 +57,7 @@ def _version_with_log(path: Path) -> int:
     was_there = index.exists()
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            return version(connection)
+            return schema_version(connection)
     finally:
         if not was_there:
             index.unlink(missing_ok=True)

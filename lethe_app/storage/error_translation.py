@@ -12,20 +12,20 @@ from pathlib import Path
 
 from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DiskFull, ReadOnly, StorageError
 
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL_CODES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Error numbers that mean a full disk, an exhausted quota or a file-size limit."""
-NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+PERMISSION_CODES = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 """Error numbers that mean missing permission or a read-only file system."""
-SCARCE = 16 * 1024 * 1024
+LOW_DISK_BYTES = 16 * 1024 * 1024
 """Free bytes below which an I/O error of SQLite is attributed to a full disk."""
 
 
 def translate(error: Exception, path: Path) -> StorageError | None:
     """Return the StorageError for an error with the file `path`, or None if it is a programming error."""
     if isinstance(error, sqlite3.Error):
-        return _of_sqlite(error, path)
+        return _translate_sqlite(error, path)
     if isinstance(error, OSError):
-        return _of_system(error, path)
+        return _translate_os(error, path)
     return None
 
 
@@ -58,56 +58,56 @@ def damaged(path: Path, what: str, remedy: str = "Restore a backup; the file was
     return DatabaseDamaged(f"The database {path} {what}.", remedy)
 
 
-def _of_sqlite(error: sqlite3.Error, path: Path) -> StorageError | None:
+def _translate_sqlite(error: sqlite3.Error, path: Path) -> StorageError | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         # Without a code the error is from the sqlite3 module: text that is not UTF-8, or else a wrong call.
         return damaged(path, "contains unreadable text") if "decode to UTF-8" in str(error) else None
     kind = code & 0xFF  # the rest tells details
-    if kind == sqlite3.SQLITE_FULL or (kind == sqlite3.SQLITE_IOERR and _is_scarce(path)):
+    if kind == sqlite3.SQLITE_FULL or (kind == sqlite3.SQLITE_IOERR and _is_disk_nearly_full(path)):
         return disk_full(path)
     if kind in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}:
         return read_only(path)
     if kind in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return damaged(path, "is damaged")
-    return _RARER[kind](path, error) if kind in _RARER else None
+    return _OTHER_ERRORS[kind](path, error) if kind in _OTHER_ERRORS else None
 
 
 def _locked(path: Path, _error: sqlite3.Error) -> StorageError:
     return DatabaseLocked(f"Another program is using the database {path}.", "Close that program, then try again.")
 
 
-def _not_opened(path: Path, _error: sqlite3.Error) -> StorageError:
+def _cannot_open(path: Path, _error: sqlite3.Error) -> StorageError:
     if os.access(path if path.exists() else path.parent, os.W_OK) and os.access(path.parent, os.W_OK):
         return StorageError(f"The database {path} could not be opened.")
     return read_only(path)
 
 
-def _disk_failed(path: Path, error: sqlite3.Error) -> StorageError:
+def _disk_error(path: Path, error: sqlite3.Error) -> StorageError:
     return StorageError(
         f"A disk error occurred while accessing {path} ({error}).", "Check the disk; everything stored before is kept."
     )
 
 
-_RARER = {
+_OTHER_ERRORS = {
     sqlite3.SQLITE_BUSY: _locked,
     sqlite3.SQLITE_LOCKED: _locked,
-    sqlite3.SQLITE_CANTOPEN: _not_opened,
-    sqlite3.SQLITE_IOERR: _disk_failed,
+    sqlite3.SQLITE_CANTOPEN: _cannot_open,
+    sqlite3.SQLITE_IOERR: _disk_error,
 }
 
 
-def _of_system(error: OSError, path: Path) -> StorageError:
-    if error.errno in NO_ROOM:
+def _translate_os(error: OSError, path: Path) -> StorageError:
+    if error.errno in DISK_FULL_CODES:
         return disk_full(path)
-    if error.errno in NOT_ALLOWED:
+    if error.errno in PERMISSION_CODES:
         return read_only(path)
     reason = (error.strerror or str(error)).lower()
     return StorageError(f"{path} could not be read or written: {reason}.")
 
 
-def _is_scarce(path: Path) -> bool:
+def _is_disk_nearly_full(path: Path) -> bool:
     try:
-        return shutil.disk_usage(path.parent).free < SCARCE
+        return shutil.disk_usage(path.parent).free < LOW_DISK_BYTES
     except OSError:
         return False

@@ -34,7 +34,7 @@ class SessionState:
 
     async def set(self, session_id: UUID, key: str, value: object) -> None:
         """Store a value; None deletes the key."""
-        await self._database.run(lambda connection: set_in_transaction(connection, session_id, key, value))
+        await self._database.run(lambda connection: set_session_value(connection, session_id, key, value))
 
 
 class AppState:
@@ -54,9 +54,9 @@ class AppState:
 
     async def set(self, scope: str, key: str, value: object) -> None:
         """Store a value; None deletes the key."""
-        await self._database.run(lambda connection: keep_for_app(connection, scope, key, value))
+        await self._database.run(lambda connection: set_app_value(connection, scope, key, value))
 
-    async def all(self, scope: str) -> dict[str, object]:
+    async def values_of(self, scope: str) -> dict[str, object]:
         """Return all keys of a scope with their values."""
 
         def work(connection: sqlite3.Connection) -> dict[str, object]:
@@ -72,7 +72,7 @@ class TokenCounts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def known(self, tokenizer: str, texts: Sequence[str]) -> list[int | None]:
+    async def cached_counts(self, tokenizer: str, texts: Sequence[str]) -> list[int | None]:
         """Return one count per text, None if it is not cached."""
         digests = [_digest(text) for text in texts]
 
@@ -83,7 +83,7 @@ class TokenCounts:
 
         return await self._database.run(work)
 
-    async def remember(self, tokenizer: str, counts: Mapping[str, int]) -> None:
+    async def cache_counts(self, tokenizer: str, counts: Mapping[str, int]) -> None:
         """Cache counts by text. If there are too many, all older ones are deleted and counted again when needed."""
         rows = [(tokenizer, _digest(text), tokens) for text, tokens in counts.items()]
 
@@ -96,7 +96,7 @@ class TokenCounts:
         await self._database.run(work)
 
 
-def states_of(connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:
+def session_values(connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:
     """Return the whole state of a session by key, inside a transaction."""
     rows = connection.execute("SELECT key, value FROM session_state WHERE session_id = ?", (str(session_id),))
     return {key: json.loads(value) for key, value in rows}
@@ -109,7 +109,7 @@ def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) 
     return {key: json.loads(row[0]) for key, row in rows.items() if row}
 
 
-def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
+def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
     """Set a session value inside the caller's transaction; None deletes the key."""
     here = (str(session_id), key)
     if value is None:
@@ -119,7 +119,7 @@ def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: st
         connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
 
 
-def keep_for_app(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
+def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """Set a value of the app state inside the caller's transaction; None deletes the key."""
     here = (storable(scope), storable(key))
     if value is None:

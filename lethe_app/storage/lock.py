@@ -12,12 +12,12 @@ from lethe_app.storage.error_translation import translated
 if sys.platform == "win32":
     import msvcrt
 
-    def _seize(descriptor: int) -> None:
+    def _acquire(descriptor: int) -> None:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
 
-    def _seize(descriptor: int) -> None:
+    def _acquire(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -32,7 +32,7 @@ class HomeLock:
         with translated(path):
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            _seize(self._descriptor)
+            _acquire(self._descriptor)
         except OSError as error:
             os.close(self._descriptor)
             # flock raises BlockingIOError, msvcrt.locking PermissionError.

@@ -183,7 +183,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 """Migration steps in order; step n migrates from version n to version n + 1."""
 
 
-def version(connection: sqlite3.Connection) -> int:
+def schema_version(connection: sqlite3.Connection) -> int:
     """Return the schema version of the database: the number of steps applied."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
@@ -192,7 +192,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
     """Apply all outstanding steps, each in a transaction of its own; a failing step leaves the version before it."""
     # SQLite ignores this pragma inside a transaction, so it must come before the first BEGIN.
     connection.execute("PRAGMA foreign_keys = OFF")  # a step may rebuild a table that others refer to
-    for number in range(version(connection), len(migrations)):
+    for number in range(schema_version(connection), len(migrations)):
         with transaction(connection):
             migrations[number](connection)
             # With foreign keys off, nothing else would notice a row that lost its parent.

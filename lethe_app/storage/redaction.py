@@ -22,7 +22,7 @@ Recalled = dict[str, Any]
 """A recalled memory as stored in JSON."""
 
 
-def clear(connection: sqlite3.Connection) -> None:
+def redact_purged(connection: sqlite3.Connection) -> None:
     """Remove purged texts from recorded turns and stored copies, inside the caller's transaction. Records in the trash keep
     their texts.
 
@@ -32,25 +32,25 @@ def clear(connection: sqlite3.Connection) -> None:
     turns = [(id_, json.loads(value)) for id_, value in connection.execute(TURNS)]
     kept = [(scope, key, json.loads(value)) for scope, key, value in connection.execute(COPIES, (len(OBJECTIONS), OBJECTIONS))]
     copies = [one for one in kept if isinstance(one[2], dict)]  # not the objections themselves, which quote nothing
-    recalled = [one for _id, row in turns for one in _ours(row, "recalled")] + [copy for _scope, _key, copy in copies]
-    named = {*_guids(recalled), *(str(one.get("memory")) for _id, row in turns for one in _ours(row, "blocked"))}
+    recalled = [one for _id, row in turns for one in _own_entries(row, "recalled")] + [copy for _scope, _key, copy in copies]
+    named = {*_guids(recalled), *(str(one.get("memory")) for _id, row in turns for one in _own_entries(row, "blocked"))}
     gone = {guid for (guid,) in connection.execute(GONE, (json.dumps(sorted(named)),))}
     for message_id, row in turns:
-        blanked = [_blank(one, gone) for one in (*_ours(row, "recalled"), *_ours(row, "blocked"))]
+        blanked = [_redact(one, gone) for one in (*_own_entries(row, "recalled"), *_own_entries(row, "blocked"))]
         if any(blanked):
-            connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (_text(row), message_id))
+            connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (_json_text(row), message_id))
     for scope, key, copy in copies:
-        if _blank(copy, gone):
+        if _redact(copy, gone):
             connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, key))
 
 
-def _ours(row: Recalled, which: str) -> list[Recalled]:
+def _own_entries(row: Recalled, which: str) -> list[Recalled]:
     """Return the recalled or blocked memories of a turn, without World Info entries and lines written into the session."""
     found = row.get("memory", {}).get(which, [])
     return [one for one in found if not one.get("world") and one.get("way") not in LOGGED]
 
 
-def _blank(one: Recalled, gone: set[str]) -> bool:
+def _redact(one: Recalled, gone: set[str]) -> bool:
     """Blank a recalled memory if it is purged itself, else those of its lines that lead to purged records; returns whether
     it changed.
     """
@@ -62,14 +62,14 @@ def _blank(one: Recalled, gone: set[str]) -> bool:
         if not leads:
             return False
         text = str(one.get("text", "")).splitlines()
-        one["text"] = "\n".join(line for line in text if _bare(line) not in lines)
+        one["text"] = "\n".join(line for line in text if _plain_line(line) not in lines)
         return True
     told = [name for name in ("title", "text", "because") if one.get(name)]
     one |= {name: type(one[name])() for name in told}
     return bool(told or leads)
 
 
-def _bare(line: str) -> str:
+def _plain_line(line: str) -> str:
     """Return a line of a memory's text without its list mark and its mark as outdated."""
     return " ".join(line.removeprefix("- ").removesuffix(OUTDATED).split())
 
@@ -80,5 +80,5 @@ def _guids(recalled: list[Recalled]) -> Iterator[str]:
         yield from (str(lead.get("origin")) for lead in one.get("leads", []))
 
 
-def _text(row: dict[str, Any]) -> str:
+def _json_text(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))

@@ -39,7 +39,7 @@ LISTS = frozenset(
     {"guests", "keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
 )
 """Columns that contain a JSON list."""
-AT_ONCE = 500
+VALUES_PER_QUERY = 500
 """Values per query; SQLite allows some thousands of parameters."""
 
 
@@ -53,11 +53,11 @@ def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def of_values(connection: sqlite3.Connection, question: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
+def select_by_values(connection: sqlite3.Connection, question: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
     """Return the rows of a query that ends with a column name, for those rows whose column has one of the values."""
     rows: list[Row] = []
-    for start in range(0, len(values), AT_ONCE):
-        some = values[start : start + AT_ONCE]
+    for start in range(0, len(values), VALUES_PER_QUERY):
+        some = values[start : start + VALUES_PER_QUERY]
         rows += connection.execute(f"{question} IN ({', '.join('?' * len(some))})", some).fetchall()
     return rows
 
@@ -75,14 +75,14 @@ def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[st
     connection.execute(f"UPDATE {table} SET {changes} WHERE {key} = :{key}", row)  # noqa: S608 - names are ours
 
 
-def understood(kind: type[Model], values: Mapping[str, object]) -> Model:
+def parse_record(kind: type[Model], values: Mapping[str, object]) -> Model:
     """Build a record from column values. Raise DatabaseDamaged if they are invalid."""
     try:
         lists = {name: json.loads(str(values[name])) for name in LISTS.intersection(values)}
         return kind.model_validate({**values, **lists})
     except (ValidationError, json.JSONDecodeError) as error:
         raise DatabaseDamaged(
-            f"The database contains an unreadable {kind.__name__} ({_first(error)}).",
+            f"The database contains an unreadable {kind.__name__} ({_first_problem(error)}).",
             "Restore a backup, or delete the damaged entry.",
         ) from error
 
@@ -98,7 +98,7 @@ def _cell(value: object) -> Cell:
     return storable(str(value))
 
 
-def _first(error: ValidationError | json.JSONDecodeError) -> str:
+def _first_problem(error: ValidationError | json.JSONDecodeError) -> str:
     if isinstance(error, json.JSONDecodeError):
         return error.msg
     detail = error.errors(include_url=False)[0]

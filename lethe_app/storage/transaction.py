@@ -17,11 +17,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        undo(connection)
+        roll_back(connection)
         raise
 
 
-def undo(connection: sqlite3.Connection) -> None:
+def roll_back(connection: sqlite3.Connection) -> None:
     """Roll back, unless SQLite has done so itself, as it may on a full disk."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

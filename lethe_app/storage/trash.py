@@ -9,11 +9,11 @@ from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import messages
-from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR, RESTS
+from lethe_app.storage.memory.facts import IS_DORMANT, REPLACE_SUCCESSOR
 from lethe_app.storage.row_mapping import utc
 
-LEARNT_NOWHERE_ELSE = f"""
-SELECT guid FROM facts WHERE deleted_at IS NULL AND {RESTS} AND NOT EXISTS (
+FACTS_WITHOUT_OTHER_SOURCE = f"""
+SELECT guid FROM facts WHERE deleted_at IS NULL AND {IS_DORMANT} AND NOT EXISTS (
     SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
     WHERE m.guid NOT IN (SELECT value FROM json_each(?)))
 """  # noqa: S608 - names are ours
@@ -22,25 +22,25 @@ SELECT guid FROM facts WHERE deleted_at IS NULL AND {RESTS} AND NOT EXISTS (
 
 def delete_session(connection: sqlite3.Connection, guid: str) -> None:
     """Move a session to the trash. Raise `StorageError` if it does not exist or is there already."""
-    _set_session(connection, guid, utc(now()))
+    _mark_session(connection, guid, utc(now()))
 
 
 def restore_session(connection: sqlite3.Connection, guid: str) -> None:
     """Restore a session. Raise `StorageError` if it is not in the trash."""
-    _set_session(connection, guid, None)
+    _mark_session(connection, guid, None)
 
 
 def delete_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
     """Move messages to the trash, all or none. Raise StorageError if one of them does not exist."""
-    _set_messages(connection, ids, utc(now()))
+    _mark_messages(connection, ids, utc(now()))
 
 
 def restore_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
     """Restore messages, all or none. Raise StorageError if one of them was purged."""
-    _set_messages(connection, ids, None)
+    _mark_messages(connection, ids, None)
 
 
-def messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message]:
+def deleted_messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message]:
     """Return the messages of a session that are in the trash, in order of arrival."""
     rows = connection.execute(
         "SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NOT NULL ORDER BY seq", (session_id,)
@@ -64,7 +64,7 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
 def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     """Erase those of these memories and sessions that are in the trash; with a session, the facts that have no other source."""
     gone = json.dumps(guids)
-    for (fact,) in connection.execute(LEARNT_NOWHERE_ELSE, (gone,)).fetchall():
+    for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (gone,)).fetchall():
         connection.execute(REPLACE_SUCCESSOR, {"gone": fact})
         connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
@@ -83,7 +83,7 @@ def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
         connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
 
 
-def _set_session(connection: sqlite3.Connection, guid: str, deleted_at: str | None) -> None:
+def _mark_session(connection: sqlite3.Connection, guid: str, deleted_at: str | None) -> None:
     done = connection.execute(
         "UPDATE memories SET deleted_at = ?"
         " WHERE guid = ? AND (deleted_at IS NULL) = ? AND guid IN (SELECT guid FROM sessions)",
@@ -95,7 +95,7 @@ def _set_session(connection: sqlite3.Connection, guid: str, deleted_at: str | No
         )
 
 
-def _set_messages(connection: sqlite3.Connection, ids: list[str], deleted_at: str | None) -> None:
+def _mark_messages(connection: sqlite3.Connection, ids: list[str], deleted_at: str | None) -> None:
     sessions = set()
     for id_ in ids:
         row = connection.execute(

@@ -34,7 +34,7 @@ SELECT guid, coalesce(nullif(name, ''), substr(content, 1, ?1)), deleted_at, len
 FROM memories WHERE deleted_at IS NOT NULL AND category <> 'chat_session'
 """
 FACTS = "SELECT guid, substr(fact, 1, ?1), deleted_at, length(fact), persona_id, 0, '' FROM facts WHERE deleted_at IS NOT NULL"
-QUESTIONS = {
+QUERIES = {
     TrashKind.CONVERSATION: CONVERSATIONS,
     TrashKind.MESSAGE: MESSAGES,
     TrashKind.MEMORY: MEMORIES,
@@ -51,7 +51,9 @@ SELECT id FROM up
 """
 TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
 """Tables whose rows name their persona in `persona_id`."""
-BENCHES = "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
+DELETE_WORKING_MEMORY = (
+    "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
+)
 
 
 @dataclass(frozen=True)
@@ -74,29 +76,29 @@ class TrashListing:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def all(self) -> list[Trashed]:
+    async def list_items(self) -> list[Trashed]:
         """Return everything in the trash that can be restored."""
 
         def work(connection: sqlite3.Connection) -> list[Trashed]:
             return [
                 Trashed(kind, id_, " ".join(title.split()), datetime.fromisoformat(when), size, persona, count, place)
-                for kind, question in QUESTIONS.items()
+                for kind, question in QUERIES.items()
                 for id_, title, when, size, persona, count, place in connection.execute(question, (FIRST_WORDS,))
             ]
 
         return await self._database.run(work)
 
-    async def conversations(self) -> dict[str, int]:
+    async def session_counts(self) -> dict[str, int]:
         """Return the number of sessions by persona, including personas whose file is gone."""
         return await self._database.run(lambda connection: dict(connection.execute(OF_PERSONAS).fetchall()))
 
-    async def with_notes(self, message: str) -> list[str]:
+    async def ids_with_hidden_notes(self, message: str) -> list[str]:
         """Return the ids of a message and of the hidden messages above it that were deleted with it."""
         return await self._database.run(lambda connection: [row[0] for row in connection.execute(NOTES, (message,))])
 
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Erase items for good, all or none; an item that was restored meanwhile is left alone."""
-        by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUESTIONS}
+        by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
 
         def work(connection: sqlite3.Connection) -> None:
             trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
@@ -107,7 +109,7 @@ class TrashListing:
                 ids = [row[0] for row in connection.execute(NOTES, (message,))]
                 dead = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
                 trash.erase_messages(connection, [row[0] for row in connection.execute(dead, (json.dumps(ids),)).fetchall()])
-            redaction.clear(connection)
+            redaction.redact_purged(connection)
 
         await self._database.run(work)
 
@@ -115,7 +117,7 @@ class TrashListing:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `kept`."""
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(BENCHES, (persona_id,))  # before the conversations, by which they are known
+            connection.execute(DELETE_WORKING_MEMORY, (persona_id,))  # before the conversations, by which they are known
             for table in TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
             for scope in kept.by_persona:
@@ -139,7 +141,7 @@ class TrashListing:
             facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
             count = facts + trash.purge(connection, before)
             if count:
-                redaction.clear(connection)
+                redaction.redact_purged(connection)
             return count
 
         return await self._database.run(work)

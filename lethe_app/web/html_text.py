@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.sanitize import sanitized
 from lethe_app.web.bounded_threads import run_in_bounded_thread
 
 SECONDS = 8.0
@@ -90,7 +90,7 @@ def remove_links(text: str) -> str:
 
 def one_line(text: str, most_characters: int) -> str:
     """Return the cleaned text in one line of at most `most` characters."""
-    line = " ".join(remove_links(cleaned(text)).split())
+    line = " ".join(remove_links(sanitized(text)).split())
     return line if len(line) <= most_characters else line[: most_characters - 1].rstrip() + "…"
 
 
@@ -99,7 +99,7 @@ async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SE
     if kind == "text/plain":
         try:
             return ExtractedText(
-                "", await run_in_bounded_thread(lambda: remove_links(cleaned(decode_body(body, charset)[:LONGEST])), seconds)
+                "", await run_in_bounded_thread(lambda: remove_links(sanitized(decode_body(body, charset)[:LONGEST])), seconds)
             )
         except TimeoutError:
             return ExtractedText("", "", is_description=True)
@@ -108,7 +108,7 @@ async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SE
     except TimeoutError:
         return ExtractedText("", "", is_description=True)
     try:
-        text = await run_in_bounded_thread(lambda: remove_links(cleaned(main_text(source)[:LONGEST])), seconds)
+        text = await run_in_bounded_thread(lambda: remove_links(sanitized(main_text(source)[:LONGEST])), seconds)
     except TimeoutError:
         text = ""
     if text and len(text) >= len(head.text):  # of a page without any, the menu would be taken for its text

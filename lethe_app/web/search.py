@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import unescape
 from typing import Protocol
 
-from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.sanitize import sanitized
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, SearchFailed
 from lethe_app.web.addresses import LONGEST, page_key
@@ -38,7 +38,7 @@ class SearchEngine(Protocol):
 
 def clean_query(query: str) -> str:
     """Return only the words of a query, at most 200 characters. Raise SearchFailed if there are none."""
-    parts = (part.lstrip(_LEADING_SIGNS).rstrip(_TRAILING_SIGNS) for part in _NON_WORD.sub(" ", cleaned(query)).split())
+    parts = (part.lstrip(_LEADING_SIGNS).rstrip(_TRAILING_SIGNS) for part in _NON_WORD.sub(" ", sanitized(query)).split())
     words = " ".join(part for part in parts if part)
     if len(words) > LONGEST_QUERY:
         whole = words[: LONGEST_QUERY + 1].rpartition(" ")[0]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.clock import by_the_system, told_by
+from lethe_app.domain.clock import system_clock, use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.paths import Paths
 from tests.bench._life import Day, Planted, life, scripted
@@ -80,7 +80,7 @@ class Life:
 
 def start_of(day: int) -> datetime:
     """Eight in the evening; the last day is today."""
-    today = by_the_system().replace(hour=20, minute=0, second=0, microsecond=0)
+    today = system_clock().replace(hour=20, minute=0, second=0, microsecond=0)
     return today - timedelta(days=DAYS + 1 - day)
 
 
@@ -94,7 +94,7 @@ async def measure(*, by_meaning: bool) -> tuple[list[tuple[str, object]], dict[s
         for name, persona in PERSONAS.items():
             (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
         clock = Clock(start_of(0))
-        with told_by(clock):
+        with use_clock(clock):
             services = await build(paths, engine="echo", by_meaning=by_meaning)
             try:
                 found = await sixty(services, clock, home / "model.json")

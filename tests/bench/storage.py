@@ -53,12 +53,12 @@ async def measure() -> dict[str, float]:
         session = await chats.add_session(ChatSession(persona_id="long"))
         await chats.add_messages([said(session, number) for number in range(LONG)])
         await database.run(many_sessions)
-        (newest,) = await chats.tail(session.guid, 1)
+        (newest,) = await chats.newest_messages(session.guid, 1)
         reply = Alternative(content="so far", complete=False)
         figures = {
             "outline_ms": await quickest(lambda: chats.outline(session.guid)),
             "page_ms": await quickest(lambda: chats.page(session.guid, LONG // 2, 100)),
-            "tail_ms": await quickest(lambda: chats.tail(session.guid, 100)),
+            "tail_ms": await quickest(lambda: chats.newest_messages(session.guid, 100)),
             "add_message_ms": await quickest(lambda: chats.add_message(said(session, LONG))),
             "checkpoint_ms": await quickest(lambda: chats.replace_alternative(newest.id, 0, reply)),
             "sessions_ms": await quickest(lambda: chats.sessions("many")),

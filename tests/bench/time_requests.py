@@ -19,7 +19,7 @@ from uuid import UUID
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.paths import Paths
@@ -84,7 +84,7 @@ async def measured(services: AppServices, days: dict[UUID, str], request: Reques
 
 async def run() -> tuple[list[tuple[str, object]], dict[str, float]]:
     """All requests and all ordinary messages, with whatever went wrong."""
-    with tempfile.TemporaryDirectory() as home, told_by(lambda: NOW):
+    with tempfile.TemporaryDirectory() as home, use_clock(lambda: NOW):
         services = await settled(Path(home) / "home")
         try:
             days = await remembered(services)

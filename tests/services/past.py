@@ -113,7 +113,7 @@ async def again(services: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
     archiving = services.archiving
     trusted_with = [part for part in SessionPart if archiving._archivist.may_write(part)]
-    await archiving._parts.redo(trusted_with, archiving._archivist.model)
+    await archiving._parts.requeue_parts(trusted_with, archiving._archivist.model)
     await archiving.finish()
 
 
@@ -148,7 +148,7 @@ async def copy_home(services: AppServices, to: Path) -> Path:
             elif "lock" not in path.name:
                 shutil.copy(path, to / path.name)
 
-    await services._database.aside(copy)
+    await services._database.run_outside_transaction(copy)
     return to
 
 

@@ -12,7 +12,7 @@ from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequireme
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import TaskRun
-from lethe_app.domain.clock import by_the_system
+from lethe_app.domain.clock import system_clock
 from tests.services.stage import MIRA, change_persona
 
 Deed = Callable[[TaskContext], Awaitable[TaskResult]]
@@ -23,7 +23,7 @@ LONG = timedelta(minutes=20)
 class Clock:
     """Shows what it is set to."""
 
-    shown: datetime = field(default_factory=lambda: by_the_system().replace(hour=12, minute=0, second=0, microsecond=0))
+    shown: datetime = field(default_factory=lambda: system_clock().replace(hour=12, minute=0, second=0, microsecond=0))
 
     def __call__(self) -> datetime:
         return self.shown

@@ -12,7 +12,7 @@ import pytest
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
 from tests.services.past import NUTS, chats_of
 from tests.services.stage import MIRA, say
@@ -42,7 +42,7 @@ async def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 async def services(unpacked: Path) -> AsyncIterator[AppServices]:
-    with told_by(lambda: EVENING):
+    with use_clock(lambda: EVENING):
         opened = await build(Paths.standard(unpacked / "home"), engine="echo")
         yield opened
         await opened.close()

@@ -11,7 +11,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
-from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.mood import MoodCause, MoodReading
 from lethe_app.services.mood import MOST_SAMPLES
 from tests.services.past import answers, hold, trusted
@@ -135,7 +135,7 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppSe
     monkeypatch.setattr("lethe_app.services.mood.MOST_SAMPLES", 3)
     assert MOST_SAMPLES == 400
     clock = [now()]
-    with told_by(lambda: clock[0]):
+    with use_clock(lambda: clock[0]):
         for _day in range(6):
             clock[0] += timedelta(days=1)
             await services.mind.moods.set_mood(MIRA, "cheer", 0.7)

@@ -12,5 +12,5 @@ from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 async def put_above(database: Database, below: UUID, line: Message) -> None:
     """A turn left this hidden line above a message, and nothing else."""
-    traces = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, line=line)
-    await TurnMemories(database).leave(traces)
+    traces = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, hidden_line=line)
+    await TurnMemories(database).save_effects(traces)

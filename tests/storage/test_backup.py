@@ -89,7 +89,7 @@ async def test_there_is_one_copy_a_day_and_only_after_a_change(database: Databas
 
 async def test_the_oldest_copies_make_room_but_not_those_before_migrations(database: Database):
     await talk(database, "first")
-    old = backup.before_migration(database.path, 1)
+    old = backup.back_up_before_migration(database.path, 1)
     for day in range(1, 6):
         await talk(database, str(day))
         assert await back_up(database.path, keep=3, moment=in_days(day - 10)) is not None

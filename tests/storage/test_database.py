@@ -135,7 +135,9 @@ async def test_all_work_is_done_in_one_thread_in_the_order_it_came(database: Dat
 
 
 async def test_files_can_be_worked_on_in_the_same_thread(database: Database):
-    assert await database.aside(threading.get_ident) == await database.run(lambda _connection: threading.get_ident())
+    assert await database.run_outside_transaction(threading.get_ident) == await database.run(
+        lambda _connection: threading.get_ident()
+    )
 
 
 async def test_cancelling_the_caller_does_not_cancel_the_write(database: Database):

@@ -49,20 +49,20 @@ async def test_state_goes_with_its_session(database: Database, chats: SessionSto
 async def test_counts_come_back_by_tokenizer_and_text(database: Database):
     counts = TokenCounts(database)
 
-    await counts.remember("a", {"one": 1, "two \ud800": 2})
-    await counts.remember("b", {"one": 9})
-    await counts.remember("a", {"one": 3})
+    await counts.cache_counts("a", {"one": 1, "two \ud800": 2})
+    await counts.cache_counts("b", {"one": 9})
+    await counts.cache_counts("a", {"one": 3})
 
-    assert await counts.known("a", ["two \ud800", "one", "never"]) == [2, 3, None]
-    assert await counts.known("b", ["one"]) == [9]
-    assert await counts.known("b", []) == []
+    assert await counts.cached_counts("a", ["two \ud800", "one", "never"]) == [2, 3, None]
+    assert await counts.cached_counts("b", ["one"]) == [9]
+    assert await counts.cached_counts("b", []) == []
 
 
 async def test_the_cache_of_counts_does_not_grow_for_ever(database: Database, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(key_value, "MOST_COUNTS", 3)
     counts = TokenCounts(database)
-    await counts.remember("a", {"1": 1, "2": 2, "3": 3})
+    await counts.cache_counts("a", {"1": 1, "2": 2, "3": 3})
 
-    await counts.remember("a", {"4": 4})
+    await counts.cache_counts("a", {"4": 4})
 
-    assert await counts.known("a", ["1", "4"]) == [None, 4]
+    assert await counts.cached_counts("a", ["1", "4"]) == [None, 4]

@@ -21,7 +21,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.key_value import SessionState, TokenCounts
-from lethe_app.storage.migrations import MIGRATIONS, migrate, version
+from lethe_app.storage.migrations import MIGRATIONS, migrate, schema_version
 from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
 
 FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
@@ -63,7 +63,7 @@ async def test_a_database_of_the_first_version_opens_with_all_its_words(old: Pat
     assert said[0].time.isoformat() == "2026-05-09T20:10:07+02:00"
     assert (said[3].thinking, said[3].current.model, said[3].current.complete) == ("What did he mean?", "SmolLM2", False)
     assert said[4].parent_id == said[3].id
-    assert [message.id for message in await chats.unfinished()] == [said[3].id]
+    assert [message.id for message in await chats.unfinished_messages()] == [said[3].id]
     assert [message.content for message in await chats.deleted_messages(SESSION)] == ["Deleted words."]
     await database.close()
 
@@ -114,7 +114,7 @@ async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_sess
     assert (summary.messages, summary.preview) == (4, "The last words.")
     assert [lost.guid for lost in await chats.sessions("mara-venn", deleted=True)] == [IN_TRASH]
     assert await SessionState(database).get(SESSION, "cut") == {"first": 3}
-    assert await TokenCounts(database).known("gpt2", ["Hello."]) == [2]
+    assert await TokenCounts(database).cached_counts("gpt2", ["Hello."]) == [2]
     await database.close()
 
 
@@ -134,7 +134,7 @@ async def test_a_conversation_of_the_first_version_goes_on(old: Path):
 
 async def test_an_old_database_is_copied_before_it_is_migrated(old: Path):
     database = await Database.open(old, (*MIGRATIONS, add_moods))
-    assert await database.run(version) == len(MIGRATIONS) + 1
+    assert await database.run(schema_version) == len(MIGRATIONS) + 1
     await database.close()
 
     (copy,) = list_backups(backups_of(old))
@@ -160,7 +160,7 @@ async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
 
     assert (await passages.read([number]))[number].text == "Endlich!"
     assert (await passages.occurrences(["endlich"])).passage == [number]
-    assert await passages.is_whole()
+    assert await passages.is_word_index_consistent()
     await database.close()
 
 
@@ -218,7 +218,7 @@ def test_a_step_that_meets_a_full_disk_is_undone(old: Path):
         connection.execute("PRAGMA max_page_count = 100")
         with pytest.raises(sqlite3.OperationalError, match="full"):
             migrate(connection, (*MIGRATIONS, large))
-        assert version(connection) == len(MIGRATIONS)
+        assert schema_version(connection) == len(MIGRATIONS)
         assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'moods'").fetchone() == (0,)
 
 

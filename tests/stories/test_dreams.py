@@ -18,7 +18,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
 from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.recall import RecallWay
 from lethe_app.paths import Paths
 from tests.services.past import hold, opened
@@ -34,7 +34,7 @@ PERSONAS = {
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 
@@ -141,7 +141,7 @@ async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_pat
     await program.wait()
 
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         async with opened(home) as services:
             held = await services.brain.memories(MIRA)
             assert {one.content for one in held} == set(said)

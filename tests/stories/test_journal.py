@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.agents.goals import GoalDesigner
 from lethe_app.agents.journal import Journal
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.paths import Paths
 from tests.services.past import NUTS, chats_of, hold, opened, trusted
@@ -34,7 +34,7 @@ PLAN = {
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -14,7 +14,7 @@ import pytest
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.paths import Paths
 from lethe_app.services.events import MemoriesRecalled, NoteAdded
@@ -50,7 +50,7 @@ async def services(
         (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
     calm = {"user_persona": "tomas", "welcomed": True, "rotation_minutes": 0, "recall_without_match": 0}
     paths.settings.write_text(json.dumps(calm))
-    with told_by(clock):
+    with use_clock(clock):
         services = await build(paths, "echo", by_meaning=False)
         await services.models.load(echo_model(*["Aye."] * 100))
         yield services

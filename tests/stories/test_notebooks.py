@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
 from tests.services.past import copy_home, hold, opened
 from tests.services.stage import MIRA, Played, prompt_of, say
@@ -32,7 +32,7 @@ PAELLA = (
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -16,7 +16,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Message
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.web import Inquiry, InquiryState, RequestPurpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
@@ -60,7 +60,7 @@ TALK = tuple(
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.domain.clock import by_the_system, told_by
+from lethe_app.domain.clock import system_clock, use_clock
 from lethe_app.ui.shell.sidebar_model import SessionRow
 from lethe_app.ui.transcript.painting.ended_line import SessionEndLine
 from tests.stories.stage import Stage
@@ -24,13 +24,13 @@ class Later:
         self.ahead = timedelta()
 
     def __call__(self) -> datetime:
-        return by_the_system() + self.ahead
+        return system_clock() + self.ahead
 
 
 @pytest.fixture
 def clock() -> Iterator[Later]:
     clock = Later()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -21,7 +21,7 @@ from lethe_app.app import build
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyText
@@ -39,7 +39,7 @@ THOUGHTS = {"paragraphs": ["Tomas misses his sister Ines. I would like to meet h
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.sanitize import sanitized
 from lethe_app.web import html_text as text_module
 from lethe_app.web.bounded_threads import MOST_THREADS, run_in_bounded_thread
 from lethe_app.web.html_text import decode_body, extract_text, one_line, remove_links, truncate_to_tokens
@@ -58,7 +58,7 @@ def test_letters_come_right_whatever_the_server_claims(body: bytes, charset: str
     ],
 )
 def test_what_nobody_can_see_is_gone(hidden: str, seen: str):
-    assert cleaned(hidden) == seen
+    assert sanitized(hidden) == seen
 
 
 def test_links_become_words():

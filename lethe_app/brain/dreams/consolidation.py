@@ -21,7 +21,7 @@ from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecords, Kept, is_the_users, united
+from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, union_of
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.passage_builder import SENTENCE_END
@@ -65,7 +65,7 @@ def can_change_memory(memory: MemoryUnit, moment: datetime) -> bool:
     is_waiting = memory.insertion in WAITING_INSERTIONS or memory.insertion is MemoryInsertion.USER_RETURN
     is_reserved = memory.filed_under.startswith(RESERVED)
     return (
-        not is_the_users(memory)
+        not is_owned_by_user(memory)
         and memory.category not in UNMERGEABLE_TYPES
         and not is_waiting
         and not is_reserved
@@ -75,15 +75,15 @@ def can_change_memory(memory: MemoryUnit, moment: datetime) -> bool:
 
 def can_change_fact(fact: ExtractedFact) -> bool:
     """Return whether a dream may change the fact: not the user's, not superseded and not part of a story."""
-    return not is_the_users(fact) and not fact.superseded and not fact.in_story
+    return not is_owned_by_user(fact) and not fact.superseded and not fact.in_story
 
 
 # Grouping of records.
 
 
-def group_by_identical_words(records: Sequence[Kept]) -> list[list[Kept]]:
+def group_by_identical_words(records: Sequence[ChangedRecord]) -> list[list[ChangedRecord]]:
     """Return groups of at least two records of one kind with identical words; articles, case and punctuation are ignored."""
-    groups: dict[object, list[Kept]] = {}
+    groups: dict[object, list[ChangedRecord]] = {}
     for record in records:
         words = tuple(
             word for word in WORD.findall(normalize_text(record_text(record), keep_case=False)) if word not in _ARTICLES
@@ -93,7 +93,7 @@ def group_by_identical_words(records: Sequence[Kept]) -> list[list[Kept]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def group_by_pairs(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[Kept]]:
+def group_by_pairs(records: Sequence[ChangedRecord], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[ChangedRecord]]:
     """Return groups of at least two records of one kind linked by `pairs`, each with at most `MAX_GROUP_SIZE` records."""
     records_by_guid = {one.guid: one for one in records}
     group_of: dict[UUID, list[UUID]] = {guid: [guid] for guid in records_by_guid}
@@ -116,12 +116,12 @@ def group_by_pairs(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) 
     return [[records_by_guid[guid] for guid in group] for group in groups]
 
 
-def record_text(record: Kept) -> str:
+def record_text(record: ChangedRecord) -> str:
     """Return the text of a memory or fact."""
     return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
-def merge_key(record: Kept) -> object:
+def merge_key(record: ChangedRecord) -> object:
     """Return the grouping key of a record; only records with the same key can be merged."""
     if isinstance(record, ExtractedFact):
         return "fact"
@@ -133,7 +133,7 @@ def merge_key(record: Kept) -> object:
 
 def build_changes(
     decision: MergeDecision,
-    group: Sequence[Kept],
+    group: Sequence[ChangedRecord],
     persona_id: str,
     run_id: UUID | None,
     moment: datetime,
@@ -143,7 +143,7 @@ def build_changes(
 
     All sources of a merger are removed, as well as the dropped records; a record listed in both belongs to the merger.
     """
-    if any(is_the_users(one) for one in group):
+    if any(is_owned_by_user(one) for one in group):
         return []
     merged = [group[place] for place in sorted({*decision.sources}) if 0 <= place < len(group)]
     if decision.text and len(merged) < 2:
@@ -171,7 +171,7 @@ def is_faithful_merge(text: str, sources: Sequence[str], names: Collection[str])
     )
 
 
-def merge_identical(group: Sequence[Kept]) -> MergeDecision:
+def merge_identical(group: Sequence[ChangedRecord]) -> MergeDecision:
     """Return the decision for records with identical words: merge all of them into the longest wording."""
     return MergeDecision(text=max((record_text(one) for one in group), key=len), sources=tuple(range(len(group))))
 
@@ -212,8 +212,8 @@ def merge_facts(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
         first_seen=min(one.first_seen for one in sources),
         last_seen=max(one.last_seen for one in sources),
         reference_count=sum(one.reference_count for one in sources),
-        source_memories=united(*(one.source_memories for one in sources)),
-        source_messages=united(*(one.source_messages for one in sources)),
+        source_memories=union_of(*(one.source_memories for one in sources)),
+        source_messages=union_of(*(one.source_messages for one in sources)),
         made_by=MadeBy.MODEL if any(one.made_by is MadeBy.MODEL for one in sources) else MadeBy.RULES,
     )
 
@@ -236,7 +236,7 @@ class _Frame:
         )
 
 
-def _build_merge_change(sources: Sequence[Kept], decision: MergeDecision, frame: _Frame) -> RecordedChange:
+def _build_merge_change(sources: Sequence[ChangedRecord], decision: MergeDecision, frame: _Frame) -> RecordedChange:
     memories = [memory for memory in sources if isinstance(memory, MemoryUnit)]
     facts = [one for one in sources if isinstance(one, ExtractedFact)]
     if memories:
@@ -250,12 +250,12 @@ def _build_merge_change(sources: Sequence[Kept], decision: MergeDecision, frame:
     return frame.build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after)
 
 
-def _build_drop_change(record: Kept, frame: _Frame) -> RecordedChange:
+def _build_drop_change(record: ChangedRecord, frame: _Frame) -> RecordedChange:
     before = ChangedRecords(memories=[record]) if isinstance(record, MemoryUnit) else ChangedRecords(facts=[record])
     return frame.build_change(DROP, "It says nothing that lasts.", before, ChangedRecords())
 
 
-def _build_refine_change(record: Kept, decision: MergeDecision, frame: _Frame) -> RecordedChange | None:
+def _build_refine_change(record: ChangedRecord, decision: MergeDecision, frame: _Frame) -> RecordedChange | None:
     """Return the change of category and tags of a memory; None if nothing changes, and for facts, which have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
@@ -290,7 +290,7 @@ def signature(change: RecordedChange) -> str:
     """Return a key of a change by which the same proposal is recognised later, so that nothing is proposed twice."""
     before = sorted(str(guid) for guid in ChangedRecords.before(change).guids)
     texts = (
-        sorted(" ".join(sorted(content_words(record_text(one)))) for one in ChangedRecords.after(change).holding)
+        sorted(" ".join(sorted(content_words(record_text(one)))) for one in ChangedRecords.after(change).valid_records)
         if not before
         else []
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.sanitize import sanitized
 from lethe_app.domain.web import PageText
 from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD, fold
 from lethe_app.retrieval.time_expressions import COUNTS, WEEKDAYS
@@ -60,7 +60,7 @@ def keep_supported_sentences(text: str, pages: Iterable[PageText], known: Sequen
     sources = _CitedText(frozenset(_word_stems(source_text)), frozenset(_numbers(source_text)), content_words(source_text))
     kept: list[str] = []
     for paragraph in text.split("\n\n"):
-        sentences = (sentence.strip() for sentence in _SENTENCE.findall(cleaned(paragraph)))
+        sentences = (sentence.strip() for sentence in _SENTENCE.findall(sanitized(paragraph)))
         supported = [one for one in sentences if one and _is_supported(one, sources)]
         kept += [" ".join(supported)] if supported else []
     return "\n\n".join(kept)
@@ -80,7 +80,7 @@ def extract_relevant_sentences(topic: str, pages: Iterable[PageText]) -> list[Pa
 
 def escape_quotation(text: str) -> str:
     """Return the text in one line without characters that would end a quotation or open a macro."""
-    return " ".join(cleaned(text).split()).translate(_ESCAPED_CHARACTERS)
+    return " ".join(sanitized(text).split()).translate(_ESCAPED_CHARACTERS)
 
 
 def is_same_topic(first: str, second: str) -> bool:
@@ -95,7 +95,7 @@ def is_same_topic(first: str, second: str) -> bool:
 
 
 def _select_sentences(page: PageText, topic_words: Collection[str]) -> list[str]:
-    sentences = [one.strip() for line in cleaned(page.text).split("\n") for one in _SENTENCE.findall(line)]
+    sentences = [one.strip() for line in sanitized(page.text).split("\n") for one in _SENTENCE.findall(line)]
     eligible = [
         one for one in sentences if MIN_SENTENCE_LENGTH <= len(one) <= MAX_SENTENCE_LENGTH and not is_unsafe_sentence(one)
     ]

@@ -68,7 +68,7 @@ async def distances(
 
     Passages of dated kinds are embedded again without their date; the others are compared by their stored vector.
     """
-    stored = await passages.vectors_from(embedder, list(origins))
+    stored = await passages.vectors_of_origins(embedder, list(origins))
     vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
     dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
     vectors |= await undated.embed_passages(dated.values())

@@ -126,7 +126,7 @@ class OwnerViews:
 
     async def _read_sheets(self, owner: str) -> list[str]:
         sheets, after = [], 0
-        while sheet := await self._passages.sheet(owner, after):
+        while sheet := await self._passages.encoded_rows(owner, after):
             sheets.append(sheet)
             after = int(np.frombuffer(bytes.fromhex(sheet[-2 * RECORD.itemsize :]), RECORD)["number"][0])
         return sheets

@@ -249,7 +249,7 @@ class VectorStore:
     async def _filter_with_vectors(self, numbers: Numbers) -> Numbers:
         """Return those of these numbers that have a vector in storage."""
         parts, after = [], int(numbers[0]) - 1
-        while after < int(numbers[-1]) and (sheet := await self._passages.seen(self._embedder, after)):
+        while after < int(numbers[-1]) and (sheet := await self._passages.numbers_with_vectors(self._embedder, after)):
             parts.append(np.frombuffer(bytes.fromhex(sheet), ">i8").astype(np.int64))
             after = int(parts[-1][-1])
         return np.intersect1d(numbers, np.concatenate([np.zeros(0, np.int64), *parts]), assume_unique=True)

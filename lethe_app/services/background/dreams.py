@@ -13,7 +13,7 @@ from lethe_app.brain.dreams.preferences import CorrectionRemark
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import ChangeState, ProducedRecord, RecordedChange, TaskRun
-from lethe_app.domain.changes import DREAMT, ChangedRecords, Kept
+from lethe_app.domain.changes import DREAMT, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
@@ -130,7 +130,7 @@ class Dreams:
 
     async def apply_change(self, change: RecordedChange) -> RecordedChange:
         """Apply a change, in one transaction with its record. Raise StorageError."""
-        applied = await self._changes.carry_out(change)
+        applied = await self._changes.apply_change(change)
         await self._refresh_caches(applied)
         return applied
 
@@ -187,7 +187,7 @@ class DreamServices:
     def may_write(self) -> bool:
         return self._may_write()
 
-    async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
+    async def neighbours(self, persona_id: str, record: ChangedRecord) -> list[UUID]:
         """Return the nearest records, up to the embedding model's distance threshold for equal meaning; none without such a
         model.
         """
@@ -198,7 +198,7 @@ class DreamServices:
         nearest = await self._recall.nearest_origins(persona_id, text, kind, MOST_NEIGHBOURS)
         return [guid for guid, distance in nearest if distance < limit and guid != record.guid]
 
-    async def describe_record(self, record: Kept, most: int) -> str:
+    async def describe_record(self, record: ChangedRecord, most: int) -> str:
         text = one_line(record_text(record))[:most]
         return await self._untrusted_memories.quoted_text(record, text) if isinstance(record, MemoryUnit) else text
 

@@ -81,7 +81,7 @@ class Feedbacks:
         if is_removed or verdict is ReplyRating.GOOD:
             await self._drop_reasons(persona_id, message_id)  # whatever was wrong with it
         if is_removed:
-            await self._rows.take_away(message_id, position)
+            await self._rows.delete_feedback(message_id, position)
         else:
             reason = previous.words if previous is not None else ""
             key = {"message_id": message_id, "position": position, "persona_id": persona_id}
@@ -92,7 +92,7 @@ class Feedbacks:
     async def ratings_of(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
         """Return the ratings of these messages, by message and position of the alternative, with one query."""
         ratings: dict[UUID, dict[int, ReplyRating]] = {}
-        for feedback in await self._rows.about(messages):
+        for feedback in await self._rows.feedback_on(messages):
             ratings.setdefault(feedback.message_id, {})[feedback.position] = feedback.verdict
         return ratings
 
@@ -155,7 +155,7 @@ class Feedbacks:
 
     async def _question_of(self, session: UUID, reply: UUID) -> str:
         """Return the user's message that the reply answers."""
-        earlier_utterances = to_utterances(await self._chats.tail(session, LOOK_BACK, reply))
+        earlier_utterances = to_utterances(await self._chats.newest_messages(session, LOOK_BACK, reply))
         return next(
             (
                 utterance.text

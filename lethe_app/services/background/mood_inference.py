@@ -144,7 +144,7 @@ class MoodReader:
             return False
         if any(reading.session == session.guid for reading in await self._moods.readings(session.persona_id)):
             return False
-        newest_messages = await self._chats.tail(session.guid, 1)
+        newest_messages = await self._chats.newest_messages(session.guid, 1)
         return bool(newest_messages) and elapsed(newest_messages[0].time, now()) <= LONGEST_SESSION_AGE
 
     @property

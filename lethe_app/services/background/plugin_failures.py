@@ -56,7 +56,7 @@ class PluginFailures:
 
     async def list_disabled(self, registered_tasks: Iterable[RegisteredTask]) -> list[DisabledTask]:
         """Return the tasks that are off because they failed, without those the user switched off or on again."""
-        reasons, off = await self._state.all(FAILURE_REASONS), self._preferences.current.tasks_off
+        reasons, off = await self._state.values_of(FAILURE_REASONS), self._preferences.current.tasks_off
         return [
             DisabledTask(registered.name, registered.task.title, registered.plugin, str(reasons[registered.name]))
             for registered in registered_tasks

@@ -140,7 +140,7 @@ class BackgroundRunner:
     async def list_runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Return the runs, newest first."""
         await self._close_lost_runs()
-        return await self._runs.newest(most, before)
+        return await self._runs.newest_runs(most, before)
 
     def request_run(self, persona_id: str, task: str) -> None:
         """Run a task now, whether the user is away or not. Raise LetheError if it is unknown or a requirement is not met."""
@@ -186,7 +186,7 @@ class BackgroundRunner:
         """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
         if not self._is_initialized:
             self._is_initialized = True
-            await self._runs.close_lost(self._activity_log.running_ids)
+            await self._runs.mark_lost_runs(self._activity_log.running_ids)
 
     async def _run_requested(self, persona_id: str, task: str) -> None:
         registered = self._runtime.registry.get(task)

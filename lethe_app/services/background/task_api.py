@@ -109,7 +109,7 @@ class StoredTaskView:
 
     async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         if newest:
-            return to_utterances(await self._services.chats.tail(guid, newest))
+            return to_utterances(await self._services.chats.newest_messages(guid, newest))
         return to_utterances(await self._services.chats.page(guid, 0, len(await self._services.chats.outline(guid))))
 
     async def load_state(self) -> dict[str, object]:

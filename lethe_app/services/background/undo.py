@@ -32,7 +32,7 @@ class ChangeUndo:
     async def undo(self, run: TaskRun) -> TaskRun:
         """Undo a run and return its new record. A repeated call has no further effect."""
         applied_changes = [
-            change for change in await self._services.changes.of_run(run.id) if change.state is ChangeState.APPLIED
+            change for change in await self._services.changes.changes_of_run(run.id) if change.state is ChangeState.APPLIED
         ]
         # Other changes, such as those of dreams, are undone by the function for their kind of result.
         context_changes = [change for change in applied_changes if change.what in {EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA}]

@@ -96,7 +96,9 @@ class GroupService:
 
         The persona that spoke last is not a candidate.
         """
-        said = [one for one in await self._chats.tail(session.guid, LOOKED_AT) if not one.hidden and one.content.strip()]
+        said = [
+            one for one in await self._chats.newest_messages(session.guid, LOOKED_AT) if not one.hidden and one.content.strip()
+        ]
         last = said[-1].speaker if said else ""
         names: dict[str, str] = {}
         for one in cast.group:
@@ -121,5 +123,5 @@ class GroupService:
 
     async def _last(self, session: ChatSession, cast: Participants) -> str:
         """Return the file name of the participant that spoke last; empty if none did."""
-        said = await self._chats.tail(session.guid, 2 * len(cast.group) + 2)
+        said = await self._chats.newest_messages(session.guid, 2 * len(cast.group) + 2)
         return next((one.speaker for one in reversed(said) if one.role is Role.ASSISTANT), "")

@@ -32,7 +32,7 @@ class MessageEditing:
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the text of the displayed alternative. Raise StorageError."""
-        return await self._edited(await self._chats.edit(message_id, text))
+        return await self._edited(await self._chats.edit_message(message_id, text))
 
     async def undo_edit(self, before: Message) -> Message:
         """Restore the displayed alternative of `before`, the message as it was before the edit; alternatives added since are

@@ -227,7 +227,7 @@ class PromptInspector:
         return fields
 
     async def _before(self, message: Message) -> tuple[PromptSpan, ...]:
-        for one in reversed(await self._chats.tail(message.session_id, LOOK_BACK, message.id)):
+        for one in reversed(await self._chats.newest_messages(message.session_id, LOOK_BACK, message.id)):
             if one.role is Role.ASSISTANT and not one.hidden:
                 return await self._receipts.spans(one.id, one.shown)
         return ()

@@ -53,7 +53,7 @@ class ReplySourceReader:
 
     async def recalled_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
         """Return the number of recalled memories by message, for those of the user's messages that recalled any."""
-        return await self._turns.counts(message_ids)
+        return await self._turns.recall_counts(message_ids)
 
     async def sources_of(self, message_id: UUID) -> ReplySources | None:
         """Return the sources of a reply, or of the reply to a message of the user; None if the message no longer exists."""
@@ -105,7 +105,7 @@ class ReplySourceReader:
     async def _asked(self, message: Message) -> Message | None:
         if message.role is Role.USER:
             return message
-        above = await self._chats.tail(message.session_id, LOOK_BACK, message.id)
+        above = await self._chats.newest_messages(message.session_id, LOOK_BACK, message.id)
         return next((one for one in reversed(above) if one.role is Role.USER and not one.hidden), None)
 
     async def _surfaced(self, one: RecalledMemory) -> ReplyMemory:

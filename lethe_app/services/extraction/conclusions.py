@@ -101,7 +101,7 @@ class ConclusionService:
             held = [one for one in known if not one.superseded and not one.in_story]
             facts = [one for one in held if reading.session.guid in one.source_memories]
             facts.sort(key=lambda one: one.first_seen)
-        forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
+        forgotten = {stone.digest for stone in await self._facts.tombstones_of(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
         return SessionConclusions(
             [one for one in found if fingerprint_digest(one.text) not in forgotten], subject, foretold, learnt

@@ -130,7 +130,7 @@ class Qualification:
                 return None
             record.verdict = judge(model.file.name, record.sittings, snippets, dialogues)
             await self._keep(model, record)
-        self._trusted = set(await self._state.all(TRUSTED))
+        self._trusted = set(await self._state.values_of(TRUSTED))
         self._known[key_of(model)] = record.verdict
         verdict = self.verdict or record.verdict
         self.changed.tell(verdict)

@@ -104,7 +104,7 @@ class IndexingService:
     async def index_pending(self, most: int = AT_ONCE) -> int:
         """Index up to `most` changes, newest first, and return their number."""
         async with self._one_at_a_time:
-            owed = await self._debts.next(most)
+            owed = await self._debts.newest_entries(most)
             if owed:
                 passages = [passage for kind, make in self._makers().items() for passage in await make(_of(owed, kind))]
                 await self._recall.replace([debt.id for debt in owed], passages, [debt.number for debt in owed])
@@ -155,7 +155,7 @@ class IndexingService:
 
     async def rebuild(self) -> None:
         """Rebuild all passages from their sources. A passage that is unchanged keeps its embedding."""
-        await self._debts.owe_all()
+        await self._debts.queue_all()
         await self._worlds.reset()
         self._recall.reload()
         await self._report()
@@ -172,7 +172,7 @@ class IndexingService:
             return 0  # the embedder died; what has no meaning yet is found by its words
 
     async def _report(self) -> None:
-        progress = IndexingProgress(await self._debts.count(), await self._recall.count_pending())
+        progress = IndexingProgress(await self._debts.count_entries(), await self._recall.count_pending())
         if progress != self.progress:
             self.progress = progress
             self.changed.tell(progress)
@@ -183,7 +183,7 @@ class IndexingService:
         return {"message": self._lines, "session": self._summaries, "memory": self._memory_texts, "fact": self._fact_texts}
 
     async def _lines(self, ids: Sequence[UUID]) -> list[Passage]:
-        spoken = await self._debts.spoken(ids) if ids else []
+        spoken = await self._debts.messages_to_index(ids) if ids else []
         return [
             passage
             for one in spoken
@@ -202,7 +202,7 @@ class IndexingService:
         for id_ in ids:
             with suppress(StorageError):  # it was deleted: it has nothing to say any more
                 memory = await self._memories.get(id_)
-                found += of_memory(await self._memories.owner(id_), memory)
+                found += of_memory(await self._memories.owner_of(id_), memory)
         return found
 
     async def _fact_texts(self, ids: Sequence[UUID]) -> list[Passage]:
@@ -211,7 +211,7 @@ class IndexingService:
             with suppress(StorageError):
                 fact = await self._facts.get(id_)
                 sessions = [session for source in fact.source_memories if (session := await self._session(source))]
-                found += of_fact(await self._facts.owner(id_), fact, sessions)
+                found += of_fact(await self._facts.owner_of(id_), fact, sessions)
         return found
 
     async def _session(self, guid: UUID) -> ChatSession | None:

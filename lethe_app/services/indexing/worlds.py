@@ -63,7 +63,7 @@ class WorldPassages:
     async def reset(self) -> None:
         """Mark all worlds as not indexed."""
         self._synced = {}
-        for name in await self._state.all(SCOPE):
+        for name in await self._state.values_of(SCOPE):
             await self._set(name, IndexedWorld())
 
     async def sync(self) -> None:
@@ -72,7 +72,7 @@ class WorldPassages:
             worlds = await self._library.worlds()
             if self._synced.keys() == worlds.keys() and self.knows(worlds):
                 return
-            kept = await self._state.all(SCOPE)
+            kept = await self._state.values_of(SCOPE)
             known = await asyncio.to_thread(lambda: {name: IndexedWorld.read(stored) for name, stored in kept.items()})
             digests = await asyncio.to_thread(lambda: {name: digest(world) for name, world in worlds.items()})
             changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]

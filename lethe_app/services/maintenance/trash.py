@@ -79,13 +79,13 @@ class Trash:
 
     async def list_items(self) -> list[Trashed]:
         """Return all items, last deleted first."""
-        files = await self._database.aside(lambda: trashed_files.files(self._folder))
+        files = await self._database.run_outside_transaction(lambda: trashed_files.list_files(self._folder))
         living_ids = {
             persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]
         }
         # A deleted persona's sessions are counted only if no living persona has the same file name: erasing the item would
         # not touch them.
-        session_counts = await self._listing.conversations()
+        session_counts = await self._listing.session_counts()
         counted = [
             Trashed(**{**vars(one), "count": session_counts.get(one.stem, 0)}) if one.kind is TrashKind.PERSONA else one
             for one in files
@@ -93,7 +93,7 @@ class Trash:
         shown_files = [
             one if one.stem not in living_ids or not one.count else Trashed(**{**vars(one), "count": 0}) for one in counted
         ]
-        return sorted([*await self._listing.all(), *shown_files], key=lambda one: one.when, reverse=True)
+        return sorted([*await self._listing.list_items(), *shown_files], key=lambda one: one.when, reverse=True)
 
     async def restore(self, item: Trashed) -> None:
         """Restore an item to its former place. Raise LetheError if that is no longer possible."""
@@ -107,7 +107,7 @@ class Trash:
         """Restore a message with the hidden messages that were deleted with it. Raise LetheError if it is not stored any
         more.
         """
-        await self._chats.restore_message(*map(UUID, await self._listing.with_notes(str(guid))))
+        await self._chats.restore_message(*map(UUID, await self._listing.ids_with_hidden_notes(str(guid))))
         await self._session_editing.retold([(await self._chats.message(guid)).session_id])
 
     async def erase(self, items: Sequence[Trashed]) -> None:
@@ -116,7 +116,7 @@ class Trash:
         """
         files = [item for item in items if item.kind in FILES]
         await self._listing.erase([item for item in items if item.kind not in FILES])
-        await self._database.aside(lambda: trashed_files.erase([Path(item.id) for item in files]))
+        await self._database.run_outside_transaction(lambda: trashed_files.erase([Path(item.id) for item in files]))
         for stem in {item.stem for item in files if item.kind is TrashKind.PERSONA}:
             if await self._is_persona_gone(stem):
                 await self._listing.erase_persona(stem, app_state_keys(stem))
@@ -129,7 +129,7 @@ class Trash:
     async def _is_persona_gone(self, stem: str) -> bool:
         """Return whether no file of this persona is left, neither in use (readable or not) nor in the trash."""
         personas = [*await self._library.personas(), *await self._library.user_personas()]
-        files = await self._database.aside(lambda: trashed_files.files(self._folder))
+        files = await self._database.run_outside_transaction(lambda: trashed_files.list_files(self._folder))
         broken = {problem.path.stem for problem in await self._library.problems()}
         return stem not in {persona.unique_name for persona in personas} | {trashed.stem for trashed in files} | broken
 
@@ -161,7 +161,7 @@ class Trash:
                 raise LetheError(f"“{item.title}” cannot be read, so it cannot be restored.", f"The file is at {path}.")
 
     async def _restore_preset(self, path: Path) -> None:
-        kind = await self._database.aside(lambda: trashed_files.preset_kind(path))
+        kind = await self._database.run_outside_transaction(lambda: trashed_files.preset_kind(path))
         if kind is SamplerPreset:
             await self._presets.restore(SamplerPreset, path)
         elif kind is InstructPreset:

@@ -47,7 +47,9 @@ class MemoryCache:
         named = self._stale.get(persona_id, set())
         if held is None or len(named) > FEW:
             return await asyncio.to_thread(MemorySet, await self._memories.memories_of(persona_id))
-        return await asyncio.to_thread(held.with_changes, await self._memories.some(persona_id, named), frozenset(named))
+        return await asyncio.to_thread(
+            held.with_changes, await self._memories.memories_with_ids(persona_id, named), frozenset(named)
+        )
 
     async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
         """Store memories; one with a known guid replaces the stored one."""
@@ -73,15 +75,15 @@ class MemoryCache:
     async def touch(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
         """Record that these memories were recalled at `moment`."""
         if guids:
-            await self._memories.touch(guids, moment)
+            await self._memories.mark_recalled(guids, moment)
             self._retouch(persona_id, guids, moment)
 
     def follow(self, traces: TurnEffects) -> None:
         """Update the cache with the changes to memories that a turn has stored together with its other effects."""
-        self._retouch(traces.persona_id, traces.anew, traces.moment)
-        if traces.changed or traces.gone:
-            self._tell(traces.persona_id, [*(one.guid for one in traces.changed), *traces.gone])
-        if traces.gone:
+        self._retouch(traces.persona_id, traces.recalled, traces.moment)
+        if traces.changed or traces.deleted:
+            self._tell(traces.persona_id, [*(one.guid for one in traces.changed), *traces.deleted])
+        if traces.deleted:
             self.forgotten.tell(traces.persona_id)
 
     def reload(self) -> None:

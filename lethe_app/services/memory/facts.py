@@ -109,11 +109,11 @@ class FactService:
     ) -> Sequence[ExtractedFact]:
         """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
-            found = decide(await self._facts.learnt(persona_id))
+            found = decide(await self._facts.learnt_facts_of(persona_id))
             if found.changed:
                 await self._facts.save_facts(persona_id, *found.changed)
             if found.removed:
-                await self._facts.remove(persona_id, found.removed)
+                await self._facts.erase_facts(persona_id, found.removed)
         if found.removed:
             await self.renew(persona_id)  # prompts may still tell it
         return found.moved
@@ -122,7 +122,7 @@ class FactService:
         """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
         fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._changing(persona_id):
-            twin = next(iter(find_duplicates(fact, await self._facts.learnt(persona_id))), None)
+            twin = next(iter(find_duplicates(fact, await self._facts.learnt_facts_of(persona_id))), None)
             if twin is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
                 fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
@@ -132,7 +132,7 @@ class FactService:
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
         """Change the text of a fact, which becomes the user's own; the old text is not learnt from the same messages again."""
-        wording, persona_id = worded(text), await self._facts.owner(guid)
+        wording, persona_id = worded(text), await self._facts.owner_of(guid)
         async with self._changing(persona_id):
             old = await self._facts.get(guid)
             fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
@@ -145,7 +145,7 @@ class FactService:
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
         """Set whether the fact is among the core facts regardless of its ranking."""
-        persona_id = await self._facts.owner(guid)
+        persona_id = await self._facts.owner_of(guid)
         async with self._changing(persona_id):
             fact = (await self._facts.get(guid)).model_copy(update={"pinned": pinned})
             await self._facts.save_facts(persona_id, fact)
@@ -159,11 +159,11 @@ class FactService:
         Raise LetheError, with nothing changed, if all sessions it was learnt from are in the trash, because it would not be
         listed.
         """
-        persona_id = await self._facts.owner(guid)
+        persona_id = await self._facts.owner_of(guid)
         async with self._changing(persona_id):
             gone = next((fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
             if gone is not None:
-                await self._facts.restore(persona_id, guid, fingerprint_digest(gone.fact))
+                await self._facts.restore_fact(persona_id, guid, fingerprint_digest(gone.fact))
             everything = await self._facts.facts_of(persona_id)
             fact = next((fact for fact in everything if fact.guid == guid), None)
             if fact is None:
@@ -181,7 +181,7 @@ class FactService:
 
     async def forget_fact(self, guid: UUID) -> None:
         """Move the fact to the trash, and prevent it from being learnt from the same messages again."""
-        persona_id = await self._facts.owner(guid)
+        persona_id = await self._facts.owner_of(guid)
         async with self._changing(persona_id):
             fact = await self._facts.get(guid)
             await self._facts.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
@@ -193,10 +193,10 @@ class FactService:
         It has the earliest first mention, and the counts and sources of all. It keeps the guid of the fact with the same
         text, or else of the oldest. Raise LetheError if the facts are not of one persona.
         """
-        wording, persona_id = worded(text), await self._facts.owner(guids[0])
+        wording, persona_id = worded(text), await self._facts.owner_of(guids[0])
         async with self._changing(persona_id):
             several = sorted([await self._facts.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen)
-            if len(several) < 2 or {await self._facts.owner(each.guid) for each in several} != {persona_id}:
+            if len(several) < 2 or {await self._facts.owner_of(each.guid) for each in several} != {persona_id}:
                 raise LetheError("Only facts of the same persona can be merged.")
             kept = next((each for each in several if each.fact == wording), several[0])
             others = [each for each in several if each.guid != kept.guid]
@@ -213,14 +213,14 @@ class FactService:
 
         Tombstones that prevent their texts from being learnt again are removed.
         """
-        owners = {guid: await self._facts.owner(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])}
+        owners = {guid: await self._facts.owner_of(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])}
         for persona_id in dict.fromkeys(owners.values()):
             hers = [fact for fact in facts if owners[fact.guid] == persona_id]
             async with self._changing(persona_id):
                 were = {fact.guid for fact in hers}
                 forgotten = [fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid in were]
                 for fact in (*hers, *forgotten):
-                    await self._facts.restore(persona_id, fact.guid, fingerprint_digest(fact.fact))
+                    await self._facts.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
                 await self._facts.save_facts(persona_id, *hers)
                 await self._facts.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
             await self.renew(persona_id)
@@ -258,8 +258,8 @@ class FactService:
             return len(records)
 
     async def _read(self, persona_id: str, book: FactWorkingSet) -> None:
-        book.known = {fact.guid: fact for fact in await self._facts.learnt(persona_id)}
-        book.stones = await self._facts.tombstones(persona_id)
+        book.known = {fact.guid: fact for fact in await self._facts.learnt_facts_of(persona_id)}
+        book.stones = await self._facts.tombstones_of(persona_id)
         own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
         book.settled_by_user = [*await self._facts.facts_of(persona_id, deleted=True), *own]
 
@@ -302,7 +302,7 @@ class FactService:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
         counts.
         """
-        same = find_duplicates(fact, await self._facts.learnt(persona_id)) if not fact.superseded else []
+        same = find_duplicates(fact, await self._facts.learnt_facts_of(persona_id)) if not fact.superseded else []
         beside = [each for each in same if not each.superseded]
         gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
         lists = {

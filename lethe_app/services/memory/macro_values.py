@@ -58,18 +58,20 @@ class MacroValues:
         session = place.session
         asked = None if place.at_beginning else await self._newest(session, place.before)
         if asked is not None and place.is_answer:
-            before, until = (await self._chats.standing(asked.id)).heard_before, asked.time
+            before, until = (await self._chats.standing_of(asked.id)).previous_user_time, asked.time
         elif asked is not None:
             before, until = asked.time, now()
         else:
-            earlier = [await self._newest(await self._chats.session(one.guid)) for one in await self._chats.before(session, 1)]
+            earlier = [
+                await self._newest(await self._chats.session(one.guid)) for one in await self._chats.sessions_before(session, 1)
+            ]
             times = [message.time for message in earlier if message is not None]
             before, until = max(times, default=None), session.added
         return max(timedelta(), elapsed(before, until)) if before is not None else timedelta()
 
     async def _newest(self, session: ChatSession, before: UUID | None = None) -> Message | None:
         """Return the user's newest message above `before`; None if it is not near the end."""
-        said = await self._chats.tail(session.guid, NEAR_END, before) if session.leaf_id is not None else []
+        said = await self._chats.newest_messages(session.guid, NEAR_END, before) if session.leaf_id is not None else []
         return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
 
     async def _memories(self, session: ChatSession, cast: Participants, titles: Sequence[str]) -> Callable[[str], str | None]:

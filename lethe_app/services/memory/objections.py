@@ -66,7 +66,7 @@ class ObjectionService:
     async def _told(self, persona_id: str, one: Objection) -> ObjectionDetails:
         taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turns.get(one.message)
         held = next((held for held in turn.blocked if held.memory == one.memory), None) if turn else None
-        named = held.title if held is not None and (held.world or not await self._turns.forgotten([held.memory])) else ""
+        named = held.title if held is not None and (held.world or not await self._turns.deleted_among([held.memory])) else ""
         # A stored copy may outlive the memory; forgotten text must not be displayed again.
         left = await self._left(taken) if taken is not None else None
         what = (left.title, left.text) if left is not None else ("" if taken is not None else named, "")
@@ -78,7 +78,7 @@ class ObjectionService:
     async def _left(self, taken: RecalledMemory) -> RecalledMemory | None:
         """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
         named = [taken.memory, *(lead.origin for lead in taken.leads)]
-        return without(taken, await self._turns.forgotten(named))
+        return without(taken, await self._turns.deleted_among(named))
 
     async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
         """Object to a memory in the turn of the user's message `asked`; regenerated replies do not get it."""
@@ -124,7 +124,7 @@ class ObjectionService:
         """Delete the stored copies of a forgotten memory, so that withdrawing an objection cannot restore its text.
         Objections are kept.
         """
-        for key in await self._state.all(scope_of(persona_id)):
+        for key in await self._state.values_of(scope_of(persona_id)):
             if key.startswith(f"{TAKEN_BACK} {memory} "):
                 await self._state.set(scope_of(persona_id), key, None)
 

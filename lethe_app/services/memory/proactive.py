@@ -19,7 +19,7 @@ from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
+from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
 from lethe_app.domain.recall import Reason, RecalledMemory, RecallWay
 from lethe_app.retrieval.query_terms import strip_addressing
 from lethe_app.services.memory.recall_context import RecallContext
@@ -135,7 +135,7 @@ class ProactiveMemory:
         memories = context.memories.awaiting_return
         quoted = await self._foreign.told_of(memories)
         absence = UserAbsence(
-            last_message=standing.heard_before,
+            last_message=standing.previous_user_time,
             moment=moment,
             persona=cast.persona,
             user_name=cast.user.name,
@@ -251,8 +251,8 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
         mood_handling=settings.mood_handling,
         static_mood=settings.static_mood,
         natural_limit=natural_limit,
-        decaying=kinds_named(settings.decaying_types),
-        silent=kinds_named(settings.silent_types),
+        decaying=memory_types_named(settings.decaying_types),
+        silent=memory_types_named(settings.silent_types),
     )
 
 

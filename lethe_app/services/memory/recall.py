@@ -101,7 +101,7 @@ class RecallService:
     async def again(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
         stored = await self._turns.load(message_id)
-        return known_still(stored.memory, stored.gone) if stored.memory is not None else None
+        return known_still(stored.memory, stored.deleted_ids) if stored.memory is not None else None
 
     async def preview(self, context: RecallContext) -> TurnMemory:
         """Return what a message would recall if it were sent now, with reasons. Nothing is changed."""
@@ -136,14 +136,14 @@ class RecallService:
                 remark=result.remark,
             ),
             moment=context.moment,
-            line=line,
+            hidden_line=line,
             changed=initiative.changed,
-            gone=initiative.gone,
-            anew=result.anew,
+            deleted=initiative.gone,
+            recalled=result.anew,
             states={**states, **changes.states, **changed_states(result.states, context.states)},
             app_state=changes.app_state,
         )
-        note = await self._turns.leave(traces)
+        note = await self._turns.save_effects(traces)
         self._memories.follow(traces)
         return RecallOutcome(traces.memory, note)
 

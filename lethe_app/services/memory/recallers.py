@@ -17,7 +17,7 @@ from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
 from lethe_app.brain.recall.memory_text import format_memory, text_form
-from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
+from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService, lore_state
@@ -132,7 +132,7 @@ class SemanticRecaller:
             in_view=context.in_view,
             summarised=context.summarised,
             known=context.known,
-            silent=kinds_named(settings.silent_types),
+            silent=memory_types_named(settings.silent_types),
             present=context.present,
             personas=context.participants.names,
             dates=context.dates,
@@ -184,7 +184,9 @@ async def opening(context: RecallContext, recalled: Collection[UUID], preference
     if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
         return []
     settings = preferences.current
-    choose = partial(_most_important, context, recalled, settings.recall_without_match, kinds_named(settings.silent_types))
+    choose = partial(
+        _most_important, context, recalled, settings.recall_without_match, memory_types_named(settings.silent_types)
+    )
     best = await offload_if_large(len(context.memories), choose)
     why = [Reason(kind=ReasonKind.OPENING)]
     return [shown(memory, RecallWay.OPENING, why) for memory in best]

@@ -136,7 +136,7 @@ class MemorySearch:
 
     async def _with_changes(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, outdated ones last, after the facts that superseded them."""
-        changed = await self._facts.successors([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        changed = await self._facts.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
         holding = [lead for lead in leads if lead.origin not in changed]
         known = {lead.origin for lead in leads}
         new = {fact.guid: fact for fact in changed.values() if fact.guid not in known}

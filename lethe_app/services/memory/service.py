@@ -86,20 +86,20 @@ class MemoryService:
         `by` is the task or tool that edits; empty is the user, to whom the memory belongs from then on.
         """
         await self._memories.get(memory.guid)
-        persona_id = await self._memories.owner(memory.guid)
+        persona_id = await self._memories.owner_of(memory.guid)
         await self._holdings.save_memories(persona_id, memory.model_copy(update={"made_by": by}))
         await self._indexing.follow()
 
     async def forget_memory(self, guid: UUID) -> None:
         """Move a memory to the trash, so that it is no longer recalled. Raise StorageError if it does not exist."""
         await self._memories.get(guid)
-        persona_id = await self._memories.owner(guid)
+        persona_id = await self._memories.owner_of(guid)
         await self._holdings.delete(persona_id, [guid])
         await self._indexing.follow()
 
     async def restore(self, guid: UUID) -> None:
         """Restore a memory from the trash. Raise StorageError if it is not there."""
-        persona_id = await self._memories.owner(guid)
+        persona_id = await self._memories.owner_of(guid)
         if not await self._holdings.restore(persona_id, [guid]):
             raise StorageError("This memory is no longer in the Trash.")
         await self._indexing.follow()

@@ -93,7 +93,7 @@ class TimeSearch:
 
     async def _held(self, here: ChatSession, moment: datetime) -> list[SessionSummary]:
         """Return all earlier sessions, oldest first."""
-        earlier = await self._chats.before(here.model_copy(update={"added": moment}), ALL)
+        earlier = await self._chats.sessions_before(here.model_copy(update={"added": moment}), ALL)
         return sorted(earlier, key=lambda one: one.started)
 
     # Choice of the sessions
@@ -149,7 +149,7 @@ class TimeSearch:
         return first <= days[1] and here.leaf_id is not None and days[0] <= local_date((await self._newest(here)).time)
 
     async def _newest(self, here: ChatSession) -> Message:
-        return (await self._chats.tail(here.guid, 1))[0]
+        return (await self._chats.newest_messages(here.guid, 1))[0]
 
     async def _leads(self, asking: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
         """Return the lines about the topic by session, for those of the sessions that have any."""

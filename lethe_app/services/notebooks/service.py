@@ -66,36 +66,36 @@ class NotebookService:
         """Return the notebooks that can be read, the most recently written first."""
 
         def work() -> list[NotebookListItem]:
-            recents = {one.name: one.when for one in writing.parse_index(self._files.index(persona_id))}
+            recents = {one.name: one.when for one in writing.parse_index(self._files.read_index(persona_id))}
             return [NotebookListItem(one, recents.get(one.name)) for one in self.read_all(persona_id)]
 
-        items = await self._database.aside(work)
+        items = await self._database.run_outside_transaction(work)
         return sorted(items, key=lambda one: (one.when is None, -one.when.timestamp() if one.when else 0, one.notebook.title))
 
     def read_all(self, persona_id: str) -> list[Notebook]:
         """Return the notebooks of a persona that can be read; to be called in the storage thread."""
-        return [self._parse(persona_id, name, text) for name, text in self._files.all(persona_id).texts.items()]
+        return [self._parse(persona_id, name, text) for name, text in self._files.read_all(persona_id).texts.items()]
 
     async def list_problems(self, persona_id: str) -> list[FileError]:
         """Return the errors of the files that cannot be read. The files are left unchanged."""
-        return (await self._database.aside(lambda: self._files.all(persona_id))).problems
+        return (await self._database.run_outside_transaction(lambda: self._files.read_all(persona_id))).problems
 
     async def load_text(self, persona_id: str, name: str) -> str:
         """Return the text of a notebook's file. Raise FileError."""
-        return await self._database.aside(lambda: self._files.text(persona_id, name))
+        return await self._database.run_outside_transaction(lambda: self._files.read_text(persona_id, name))
 
     async def load_texts(self, persona_id: str) -> dict[str, str]:
         """Return the texts of all files that can be read, by name."""
-        return await self._database.aside(lambda: dict(self._files.all(persona_id).texts))
+        return await self._database.run_outside_transaction(lambda: dict(self._files.read_all(persona_id).texts))
 
     async def list_recent(self, persona_id: str) -> list[NotebookIndexEntry]:
         """Return the subjects that were written about last, newest first; those without a file are left out."""
 
         def work() -> list[NotebookIndexEntry]:
-            texts = self._files.all(persona_id).texts
-            return [recent for recent in writing.parse_index(self._files.index(persona_id)) if recent.name in texts]
+            texts = self._files.read_all(persona_id).texts
+            return [recent for recent in writing.parse_index(self._files.read_index(persona_id)) if recent.name in texts]
 
-        return await self._database.aside(work)
+        return await self._database.run_outside_transaction(work)
 
     # Writing
 
@@ -117,7 +117,7 @@ class NotebookService:
         """
 
         def work() -> int:
-            count_before = len(writing.parse_notebook(name, self._files.text(persona_id, name)).lines)
+            count_before = len(writing.parse_notebook(name, self._files.read_text(persona_id, name)).lines)
             text = self._files.write(persona_id, name, lambda there: writing.append_conclusions(there, name, conclusions))
             self._update_index(persona_id, [NotebookIndexEntry(now(), name, summary)])
             return len(writing.parse_notebook(name, text).lines) - count_before
@@ -138,7 +138,7 @@ class NotebookService:
         title = normalize_title(title)
 
         def work() -> str:
-            text = self._files.text(persona_id, name)
+            text = self._files.read_text(persona_id, name)
             notebook = writing.parse_notebook(name, text)
             retitled = notebook.head.replace(f"# {notebook.title}", f"# {title}", 1)
             if retitled == notebook.head and notebook.title != title:
@@ -160,13 +160,13 @@ class NotebookService:
 
     async def restore(self, trashed: Path) -> str:
         """Restore a notebook from the trash; return its name."""
-        persona_id, name = await self._database.aside(lambda: self._files.restore(trashed))
+        persona_id, name = await self._database.run_outside_transaction(lambda: self._files.restore(trashed))
         await self._notify_removed(persona_id)
         return name
 
     async def erase_all(self, persona_id: str) -> None:
         """Delete all notebooks of a persona that was permanently deleted."""
-        await self._database.aside(lambda: self._files.erase_all(persona_id))
+        await self._database.run_outside_transaction(lambda: self._files.erase_all(persona_id))
 
     async def merge(self, persona_id: str, names: Sequence[str], title: str = "") -> str:
         """Merge several notebooks into one, with all lines in the order of their days; return its name. Raise LetheError for
@@ -176,7 +176,7 @@ class NotebookService:
             raise LetheError("At least two notebooks are needed to merge them.")
 
         def work() -> str:
-            books = [writing.parse_notebook(name, self._files.text(persona_id, name)) for name in dict.fromkeys(names)]
+            books = [writing.parse_notebook(name, self._files.read_text(persona_id, name)) for name in dict.fromkeys(names)]
             first, *_others = books
             lines = [line for book in books for line in book.lines]
             dated = sorted(lines, key=lambda line: (line.day is not None, line.day.isoformat() if line.day else ""))
@@ -197,7 +197,7 @@ class NotebookService:
         """
 
         def work() -> list[str]:
-            if self._files.text(persona_id, notebook.name) != writing.render_notebook(notebook):
+            if self._files.read_text(persona_id, notebook.name) != writing.render_notebook(notebook):
                 raise LetheError(f"“{notebook.title}” was changed in the meantime.", "Split it again.")
             new_texts: dict[str, str] = {}
             for piece, text in zip(pieces, parting.render_pieces(notebook, pieces), strict=True):
@@ -214,7 +214,7 @@ class NotebookService:
         """Restore notebooks as they were before a split, merge or rename; the files in `removed_names` go to the trash."""
 
         def work() -> None:
-            present = self._files.all(persona_id).texts
+            present = self._files.read_all(persona_id).texts
             self._replace_files(persona_id, [name for name in removed_names if name in present], dict(texts), "")
 
         await self._run_and_notify(persona_id, work)
@@ -224,7 +224,7 @@ class NotebookService:
 
         def work() -> int:
             struck = 0
-            for name, text in self._files.all(persona_id).texts.items():
+            for name, text in self._files.read_all(persona_id).texts.items():
                 notebook = self._parse(persona_id, name, text)
                 remaining = tuple(line for line in notebook.lines if fingerprint_digest(line.text) not in digests)
                 if len(remaining) < len(notebook.lines):
@@ -233,7 +233,7 @@ class NotebookService:
                     self._files.write(persona_id, name, partial(_replacement_text, new_text))
             return struck
 
-        deleted_count = await self._database.aside(work) if digests else 0
+        deleted_count = await self._database.run_outside_transaction(work) if digests else 0
         if deleted_count:
             await self._notify_removed(persona_id)
         return deleted_count
@@ -248,11 +248,11 @@ class NotebookService:
         return known[1]
 
     def _replace_files(self, persona_id: str, removed_names: Sequence[str], new_texts: dict[str, str], summary: str) -> None:
-        recents = writing.parse_index(self._files.index(persona_id))
+        recents = writing.parse_index(self._files.read_index(persona_id))
         written_times = [recent.when for recent in recents if recent.name in removed_names]
         when = max(written_times) if written_times else now()
         new_recents = [NotebookIndexEntry(when, name, summary) for name in new_texts]
-        self._files.exchange(
+        self._files.replace_notebooks(
             persona_id,
             removed_names,
             new_texts,
@@ -260,21 +260,21 @@ class NotebookService:
         )
 
     def _update_index(self, persona_id: str, new_recents: Sequence[NotebookIndexEntry]) -> None:
-        recents = writing.parse_index(self._files.index(persona_id))
-        texts = self._files.all(persona_id).texts
+        recents = writing.parse_index(self._files.read_index(persona_id))
+        texts = self._files.read_all(persona_id).texts
         removed_names = [recent.name for recent in recents if recent.name not in texts]
-        self._files.set_index(persona_id, writing.render_index(writing.update_index(recents, new_recents, removed_names)))
+        self._files.write_index(persona_id, writing.render_index(writing.update_index(recents, new_recents, removed_names)))
 
     def _summary_of(self, persona_id: str, name: str) -> str:
         return next(
-            (recent.summary for recent in writing.parse_index(self._files.index(persona_id)) if recent.name == name), ""
+            (recent.summary for recent in writing.parse_index(self._files.read_index(persona_id)) if recent.name == name), ""
         )
 
     async def _run_and_notify(self, persona_id: str, work: Callable[[], T], *, only_added: bool = False) -> T:
         """Do the work in the storage thread and notify listeners. With `only_added` nothing was removed, so prompts need not be
         made again.
         """
-        result = await self._database.aside(work)
+        result = await self._database.run_outside_transaction(work)
         if only_added:
             self.changed.tell(persona_id)
         else:

@@ -88,7 +88,7 @@ class NotebookUndo:
 
     async def revert_run(self, run: TaskRun, _made: ProducedRecord) -> None:
         """Revert everything that a run wrote, the newest first."""
-        for change in reversed(await self._changes.of_run(run.id)):
+        for change in reversed(await self._changes.changes_of_run(run.id)):
             if change.what == NOTEBOOK_CHANGE and change.state is ChangeState.APPLIED:
                 await self._revert_change(change)
                 await self._changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))

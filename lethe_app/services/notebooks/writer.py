@@ -116,7 +116,7 @@ class NotebookWriter:
     async def write_pending(self, persona_id: str) -> int:
         """Read all ended sessions of one persona; return the number of sessions read."""
         # What the user has forgotten is removed from the notebooks too.
-        await self._notebooks.delete_lines(persona_id, {stone.digest for stone in await self._facts.tombstones(persona_id)})
+        await self._notebooks.delete_lines(persona_id, {stone.digest for stone in await self._facts.tombstones_of(persona_id)})
         stored = await self._app_state.get(SCOPE, persona_id)
         read_counts = {str(guid): int(count) for guid, count in stored.items()} if isinstance(stored, dict) else {}
         sessions = await self._chats.sessions(persona_id)

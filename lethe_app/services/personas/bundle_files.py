@@ -59,7 +59,7 @@ class BundleFileWriter:
         A world that is already here with the same content is reused instead of written again. `imported` is filled step by
         step, so that it lists the files written so far if a step fails.
         """
-        present = self._worlds.stock().values
+        present = self._worlds.load_all().values
         for stem, world in bundle.worlds.items():
             twin = next((known for known in present.values() if is_same_world(known, world)), None)
             if twin is not None:

@@ -39,7 +39,7 @@ class MindTransfer:
 
     async def measure_notebooks(self, persona_id: str) -> tuple[int, int]:
         """Return the number of the persona's readable notebooks and their total length in characters."""
-        texts = (await self._database.aside(lambda: self._files.all(persona_id))).texts
+        texts = (await self._database.run_outside_transaction(lambda: self._files.read_all(persona_id))).texts
         return len(texts), sum(map(len, texts.values()))
 
     async def add_mind(self, persona_id: str, past: PersonaHistory, *, is_whole: bool) -> PersonaHistory:
@@ -48,14 +48,14 @@ class MindTransfer:
         Unless `is_whole`, references to sessions and the mood readings are left out. Raise FileError if a notebook cannot be
         read.
         """
-        notebooks, recent_index = await self._database.aside(lambda: self._pack_notebooks(persona_id))
+        notebooks, recent_index = await self._database.run_outside_transaction(lambda: self._pack_notebooks(persona_id))
         mind = await self._load_mind(persona_id)
         return replace(
             past, notebooks=notebooks, lately=recent_index, mind=mind if is_whole else _remove_session_references(mind)
         )
 
     def _pack_notebooks(self, persona_id: str) -> tuple[dict[str, str], str]:
-        notebooks = self._files.all(persona_id)
+        notebooks = self._files.read_all(persona_id)
         if notebooks.problems:
             raise notebooks.problems[0]
         names: dict[str, str] = {}
@@ -63,7 +63,7 @@ class MindTransfer:
         # their own.
         for name in sorted(notebooks.texts, key=lambda name: not may_be_packed(name)):
             names[name] = name if may_be_packed(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
-        recents = _rename_recents(self._files.index(persona_id), names)
+        recents = _rename_recents(self._files.read_index(persona_id), names)
         return {names[name]: text for name, text in notebooks.texts.items()}, writing.render_index(recents)
 
     async def _load_mind(self, persona_id: str) -> BundledMind:
@@ -89,15 +89,17 @@ class MindTransfer:
         """
         if not past.notebooks:
             return
-        taken_names = [*self._files.all(persona_id).texts, Path(INDEX).stem]
+        taken_names = [*self._files.read_all(persona_id).texts, Path(INDEX).stem]
         names: dict[str, str] = {}
         for name in past.notebooks:
             names[name] = stem_for(name, [*taken_names, *names.values()])
-        recents = writing.update_index(writing.parse_index(self._files.index(persona_id)), _rename_recents(past.lately, names))
+        recents = writing.update_index(
+            writing.parse_index(self._files.read_index(persona_id)), _rename_recents(past.lately, names)
+        )
         texts = {names[name]: text for name, text in past.notebooks.items()}
         folder = self._files.folder(persona_id)
         written_files += [folder / f"{name}{ENDING}" for name in texts] if folder.exists() else [folder]
-        self._files.exchange(persona_id, (), texts, writing.render_index(recents))
+        self._files.replace_notebooks(persona_id, (), texts, writing.render_index(recents))
 
 
 def build_app_state(mind: BundledMind, persona_id: str) -> dict[tuple[str, str], object]:

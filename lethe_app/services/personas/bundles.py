@@ -104,7 +104,7 @@ class BundleService:
         exist.
         """
         persona = await self._library.persona(persona_id)
-        holds, text_size = await self._belongings.held(persona_id)
+        holds, text_size = await self._belongings.count_records(persona_id)
         notebooks, notebook_size = await self._minds.measure_notebooks(persona_id)
         worlds = await self._packable_worlds(persona)
         file = self._library.avatar(persona)
@@ -146,7 +146,7 @@ class BundleService:
         worlds, giver = await self._packable_worlds(persona), await self._user_name()
         file = self._library.avatar(persona)
         has_past, has_messages = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
-        sessions = await self._belongings.sessions(persona_id) if has_messages else []
+        sessions = await self._belongings.session_ids_of(persona_id) if has_messages else []
         holds, has_mind = BundleCounts(worlds=len(worlds)), False
         opened = await run_in_thread(lambda: draft.open("xb"))
         writer = BundleWriter(opened)
@@ -185,7 +185,7 @@ class BundleService:
             await run_in_thread(opened.close)
 
     async def _load_past(self, persona_id: str, *, is_whole: bool) -> PersonaHistory:
-        past = await self._belongings.past(persona_id, None if is_whole else ())
+        past = await self._belongings.history_of(persona_id, None if is_whole else ())
         past = await self._minds.add_mind(persona_id, past, is_whole=is_whole)
         if not is_whole:
             return past
@@ -263,9 +263,9 @@ class BundleService:
             return PersonaImport(persona_id, bundle.past, imported.entries, imported.worlds, map_speaker, app_state)
 
         try:
-            await run_cancellable(self._importer.let_in(write_contents, token.report_progress), token)
+            await run_cancellable(self._importer.import_persona(write_contents, token.report_progress), token)
         except BaseException:
-            await self._database.aside(imported.delete_files)
+            await self._database.run_outside_transaction(imported.delete_files)
             raise
         self._library.changed.tell(None)
         self._sessions_changed.tell(imported.persona.unique_name)

@@ -70,7 +70,7 @@ class DraftChat:
 
     async def copy_of(self, persona_id: str) -> str:
         """Return the id of the copy of this persona; empty if there is none."""
-        for copy_id, state in (await self._state.all(SCOPE)).items():
+        for copy_id, state in (await self._state.values_of(SCOPE)).items():
             if persona_id and isinstance(state, dict) and state["of"] == persona_id and self._library.is_own(copy_id):
                 return copy_id
         return ""

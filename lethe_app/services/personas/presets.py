@@ -50,10 +50,10 @@ class PresetService:
         collection = self._collections[kind]
 
         def work() -> list[StoredPreset[T]]:
-            values = collection.stock().values.items()
+            values = collection.load_all().values.items()
             return [StoredPreset(key, value, collection.is_own(key), self._is_shipped(kind, key)) for key, value in values]
 
-        return await self._database.aside(work)
+        return await self._database.run_outside_transaction(work)
 
     async def save(self, value: T, key: str = "") -> str:
         """Write a preset to the user's folder, under a new file name if `key` is empty, and return its key. Raise
@@ -71,16 +71,16 @@ class PresetService:
 
     async def read_file(self, kind: type[T], path: Path) -> T:
         """Read a preset from any file. Raise FileError, which names the invalid field."""
-        return await self._database.aside(lambda: read_model(path, kind))
+        return await self._database.run_outside_transaction(lambda: read_model(path, kind))
 
     async def write_file(self, value: T, path: Path) -> None:
         """Write a copy of a preset to any path. Raise StorageError."""
-        await self._database.aside(lambda: write_model(path, value))
+        await self._database.run_outside_transaction(lambda: write_model(path, value))
 
     def _is_shipped(self, kind: type[Any], key: str) -> bool:
         return (self._shipped[kind] / f"{key}.json").is_file()
 
     async def _run_and_notify(self, work: Callable[[], R]) -> R:
-        result = await self._database.aside(work)
+        result = await self._database.run_outside_transaction(work)
         self._changed.tell(None)
         return result

@@ -77,7 +77,7 @@ class Reminders:
     async def notify_due(self) -> None:
         """Notify `due` of the reminders that have become due since the last check."""
         if self._waiting is None:
-            self._waiting = await self._rows.waiting()
+            self._waiting = await self._rows.pending_reminders()
         due_reminders = [(persona_id, one) for persona_id, one in self._waiting if one.enabled and one.is_due(now())]
         reported = await self._load_reported()
         unreported = [(persona_id, one) for persona_id, one in due_reminders if one.guid not in reported]

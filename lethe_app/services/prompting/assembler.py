@@ -246,7 +246,7 @@ class PromptAssembler:
         known = turn.rows.scope.first
         if turn.rows.spoken_before is None or prefix.first not in ids or (known is not None and known not in ids):
             first = await self._chats.message(prefix.first)
-            return (await self._chats.standing(first.id)).spoken - is_spoken(first)
+            return (await self._chats.standing_of(first.id)).messages - is_spoken(first)
         begin = ids.index(known) if known is not None else 0
         return turn.rows.spoken_before + sum(map(is_spoken, turn.messages[begin : ids.index(prefix.first)]))
 
@@ -259,7 +259,7 @@ class PromptAssembler:
         most = max(context // SHORTEST_TURN, 1)
         messages = turn.messages
         if prefix.first != turn.rows.scope.first and all(message.id != prefix.first for message in messages):
-            messages = await self._chats.tail(turn.session.guid, most, turn.before)
+            messages = await self._chats.newest_messages(turn.session.guid, most, turn.before)
         begins = next((place for place, message in enumerate(messages) if message.id == prefix.first), 0)
         earlier: list[Message] = []
         for guid in prefix.earlier:
@@ -267,7 +267,7 @@ class PromptAssembler:
                 earlier += turn.rows.earlier[guid]
                 continue
             with suppress(StorageError):  # deleted meanwhile
-                earlier += await self._chats.tail(guid, most)
+                earlier += await self._chats.newest_messages(guid, most)
         return newest_pairs([message for message in (*earlier, *messages[begins:]) if message.content.strip()])
 
     def _over_the_cap(self, messages: Sequence[Message], session: ChatSession) -> int:

@@ -79,7 +79,7 @@ class PastSessions:
 
         The number is limited to what can be in a prompt; sticky sessions are always included.
         """
-        older = await self._chats.before(session, MOST_EARLIER + MOST_TOLD)
+        older = await self._chats.sessions_before(session, MOST_EARLIER + MOST_TOLD)
         older = [one for one in older if one.started <= session.added and one.first_words]
         return sorted(older, key=lambda one: one.started, reverse=True)
 

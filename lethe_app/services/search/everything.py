@@ -24,7 +24,7 @@ from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.full_text import LAST, Keep, TextHit
+from lethe_app.storage.index.full_text import ABOVE_ALL_NUMBERS, HitFilter, TextHit
 from lethe_app.storage.index.full_text import FullTextSearch as Texts
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
@@ -84,13 +84,13 @@ class SearchService:
             return True
 
         if session is not None:
-            found = await self._texts.in_session(session, is_match)
+            found = await self._texts.search_session(session, is_match)
             yield await _convert_sightings(found[:MOST_HITS], query)
             return
         await self._indexing.index_pending()  # what was just said is found too
-        position, count = LAST, 0
+        position, count = ABOVE_ALL_NUMBERS, 0
         while position and count < MOST_HITS:
-            found, position = await self._texts.passages(query.fts_expression, persona_id, position, is_match)
+            found, position = await self._texts.search_passages(query.fts_expression, persona_id, position, is_match)
             yield await _convert_sightings(found[: MOST_HITS - count], query)
             count += len(found)
         async for found, is_over in self._search_unindexed(persona_id, is_match):
@@ -104,11 +104,11 @@ class SearchService:
         if persona_id is None and count < MOST_HITS:
             yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MOST_HITS - count)
 
-    async def _search_unindexed(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[TextHit], bool]]:
+    async def _search_unindexed(self, persona_id: str | None, keep: HitFilter) -> AsyncIterator[tuple[list[TextHit], bool]]:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""
-        yield await self._texts.openings(persona_id, keep), False
-        for read, is_over in ((self._texts.not_indexed, False), (self._texts.superseded, True)):
-            position = LAST
+        yield await self._texts.search_greetings(persona_id, keep), False
+        for read, is_over in ((self._texts.search_unindexed, False), (self._texts.search_superseded, True)):
+            position = ABOVE_ALL_NUMBERS
             while position:
                 found, position = await read(persona_id, position, keep)
                 yield found, is_over

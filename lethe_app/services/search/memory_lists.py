@@ -115,7 +115,7 @@ class MemoryLists:
         """Yield all memories of a persona, sessions included, in pieces, last stored first."""
         position, limit = LAST, FIRST
         while True:
-            lines, position = await self._listing.memories(persona_id, limit, position)
+            lines, position = await self._listing.page_of_memories(persona_id, limit, position)
             if lines:
                 yield lines
             if len(lines) < limit:
@@ -144,7 +144,7 @@ class MemoryLists:
 
     async def list_filed(self, persona_id: str) -> list[MemoryFiling]:
         """Return category and tags of each memory that has any."""
-        return await self._memories.filed(persona_id)
+        return await self._memories.filings_of(persona_id)
 
     async def measure_distances(self, persona_id: str, text: str) -> dict[str, float]:
         """Return the cosine distances of the memories and sessions nearest to a text, by guid, nearest first.
@@ -212,7 +212,7 @@ class MemoryLists:
 
     async def save_text(self, path: Path, text: str) -> None:
         """Write a text atomically to a file chosen by the user. Raise StorageError."""
-        await self._database.aside(lambda: write_atomically(path, text.encode()))
+        await self._database.run_outside_transaction(lambda: write_atomically(path, text.encode()))
 
 
 def find_relevant_part(message: str, fact: str) -> str:

@@ -124,7 +124,7 @@ class ArchiveQueue:
         """Return whether rules or the loaded model can make a pending part of this session now. False while paused."""
         return self._background.is_running and any(
             record.session == session_id and (record.made_by is MadeBy.RULES or self._archivist.may_write(record.part))
-            for record in await self._parts.pending()
+            for record in await self._parts.pending_parts()
         )
 
     async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
@@ -136,7 +136,7 @@ class ArchiveQueue:
         fields: dict[str, object] = {FIELDS[part]: value}
         if part is SessionPart.KEYWORDS:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
-        await self._parts.fill(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
+        await self._parts.save_value(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
         if part is SessionPart.ROLEPLAY:
             await self.sort_facts(session_id)
         session = await self._chats.session(session_id)
@@ -199,7 +199,7 @@ class ArchiveQueue:
         with suppress(ModelError):
             await self._check()
         trusted = [part for part in SessionPart if self._archivist.may_write(part)]
-        if trusted and await self._parts.redo(trusted, self._archivist.model):
+        if trusted and await self._parts.requeue_parts(trusted, self._archivist.model):
             await self._do_all()
 
     async def _do_all(self) -> None:
@@ -218,7 +218,7 @@ class ArchiveQueue:
         for session_id in await self._for_rules():
             await self._quiet.wait_for_turn_end()
             await self._unless_gone(session_id, self._by_rules(session_id))
-        mine = [record for record in await self._parts.pending() if self._archivist.may_write(record.part)]
+        mine = [record for record in await self._parts.pending_parts() if self._archivist.may_write(record.part)]
         mine = [record for record in mine if record.session == mine[0].session]
         return sorted(mine, key=lambda record: ORDER.index(record.part))
 
@@ -227,7 +227,7 @@ class ArchiveQueue:
         return list(
             dict.fromkeys(
                 record.session
-                for record in await self._parts.pending()
+                for record in await self._parts.pending_parts()
                 if record.made_by is MadeBy.RULES
                 and record.session not in self._at_once
                 and not (record.session in self._told_by_rules and self._archivist.may_write(record.part))
@@ -252,7 +252,7 @@ class ArchiveQueue:
             return  # more was said meanwhile: whoever began it anew reads that too
         for part, record in records.items():
             done = record if part in left else replace(record, state=PartState.DONE, maker="")
-            await self._parts.fill(done, record, **fields_of(part, values[part]) if part in values else {})
+            await self._parts.save_value(done, record, **fields_of(part, values[part]) if part in values else {})
         self._told_by_rules.add(session_id)
         self._told(await self._chats.session(session_id))
 
@@ -289,11 +289,11 @@ class ArchiveQueue:
                 failed = replace(failed, state=PartState.FAILED)
                 if record.part is SessionPart.FACTS:
                     await self._archivist.by_rules(record.session, {record.part})
-            await self._parts.fill(failed, record)
+            await self._parts.save_value(failed, record)
             return not is_dead
         if self._begun[record.session] == begun:  # else more was said meanwhile, and it is still to be done
             done = replace(record, state=PartState.DONE, made_by=MadeBy.MODEL, maker=model, trouble="")
-            await self._parts.fill(done, record, **fields_of(record.part, value))
+            await self._parts.save_value(done, record, **fields_of(record.part, value))
         return True
 
     async def _unless_gone(self, session_id: UUID, work: Awaitable[bool | None]) -> bool | None:
@@ -301,7 +301,7 @@ class ArchiveQueue:
         try:
             return await work
         except StorageError:
-            if any(record.session == session_id for record in await self._parts.pending()):
+            if any(record.session == session_id for record in await self._parts.pending_parts()):
                 raise
             return None
 

@@ -81,7 +81,7 @@ class SessionEditing:
 
     async def tell_as(self, told: PartValue) -> None:
         """Restore the value of a part and its maker."""
-        await self._retelling.put_back(told)
+        await self._retelling.restore_part(told)
         if told.part is SessionPart.ROLEPLAY:
             await self._archiving.sort_facts(told.session)
         await self._changed((await self._chats.session(told.session)).persona_id)
@@ -98,9 +98,9 @@ class SessionEditing:
         Raise LetheError, with nothing changed, if the session is too short.
         """
         before = await self._retelling.part_of(guid, part)
-        await self._retelling.release(guid, part)
+        await self._retelling.release_part(guid, part)
         if not await self._archiving.update(guid, [part]):
-            await self._retelling.put_back(before)
+            await self._retelling.restore_part(before)
             raise LetheError("This conversation is too short to be summarised.", "Write the summary yourself.")
 
     # Messages
@@ -126,7 +126,7 @@ class SessionEditing:
 
         A greeting that was edited in the session itself is kept.
         """
-        newest = await self._chats.newest(after.unique_name)
+        newest = await self._chats.newest_session(after.unique_name)
         if newest is None or newest.messages > 1:
             return
         session = await self._chats.session(newest.guid)
@@ -137,7 +137,7 @@ class SessionEditing:
             return
         await self.still([session.guid])
         for message in said:
-            await self._reshaping.take_out(message.id)
+            await self._reshaping.erase_inserted(message.id)
         if new is not None:
             await self._reshaping.insert(new, None)
         await self.retold([session.guid])
@@ -152,7 +152,7 @@ class SessionEditing:
     async def take_out(self, message: Message) -> None:
         """Undo an insertion."""
         await self.still([message.session_id])
-        await self._reshaping.take_out(message.id)
+        await self._reshaping.erase_inserted(message.id)
         await self.retold([message.session_id])
 
     async def split(self, message_id: UUID) -> SessionSnapshot:
@@ -162,7 +162,7 @@ class SessionEditing:
         fresh = ChatSession(added=message.time, last_trigger=message.time, **old.model_dump(include=COPIED))
         await self.still([old.guid])
         before = await self._reshaping.split(message_id, fresh)
-        await self.retold(before.after)
+        await self.retold(before.resulting)
         if old.archived:
             await self._archiving.archive_session(fresh.guid)
             await self._archiving.update(old.guid)
@@ -172,16 +172,16 @@ class SessionEditing:
         """Merge several sessions into one, in the order in which they began; return the state for `undo`."""
         await self.still(guids)
         before = await self._reshaping.merge(guids)
-        await self.retold(before.after, gone=[guid for guid in before.sessions if guid != before.kept])
+        await self.retold(before.resulting, gone=[guid for guid in before.sessions if guid != before.kept])
         if await self._archiving.parts(before.kept):
             await self._archiving.update(before.kept)
         return before
 
     async def undo(self, before: SessionSnapshot) -> None:
         """Restore sessions as they were before a split or merge."""
-        await self.still(before.after)
+        await self.still(before.resulting)
         await self._reshaping.undo(before)
-        await self.retold(before.sessions, gone=before.made)
+        await self.retold(before.sessions, gone=before.created)
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, also if it is displayed in a window."""
@@ -194,7 +194,7 @@ class SessionEditing:
 
     async def _moment(self, session: ChatSession, above: UUID | None) -> datetime:
         """Return the time of the message before the inserted one, or else of the one after it."""
-        for message in await self._chats.tail(session.guid, 1, before=above):
+        for message in await self._chats.newest_messages(session.guid, 1, before=above):
             return message.time
         return (await self._chats.message(above)).time if above is not None else session.added
 

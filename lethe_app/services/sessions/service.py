@@ -53,7 +53,7 @@ class SessionService:
 
     async def resume(self, persona_id: str) -> ChatSession:
         """Return the newest session, or a new one if there is none."""
-        newest = await self._chats.newest(persona_id)
+        newest = await self._chats.newest_session(persona_id)
         return await self.new(persona_id) if newest is None else await self._chats.session(newest.guid)
 
     async def taken_up(self, session: ChatSession) -> ChatSession:
@@ -166,7 +166,7 @@ class SessionService:
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """Return the newest session if it has at most the greeting and the same user persona; None otherwise."""
-        newest = await self._chats.newest(persona_id)
+        newest = await self._chats.newest_session(persona_id)
         if newest is None or newest.archived or newest.title or newest.messages > 1:
             return None
         outline = await self._chats.outline(newest.guid)

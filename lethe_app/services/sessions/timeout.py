@@ -75,7 +75,7 @@ class SessionTimeout:
         """Return the newest session of a persona if it has timed out, so that the user's next message in it begins a new
         one; else None.
         """
-        newest = await self._chats.newest(persona_id)
+        newest = await self._chats.newest_session(persona_id)
         return newest.guid if newest is not None and self.has_timed_out(newest) else None
 
     async def reopen(self, session: ChatSession) -> ChatSession:
@@ -107,7 +107,7 @@ class SessionTimeout:
 
     async def is_settled(self, persona_id: str) -> bool:
         """Return whether all parts of the persona's newest session that can be made now are made."""
-        newest = await self._chats.newest(persona_id)
+        newest = await self._chats.newest_session(persona_id)
         return newest is None or not await self._archiving.is_pending(newest.guid)
 
     @property
@@ -118,7 +118,7 @@ class SessionTimeout:
     async def _timed_out(self) -> list[SessionSummary]:
         return [
             each
-            for each in await self._chats.unarchived()
+            for each in await self._chats.unarchived_sessions()
             if self._refused.get(each.guid) != each.messages and self.has_timed_out(each)
         ]
 

@@ -99,7 +99,7 @@ class WorkingMemory:
         return "\n".join(["On the workbench for some minutes (only keys; bench_get shows what they hold):", *lines, *remainder])
 
     async def _sweep(self) -> None:
-        await self._rows.sweep(now())
+        await self._rows.delete_expired(now())
 
 
 def session_namespace(session_id: UUID) -> str:

@@ -96,7 +96,7 @@ class WebLookupService:
         is_explicit = detect_web_intent(message.content) is WebIntent.PLAINLY
         if not self._is_trusted():
             return extract_query(message.content) if is_explicit else ""
-        utterances = to_utterances(await self._chats.tail(session.guid, MOST_LINES, message.id))
+        utterances = to_utterances(await self._chats.newest_messages(session.guid, MOST_LINES, message.id))
         placeholders = {"user": participants.user.name, "message": message.content[:LONGEST_LINES]}
         try:
             answer = await self._task_model.ask(

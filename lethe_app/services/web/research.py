@@ -71,7 +71,7 @@ class ResearchService:
     async def list_inquiries(self) -> list[Inquiry]:
         """Return all inquiries, newest first."""
         inquiries: list[Inquiry] = []
-        for value in (await self._state.all(SCOPE)).values():
+        for value in (await self._state.values_of(SCOPE)).values():
             try:
                 inquiries.append(self._mark_interrupted(Inquiry.model_validate(value)))
             except ValidationError:

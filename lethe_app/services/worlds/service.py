@@ -96,7 +96,7 @@ class WorldService:
     async def list_worlds(self) -> list[OpenWorld]:
         """Return all readable worlds, unsaved changes included, sorted by name; for broken files see `problems`."""
         worlds = {**await self._library.worlds(), **self._unsaved}
-        stamps, shipped = await self._database.aside(self._read_stamps)
+        stamps, shipped = await self._database.run_outside_transaction(self._read_stamps)
         self._stamps = {**stamps, **{stem: self._stamps.get(stem) for stem in self._unsaved}}
         open_worlds = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
         return sorted(open_worlds, key=lambda one: (one.world.name.casefold(), one.world.unique_name))
@@ -108,7 +108,7 @@ class WorldService:
 
     async def count_activations(self) -> Mapping[UUID, int]:
         """Return the number of turns in which each entry was activated, by guid."""
-        return await WorldUsage(self._database).counts()
+        return await WorldUsage(self._database).activation_counts()
 
     async def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the token count of each text, by the loaded model's tokenizer, or an estimate without one."""
@@ -176,7 +176,7 @@ class WorldService:
             replaced = await self._trash_external_version(stem)
             await self._library.save_world(world)
             await self._world_purge.purge_withdrawn(previous, world)
-            self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
+            self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
         except LetheError as error:
             self.saved.tell(WorldSaved(stem, error))
             return False
@@ -190,7 +190,7 @@ class WorldService:
 
         Raise FileError if that version is broken: it is left in place, and nothing is written.
         """
-        stamp = await self._database.aside(lambda: _stamp(self._path(stem)))
+        stamp = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
         if stamp is None or stamp == self._stamps.get(stem):
             return None
         for problem in await self.list_problems():
@@ -225,13 +225,13 @@ class WorldService:
     async def restore(self, trashed: Path) -> str:
         """Restore a world from the trash and return its file name."""
         stem = await self._library.restore_world(trashed)
-        self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
+        self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
         return stem
 
     async def _save_new(self, world: World) -> World:
         saved = await self._library.save_world(world)
         stem = saved.unique_name
-        self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
+        self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
         return saved
 
     # Assignment

@@ -136,7 +136,7 @@ class WorldTrials:
         """Return up to `count` of the newest visible messages of a session, newest first."""
         if session.leaf_id is None and not (await self._chats.session(session.guid)).leaf_id:
             return []
-        tail = await self._chats.tail(session.guid, 2 * count)
+        tail = await self._chats.newest_messages(session.guid, 2 * count)
         visible = [
             message
             for message in tail
@@ -148,7 +148,7 @@ class WorldTrials:
         """Return recent messages of the user to the session's persona, newest session first, and newest first within each."""
         texts: list[str] = []
         for summary in (await self._chats.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
-            tail = await self._chats.tail(summary.guid, 2 * MOST_MESSAGES)
+            tail = await self._chats.newest_messages(summary.guid, 2 * MOST_MESSAGES)
             texts += [message.content for message in reversed(tail) if message.role is Role.USER and not message.hidden]
             if len(texts) >= MOST_MESSAGES:
                 break
@@ -171,7 +171,7 @@ class WorldTrials:
         message_count = turn_count = 1
         if not trial.fresh:
             history_length = max(WINDOW, 2 * min(bound.depth, DEEPEST))
-            history = await self._chats.tail(session.guid, history_length, trial.message_id)
+            history = await self._chats.newest_messages(session.guid, history_length, trial.message_id)
             message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (
             EvaluationTurn(
@@ -185,9 +185,9 @@ class WorldTrials:
         last_message_id = message_id or (history[-1].id if history else None)
         if last_message_id is None:
             return 1, 1
-        standing = await self._chats.standing(last_message_id)
+        standing = await self._chats.standing_of(last_message_id)
         is_new = message_id is None
-        return standing.spoken + is_new, max(1, standing.asked + is_new)
+        return standing.messages + is_new, max(1, standing.user_messages + is_new)
 
     async def _build_outcome(
         self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int

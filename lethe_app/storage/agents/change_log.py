@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import ChangedRecords, Record, is_the_users, rebased, same
+from lethe_app.domain.changes import ChangedRecords, Record, is_owned_by_user, is_same_content, rebased
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory import memories
-from lethe_app.storage.memory.facts import FACT, FACT_COLUMNS, KNOWN
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, storable, understood, update, utc
+from lethe_app.storage.memory.facts import FACT_COLUMNS, IS_KNOWN, SELECT_FACT
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, parse_record, storable, update, utc
 
 COLUMNS = tuple(RecordedChange.model_fields)
-_ALL = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
-_PUT = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
+_SAVE = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
 
 class ChangeLog:
@@ -31,14 +31,14 @@ class ChangeLog:
     async def save_changes(self, *changes: RecordedChange) -> None:
         """Insert changes, or update those already stored; all or none."""
         rows = [_row(change) for change in changes]
-        await self._database.run(lambda connection: connection.executemany(_PUT, rows))
+        await self._database.run(lambda connection: connection.executemany(_SAVE, rows))
 
     async def get(self, change_id: UUID) -> RecordedChange | None:
         """Return a change, or None if there is none."""
         found = await self._read("WHERE id = ?", (str(change_id),))
         return found[0] if found else None
 
-    async def carry_out(self, change: RecordedChange) -> RecordedChange:
+    async def apply_change(self, change: RecordedChange) -> RecordedChange:
         """Apply a proposed change and record it as applied, in one transaction; returns the change as it was applied.
 
         It is applied to the records as they are now. Raise StorageError, without any change, if a record is gone, was
@@ -46,11 +46,11 @@ class ChangeLog:
         """
 
         def work(connection: sqlite3.Connection) -> RecordedChange:
-            known = _known(connection, change.id)
+            known = _load_change(connection, change.id)
             if known is not None and known.state is not ChangeState.PROPOSED:
                 return known
-            done = _carried_out(connection, known or change).model_copy(update={"state": ChangeState.APPLIED})
-            connection.execute(_PUT, _row(done))
+            done = _apply(connection, known or change).model_copy(update={"state": ChangeState.APPLIED})
+            connection.execute(_SAVE, _row(done))
             return done
 
         return await self._database.run(work)
@@ -62,14 +62,14 @@ class ChangeLog:
         """
 
         def work(connection: sqlite3.Connection) -> RecordedChange:
-            known = _known(connection, change_id)
+            known = _load_change(connection, change_id)
             if known is None:
                 raise StorageError("This change is no longer in the log.")
             if known.state is not ChangeState.APPLIED:
                 return known
-            _put_back(connection, known)
+            _revert(connection, known)
             done = known.model_copy(update={"state": ChangeState.REVERTED})
-            connection.execute(_PUT, _row(done))
+            connection.execute(_SAVE, _row(done))
             return done
 
         return await self._database.run(work)
@@ -79,26 +79,26 @@ class ChangeLog:
         where, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {where} ORDER BY at DESC, id LIMIT ?", (*values, limit))
 
-    async def of_run(self, run_id: UUID) -> list[RecordedChange]:
+    async def changes_of_run(self, run_id: UUID) -> list[RecordedChange]:
         """Return the changes of a task run, in order."""
         return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
 
     async def _read(self, where: str, values: Sequence[object]) -> list[RecordedChange]:
         def work(connection: sqlite3.Connection) -> list[RecordedChange]:
-            rows = connection.execute(f"{_ALL} {where}", tuple(values))
-            return [understood(RecordedChange, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            rows = connection.execute(f"{_SELECT} {where}", tuple(values))
+            return [parse_record(RecordedChange, dict(zip(COLUMNS, row, strict=True))) for row in rows]
 
         return await self._database.run(work)
 
 
-def _known(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
-    row = connection.execute(f"{_ALL} WHERE id = ?", (str(change_id),)).fetchone()
-    return understood(RecordedChange, dict(zip(COLUMNS, row, strict=True))) if row is not None else None
+def _load_change(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
+    row = connection.execute(f"{_SELECT} WHERE id = ?", (str(change_id),)).fetchone()
+    return parse_record(RecordedChange, dict(zip(COLUMNS, row, strict=True))) if row is not None else None
 
 
-def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
-    held = _held(connection, ChangedRecords.before(change))
-    if any(map(is_the_users, held.memories)) or any(map(is_the_users, held.facts)):
+def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
+    held = _unchanged_records(connection, ChangedRecords.before(change))
+    if any(map(is_owned_by_user, held.memories)) or any(map(is_owned_by_user, held.facts)):
         raise StorageError("This belongs to the user, so it was left unchanged.")
     done = rebased(change, held)
     new = ChangedRecords.after(done)
@@ -107,36 +107,36 @@ def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> Reco
     memories.save_in_transaction(connection, change.persona_id, new.memories)
     gone = [(utc(now()), str(one.guid)) for one in held.facts if one.guid not in kept]
     connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", gone)
-    _put_facts(connection, change.persona_id, new.facts)
+    _save_facts(connection, change.persona_id, new.facts)
     return done
 
 
-def _put_back(connection: sqlite3.Connection, change: RecordedChange) -> None:
+def _revert(connection: sqlite3.Connection, change: RecordedChange) -> None:
     old, new = ChangedRecords.before(change), ChangedRecords.after(change)
-    _held(connection, new)
+    _unchanged_records(connection, new)
     made, kept = new.guids - old.guids, new.guids
     for memory in old.memories:  # one that the user took out of the trash and made their own stays theirs
         current = _memory(connection, memory.guid) if memory.guid not in kept else None
         if current is not None:
-            _unchanged(memory, current)
+            _check_unchanged(memory, current)
     for table in ("memories", "facts"):
         connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in made])  # noqa: S608 - ours
     memories.save_in_transaction(connection, change.persona_id, old.memories)
-    _put_facts(connection, change.persona_id, old.facts)
+    _save_facts(connection, change.persona_id, old.facts)
 
 
-def _held(connection: sqlite3.Connection, records: ChangedRecords) -> ChangedRecords:
+def _unchanged_records(connection: sqlite3.Connection, records: ChangedRecords) -> ChangedRecords:
     """Return the current versions of these records. Raise StorageError if one is gone or was changed."""
-    found_memories = [_unchanged(one, _memory(connection, one.guid)) for one in records.memories]
-    found_facts = [_unchanged(one, _fact(connection, one.guid)) for one in records.facts]
+    found_memories = [_check_unchanged(one, _memory(connection, one.guid)) for one in records.memories]
+    found_facts = [_check_unchanged(one, _fact(connection, one.guid)) for one in records.facts]
     return ChangedRecords(memories=found_memories, facts=found_facts)
 
 
-def _unchanged(one: Record, current: Record | None) -> Record:
+def _check_unchanged(one: Record, current: Record | None) -> Record:
     title = one.content if isinstance(one, MemoryUnit) else one.fact
     if current is None:
         raise StorageError(f"“{title[:60]}” no longer exists, so nothing was changed.")
-    if not same(one, current):
+    if not is_same_content(one, current):
         raise StorageError(
             f"“{title[:60]}” has been changed since, so nothing was changed.", "Decline the change, or run Dreams again."
         )
@@ -144,16 +144,16 @@ def _unchanged(one: Record, current: Record | None) -> Record:
 
 
 def _memory(connection: sqlite3.Connection, guid: UUID) -> MemoryUnit | None:
-    row = connection.execute(f"{memories.MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
-    return understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True))) if row is not None else None
+    row = connection.execute(f"{memories.SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+    return parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True))) if row is not None else None
 
 
 def _fact(connection: sqlite3.Connection, guid: UUID) -> ExtractedFact | None:
-    row = connection.execute(f"{FACT} WHERE guid = ? AND {KNOWN}", (str(guid),)).fetchone()
-    return understood(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True))) if row is not None else None
+    row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
+    return parse_record(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True))) if row is not None else None
 
 
-def _put_facts(connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
+def _save_facts(connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
     for fact in facts:
         row = {**cells(fact, FACT_COLUMNS), "persona_id": persona_id, "deleted_at": None}
         if connection.execute("SELECT 1 FROM facts WHERE guid = ?", (row["guid"],)).fetchone():

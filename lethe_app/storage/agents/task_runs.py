@@ -11,13 +11,13 @@ from uuid import UUID
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import storable, understood, utc
+from lethe_app.storage.row_mapping import parse_record, storable, utc
 
 COLUMNS = tuple(TaskRun.model_fields)
-_ALL = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
 _SET = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "id")
 # Not INSERT OR REPLACE: that deletes the row first, and ON DELETE SET NULL would detach the run's changes.
-_PUT = f"""
+_SAVE = f"""
 INSERT INTO task_runs ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))}) ON CONFLICT (id) DO UPDATE SET {_SET}
 """  # noqa: S608
 
@@ -31,13 +31,13 @@ class TaskRuns:
     async def save_run(self, run: TaskRun) -> None:
         """Insert a run, or update one already stored."""
         row = _row(run)
-        await self._database.run(lambda connection: connection.execute(_PUT, row))
+        await self._database.run(lambda connection: connection.execute(_SAVE, row))
 
     async def get(self, run_id: UUID) -> TaskRun | None:
         """Return a run, or None if there is none."""
 
         def work(connection: sqlite3.Connection) -> TaskRun | None:
-            row = connection.execute(f"{_ALL} WHERE id = ?", (str(run_id),)).fetchone()
+            row = connection.execute(f"{_SELECT} WHERE id = ?", (str(run_id),)).fetchone()
             return _run(row) if row else None
 
         return await self._database.run(work)
@@ -50,16 +50,16 @@ class TaskRuns:
         values = (*values, utc(before) if before is not None else "9999", limit)
         return await self._read(f"WHERE persona_id = ? {where} AND began < ? ORDER BY began DESC LIMIT ?", values)
 
-    async def newest(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
+    async def newest_runs(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Return the newest runs of all personas, newest first; with `before`, only those that began before it."""
         until = utc(before) if before is not None else "9999"
         return await self._read("WHERE began < ? ORDER BY began DESC LIMIT ?", (until, limit))
 
-    async def since(self, persona_id: str, moment: datetime) -> list[TaskRun]:
+    async def runs_since(self, persona_id: str, moment: datetime) -> list[TaskRun]:
         """Return all runs of a persona that began at or after a moment, oldest first."""
         return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc(moment)))
 
-    async def close_lost(self, still_open: Collection[UUID] = ()) -> int:
+    async def mark_lost_runs(self, still_open: Collection[UUID] = ()) -> int:
         """Mark unfinished runs as lost, except `still_open`, after the program ended during them; returns their number."""
         is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
         question = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
@@ -68,7 +68,7 @@ class TaskRuns:
 
     async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:
         def work(connection: sqlite3.Connection) -> list[TaskRun]:
-            return [_run(row) for row in connection.execute(f"{_ALL} {where}", tuple(values))]
+            return [_run(row) for row in connection.execute(f"{_SELECT} {where}", tuple(values))]
 
         return await self._database.run(work)
 
@@ -83,13 +83,13 @@ def _row(run: TaskRun) -> tuple[str | int | None, ...]:
         "outcome": run.outcome.value if run.outcome is not None else None,
         "made": made,
     }
-    return tuple(special.get(name) if name in special else _plain(getattr(run, name)) for name in COLUMNS)
+    return tuple(special.get(name) if name in special else _column_value(getattr(run, name)) for name in COLUMNS)
 
 
-def _plain(value: object) -> str | int:
+def _column_value(value: object) -> str | int:
     return int(value) if isinstance(value, int) else storable(str(value))
 
 
 def _run(row: tuple[object, ...]) -> TaskRun:
     values = dict(zip(COLUMNS, row, strict=True))
-    return understood(TaskRun, {**values, "made": json.loads(str(values["made"]))})
+    return parse_record(TaskRun, {**values, "made": json.loads(str(values["made"]))})

@@ -25,25 +25,25 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.branches import nearest_live
-from lethe_app.storage.chats.sessions import SESSION
+from lethe_app.storage.chats.sessions import SELECT_SESSION
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import FACT, FACT_COLUMNS
-from lethe_app.storage.memory.memories import MEMORY
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, understood
+from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
+from lethe_app.storage.memory.memories import SELECT_MEMORY
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record
 
 WORLDS, SCRATCH = "worlds", "scratch"
 """Keys of the session state that are valid in another home."""
-ALIVE = "persona_id = ? AND deleted_at IS NULL"
+NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
 SESSIONS = "SELECT guid FROM sessions JOIN memories m USING (guid) WHERE m.persona_id = ? AND m.deleted_at IS NULL"
 MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"  # noqa: S608 - names are ours
-HELD = {
-    "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {ALIVE}",  # noqa: S608 - names are ours
-    "facts": f"SELECT count(*) FROM facts WHERE {ALIVE}",  # noqa: S608 - names are ours
+COUNTS = {
+    "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {NOT_DELETED}",  # noqa: S608 - names are ours
+    "facts": f"SELECT count(*) FROM facts WHERE {NOT_DELETED}",  # noqa: S608 - names are ours
     "conversations": f"SELECT count(*) FROM ({SESSIONS})",  # noqa: S608 - names are ours
     "messages": f"SELECT count(*) FROM ({MESSAGES})",  # noqa: S608 - names are ours
 }
 """Queries that count the records, by kind."""
-WORDS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"  # noqa: S608 - names are ours
+MESSAGE_CHARACTERS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"  # noqa: S608 - names are ours
 PARTS = "SELECT part, state, made_by, maker, tries, trouble FROM session_parts WHERE session_id = ?"
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
@@ -54,17 +54,17 @@ class PersonaExport:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def held(self, persona_id: str) -> tuple[BundleCounts, int]:
+    async def count_records(self, persona_id: str) -> tuple[BundleCounts, int]:
         """Return the number of records by kind, and the number of characters in all messages."""
 
         def work(connection: sqlite3.Connection) -> tuple[BundleCounts, int]:
-            counts = {what: connection.execute(question, (persona_id,)).fetchone()[0] for what, question in HELD.items()}
-            (words,) = connection.execute(WORDS, (persona_id,)).fetchone()
+            counts = {what: connection.execute(question, (persona_id,)).fetchone()[0] for what, question in COUNTS.items()}
+            (words,) = connection.execute(MESSAGE_CHARACTERS, (persona_id,)).fetchone()
             return BundleCounts(**counts), words
 
         return await self._database.run(work)
 
-    async def past(self, persona_id: str, sources: Collection[UUID] | None) -> PersonaHistory:
+    async def history_of(self, persona_id: str, sources: Collection[UUID] | None) -> PersonaHistory:
         """Return memories, facts and tombstones of forgotten facts, without sessions.
 
         `sources` are the sessions to be exported: facts name only those and memories as their sources, and tombstones are
@@ -73,12 +73,12 @@ class PersonaExport:
 
         def work(connection: sqlite3.Connection) -> PersonaHistory:
             memories = [
-                understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
-                for row in connection.execute(f"{MEMORY} AND {ALIVE} ORDER BY rowid", (persona_id,))
+                parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
+                for row in connection.execute(f"{SELECT_MEMORY} AND {NOT_DELETED} ORDER BY rowid", (persona_id,))
             ]
             facts = [
-                understood(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))
-                for row in connection.execute(f"{FACT} WHERE {ALIVE} ORDER BY rowid", (persona_id,))
+                parse_record(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))
+                for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
             ]
             stones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
             forgotten = [ForgottenFact(digest=digest, messages=json.loads(said)) for digest, said in stones]
@@ -89,7 +89,7 @@ class PersonaExport:
 
         return await self._database.run(work)
 
-    async def sessions(self, persona_id: str) -> list[UUID]:
+    async def session_ids_of(self, persona_id: str) -> list[UUID]:
         """Return the ids of the persona's sessions, by last activity, oldest first."""
         question = f"{SESSIONS} ORDER BY last_activity"
         return await self._database.run(
@@ -102,12 +102,12 @@ class PersonaExport:
 
 
 def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversation | None:
-    row = connection.execute(SESSION, (guid,)).fetchone()
+    row = connection.execute(SELECT_SESSION, (guid,)).fetchone()
     if row is None:
         return None
     *fields, last = row
     tip = nearest_live(connection, last)
-    session = understood(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
+    session = parse_record(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
     ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
     said = messages.load(connection, [id_ for (id_,) in ids])
     turns = dict(connection.execute(TURNS, (guid,)).fetchall())
@@ -116,7 +116,7 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
         session=session,
         worlds=_texts(_state(connection, guid, WORLDS)),
         scratch=_pairs(_state(connection, guid, SCRATCH)),
-        parts=[understood(BundledPart, dict(zip(BundledPart.model_fields, row, strict=True))) for row in parts],
+        parts=[parse_record(BundledPart, dict(zip(BundledPart.model_fields, row, strict=True))) for row in parts],
     )
     return BundledConversation(kept, [_with_turn(message, turns.get(str(message.id))) for message in said])
 

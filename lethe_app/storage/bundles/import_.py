@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
 from lethe_app.storage.bundles.export import SCRATCH, WORLDS
-from lethe_app.storage.chats.message_position import owe, update_session_row
+from lethe_app.storage.chats.message_position import queue_for_indexing, update_session_row
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS
 from lethe_app.storage.row_mapping import (
@@ -48,11 +48,11 @@ class IdMapping:
     def new_id(self, old: UUID | str | None) -> str | None:
         return self._new.get(str(old), str(old)) if old is not None else None
 
-    def all(self, old: Iterable[UUID]) -> str:
+    def json_of_ids(self, old: Iterable[UUID]) -> str:
         """Return the new ids as a JSON list."""
         return json.dumps([self.new_id(one) for one in old])
 
-    def within(self, text: str) -> str:
+    def replace_ids(self, text: str) -> str:
         """Replace every known id inside a JSON text."""
         return UUIDS.sub(lambda found: self._new.get(found[0], found[0]), text)
 
@@ -62,7 +62,7 @@ class PersonaImport:
     """Records to import for a persona whose files are written."""
 
     persona_id: str
-    past: PersonaHistory
+    history: PersonaHistory
     entries: Mapping[UUID, UUID]
     """New ids of World Info entries by those in the bundle; `worlds` is the same for their names."""
     worlds: Mapping[str, str]
@@ -78,23 +78,23 @@ class BundleImport:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def let_in(self, enter: Callable[[], PersonaImport], check: Callable[[float], None]) -> None:
+    async def import_persona(self, enter: Callable[[], PersonaImport], check: Callable[[float], None]) -> None:
         """Import a bundle. `enter` writes the files, inside the transaction; `check` receives the progress from 0 to 1 and
         may raise, which rolls the import back.
         """
 
         def work(connection: sqlite3.Connection) -> None:
             arrival = enter()
-            ids = IdMapping(arrival.past, arrival.entries)
+            ids = IdMapping(arrival.history, arrival.entries)
             _store(connection, arrival, ids, check)
-            _store_habits(connection, arrival.app_state, ids)
+            _store_app_state(connection, arrival.app_state, ids)
             check(1.0)
 
         await self._database.run(work)
 
 
 def _store(connection: sqlite3.Connection, arrival: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
-    persona_id, past = arrival.persona_id, arrival.past
+    persona_id, past = arrival.persona_id, arrival.history
     for memory in past.memories:
         own: dict[str, Cell] = {"guid": ids.new_id(memory.guid), "path": ""}  # of another computer, or of a stranger's choice
         insert(connection, "memories", {**cells(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
@@ -102,25 +102,25 @@ def _store(connection: sqlite3.Connection, arrival: PersonaImport, ids: IdMappin
         named: dict[str, Cell] = {
             "guid": ids.new_id(fact.guid),
             "superseded_by": ids.new_id(fact.superseded_by),
-            "source_memories": ids.all(fact.source_memories),
-            "source_messages": ids.all(fact.source_messages),
+            "source_memories": ids.json_of_ids(fact.source_memories),
+            "source_messages": ids.json_of_ids(fact.source_messages),
         }
         insert(connection, "facts", {**cells(fact, FACT_COLUMNS), **named, "persona_id": persona_id})
     for stone in past.forgotten:
         connection.execute(
             "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
-            (persona_id, storable(stone.digest), ids.all(stone.messages)),
+            (persona_id, storable(stone.digest), ids.json_of_ids(stone.messages)),
         )
     for number, talk in enumerate(past.conversations):
         check(number / len(past.conversations))
         _store_conversation(connection, arrival, talk, ids)
 
 
-def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
+def _store_app_state(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
     """Write values to the app state; empty ones are skipped."""
     for (scope, key), values in places.items():
         if values:
-            text = storable(ids.within(json.dumps(values, ensure_ascii=False)))
+            text = storable(ids.replace_ids(json.dumps(values, ensure_ascii=False)))
             row = (storable(scope), storable(key), text)
             connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
@@ -148,7 +148,7 @@ def _store_conversation(
             text = storable(json.dumps(value, ensure_ascii=False))
             insert(connection, "session_state", {"session_id": guid, "key": key, "value": text})
     update_session_row(connection, guid)
-    owe(connection, guid)
+    queue_for_indexing(connection, guid)
 
 
 def _store_message(
@@ -173,5 +173,5 @@ def _store_message(
         row = cells(alternative, ALTERNATIVE_COLUMNS)
         insert(connection, "alternatives", {**row, "message_id": id_, "position": position, "length": len(str(row["content"]))})
     if message.turn is not None:
-        text = storable(ids.within(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
+        text = storable(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
         insert(connection, "turn_memories", {"message_id": id_, "value": text})

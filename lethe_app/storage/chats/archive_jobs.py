@@ -8,17 +8,17 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.storage.chats.branches import standing
+from lethe_app.storage.chats.branches import branch_state
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, storable, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
 ORDER = {part: number for number, part in enumerate(SessionPart)}
-BEGIN = """
+QUEUE = """
 INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble) VALUES (?, ?, 'pending', 'rules', '', 0, '')
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'pending', tries = 0, trouble = '' WHERE made_by <> 'user'
 """
-PUT = f"""
+SAVE = f"""
 INSERT INTO session_parts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id, part) DO UPDATE SET state = excluded.state, made_by = excluded.made_by, maker = excluded.maker,
     tries = excluded.tries, trouble = excluded.trouble
@@ -46,11 +46,11 @@ class ArchiveJobs:
         rows = [(here, part.value) for part in parts]
 
         def work(connection: sqlite3.Connection) -> None:
-            standing(connection, here)
+            branch_state(connection, here)
             (went_on,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (here,)).fetchone()
             if archive:
                 connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (here,))
-            connection.executemany(BEGIN, rows)
+            connection.executemany(QUEUE, rows)
             if archive and went_on:
                 connection.execute(
                     "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (here,)
@@ -67,7 +67,7 @@ class ArchiveJobs:
 
         return await self._database.run(work)
 
-    async def pending(self) -> list[PartRecord]:
+    async def pending_parts(self) -> list[PartRecord]:
         """Return all pending jobs, those of the most recent session first."""
         question = f"""
             SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
@@ -78,9 +78,9 @@ class ArchiveJobs:
 
     async def save_part(self, record: PartRecord) -> None:
         """Save the state of a job; a part written by the user is never overwritten by anything else."""
-        await self._database.run(lambda connection: _put(connection, record))
+        await self._database.run(lambda connection: _save(connection, record))
 
-    async def fill(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
+    async def save_value(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
         """Write fields of the session and the state of the job in one transaction.
 
         With `before` only if the job is still in that state; returns False if it is not. Raise `StorageError` if the session
@@ -92,19 +92,19 @@ class ArchiveJobs:
         own = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
 
         def work(connection: sqlite3.Connection) -> bool:
-            standing(connection, here)
+            branch_state(connection, here)
             known = {one.part: one for one in _records(connection.execute(OF_SESSION, (here,)))}
             if before is not None and known.get(record.part) != before:
                 return False
             for table, row in (("memories", memory), ("sessions", own)):
                 if row:
                     update(connection, table, "guid", {**row, "guid": here})
-            _put(connection, record)
+            _save(connection, record)
             return True
 
         return await self._database.run(work)
 
-    async def redo(self, parts: Sequence[SessionPart], model: str = "") -> int:
+    async def requeue_parts(self, parts: Sequence[SessionPart], model: str = "") -> int:
         """Queue these parts again for all sessions where only rules wrote them; returns the number of jobs.
 
         Jobs at which this very model failed are skipped: their error text begins with the model's name. The number of tries
@@ -122,9 +122,9 @@ class ArchiveJobs:
         return await self._database.run(work)
 
 
-def _put(connection: sqlite3.Connection, record: PartRecord) -> None:
+def _save(connection: sqlite3.Connection, record: PartRecord) -> None:
     texts = (record.part.value, record.state.value, record.made_by.value, storable(record.maker))
-    connection.execute(PUT, (str(record.session), *texts, record.tries, storable(record.trouble)))
+    connection.execute(SAVE, (str(record.session), *texts, record.tries, storable(record.trouble)))
 
 
 def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:

@@ -27,7 +27,7 @@ WITH RECURSIVE up (id, parent_id, deleted_at) AS (
 SELECT id FROM up WHERE deleted_at IS NULL
 """
 
-UPWARDS = """
+ANCESTORS = """
 WITH RECURSIVE up (id, parent_id, deleted_at) AS (
     SELECT id, parent_id, deleted_at FROM messages WHERE id = ?
     UNION ALL
@@ -56,7 +56,7 @@ class BranchState:
     branched: bool
 
 
-def standing(connection: sqlite3.Connection, session_id: str) -> BranchState:
+def branch_state(connection: sqlite3.Connection, session_id: str) -> BranchState:
     """Return tip and branching of a session. Raise `StorageError` if it does not exist or is in the trash."""
     row = connection.execute(
         "SELECT tip_id, branched FROM sessions JOIN memories USING (guid) WHERE guid = ? AND deleted_at IS NULL", (session_id,)
@@ -74,7 +74,7 @@ def nearest_live(connection: sqlite3.Connection, message_id: str | None) -> str 
 
 def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutline]:
     """Return an outline of the displayed branch, oldest first, in one pass over the session from its newest message."""
-    wanted = standing(connection, session_id).tip
+    wanted = branch_state(connection, session_id).tip
     found = []
     for id_, parent, deleted, role, hidden, length in connection.execute(OUTLINE, (session_id,)):
         if id_ == wanted:
@@ -85,21 +85,21 @@ def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutl
     return found
 
 
-def window(connection: sqlite3.Connection, session_id: str, start: int, count: int) -> list[str]:
+def page_of_ids(connection: sqlite3.Connection, session_id: str, start: int, count: int) -> list[str]:
     """Return the ids of `count` messages of the displayed branch from index `start` on, oldest first."""
-    where = standing(connection, session_id)
+    where = branch_state(connection, session_id)
     start, count = max(start, 0), max(count, 0)
     if where.branched:
         # A branch can only be found upwards from its tip; the index by seq serves sessions that never branched.
-        newest_first = [row[0] for row in connection.execute(UPWARDS, (where.tip, -1))]
+        newest_first = [row[0] for row in connection.execute(ANCESTORS, (where.tip, -1))]
         newest_first.reverse()
         return newest_first[start : start + count]
     return [row[0] for row in connection.execute(IN_ORDER, (session_id, count, start))]
 
 
-def newest(connection: sqlite3.Connection, session_id: str, count: int, before: str | None) -> list[str]:
+def newest_ids(connection: sqlite3.Connection, session_id: str, count: int, before: str | None) -> list[str]:
     """Return the ids of the last `count` messages of the displayed branch, or of those above `before`, oldest first."""
-    tip = standing(connection, session_id).tip
+    tip = branch_state(connection, session_id).tip
     if before is not None:
         row = connection.execute(
             "SELECT parent_id FROM messages WHERE id = ? AND session_id = ?", (before, session_id)
@@ -107,6 +107,6 @@ def newest(connection: sqlite3.Connection, session_id: str, count: int, before: 
         if row is None:
             raise StorageError("This message no longer exists.")
         tip = row[0]
-    ids = [row[0] for row in connection.execute(UPWARDS, (tip, count))]
+    ids = [row[0] for row in connection.execute(ANCESTORS, (tip, count))]
     ids.reverse()
     return ids

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import Feedback
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import storable, understood, utc
+from lethe_app.storage.row_mapping import parse_record, storable, utc
 
 COLUMNS = tuple(Feedback.model_fields)
-_ALL = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
-_PUT = f"INSERT OR REPLACE INTO feedback ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
-AT_ONCE = 500
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
+_SAVE = f"INSERT OR REPLACE INTO feedback ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+MESSAGES_PER_QUERY = 500
 """Messages per query; SQLite allows some thousands of parameters."""
 
 
@@ -30,7 +30,7 @@ class FeedbackStore:
             for one in all_of_them:
                 here = (str(one.message_id), one.position)
                 if connection.execute("SELECT 1 FROM alternatives WHERE message_id = ? AND position = ?", here).fetchone():
-                    connection.execute(_PUT, _row(one))
+                    connection.execute(_SAVE, _row(one))
 
         await self._database.run(work)
 
@@ -39,16 +39,16 @@ class FeedbackStore:
         found = await self._read("WHERE message_id = ? AND position = ?", (str(message_id), position))
         return found[0] if found else None
 
-    async def take_away(self, message_id: UUID, position: int) -> None:
+    async def delete_feedback(self, message_id: UUID, position: int) -> None:
         """Delete the feedback on an alternative."""
         here = (str(message_id), position)
         await self._database.run(lambda c: c.execute("DELETE FROM feedback WHERE message_id = ? AND position = ?", here))
 
-    async def about(self, messages: Sequence[UUID]) -> list[Feedback]:
+    async def feedback_on(self, messages: Sequence[UUID]) -> list[Feedback]:
         """Return the feedback on all alternatives of these messages."""
         found: list[Feedback] = []
-        for start in range(0, len(messages), AT_ONCE):
-            part = [str(one) for one in messages[start : start + AT_ONCE]]
+        for start in range(0, len(messages), MESSAGES_PER_QUERY):
+            part = [str(one) for one in messages[start : start + MESSAGES_PER_QUERY]]
             found += await self._read(f"WHERE message_id IN ({', '.join('?' * len(part))})", part)
         return found
 
@@ -65,8 +65,8 @@ class FeedbackStore:
 
     async def _read(self, where: str, values: Sequence[object]) -> list[Feedback]:
         def work(connection: sqlite3.Connection) -> list[Feedback]:
-            rows = connection.execute(f"{_ALL} {where}", tuple(values))
-            return [understood(Feedback, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            rows = connection.execute(f"{_SELECT} {where}", tuple(values))
+            return [parse_record(Feedback, dict(zip(COLUMNS, row, strict=True))) for row in rows]
 
         return await self._database.run(work)
 

@@ -16,7 +16,7 @@ SELECT EXISTS (
 OR (SELECT tip_id FROM sessions WHERE guid = :id) IS NOT
    (SELECT id FROM messages WHERE session_id = :id ORDER BY seq DESC LIMIT 1)
 """
-MOMENTS = """
+ACTIVITY_TIMES = """
 SELECT time FROM messages WHERE session_id = :id
 UNION ALL SELECT a.created FROM messages m JOIN alternatives a ON a.message_id = m.id WHERE m.session_id = :id
 UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = :id)
@@ -28,17 +28,17 @@ def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     here = {"id": session}
     messages.recount(connection, session)
     (is_branched,) = connection.execute(IS_BRANCHED, here).fetchone()
-    last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(MOMENTS, here))
+    last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, here))
     connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
 
 
-def owe(connection: sqlite3.Connection, session: str) -> None:
+def queue_for_indexing(connection: sqlite3.Connection, session: str) -> None:
     """Queue a session and all its messages for indexing, because their position or session changed."""
     of_messages = "INSERT INTO passage_debts (kind, id) SELECT 'message', id FROM messages WHERE session_id = ?"
     connection.execute(of_messages, (session,))
     connection.execute("INSERT INTO passage_debts (kind, id) VALUES ('session', ?)", (session,))
 
 
-def marks(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     """Return as many SQL placeholders as there are values."""
     return ", ".join("?" * len(values))

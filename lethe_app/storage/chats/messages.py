@@ -11,7 +11,7 @@ from datetime import datetime
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
-from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MESSAGE_COLUMNS, Cell, cells, insert, understood, utc
+from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MESSAGE_COLUMNS, Cell, cells, insert, parse_record, utc
 
 MESSAGES = f"""
 SELECT {", ".join(f"m.{name}" for name in MESSAGE_COLUMNS)}, p.deleted_at IS NOT NULL
@@ -52,11 +52,11 @@ WHERE s.persona_id = (SELECT persona_id FROM sessions WHERE guid = ?)
 class MessageStanding:
     """Position of a message in its session, and the user's previous activity."""
 
-    spoken: int
+    messages: int
     """Number of visible messages up to and including this one."""
-    asked: int
+    user_messages: int
     """Number of these that are the user's."""
-    heard_before: datetime | None
+    previous_user_time: datetime | None
     """Time of the user's previous message to the same persona, in any session; None if there is none."""
     is_latest: bool
     """True if no session with this persona began later."""
@@ -79,7 +79,7 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
         row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
         if is_parent_deleted:
             row["parent_id"] = branches.nearest_live(connection, row["parent_id"])
-        found[row["id"]] = understood(Message, {**row, "alternatives": wordings[row["id"]]})
+        found[row["id"]] = parse_record(Message, {**row, "alternatives": wordings[row["id"]]})
     return [found[id_] for id_ in ids]
 
 
@@ -102,7 +102,7 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
     StorageError.
     """
     session_id = str(message.session_id)
-    where = branches.standing(connection, session_id)
+    where = branches.branch_state(connection, session_id)
     parent, branched = where.tip, where.branched
     if message.parent_id is not None and str(message.parent_id) != branches.nearest_live(connection, where.tip):
         parent, branched = str(message.parent_id), True
@@ -142,7 +142,7 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
     return load_one(connection, str(message.id))
 
 
-def standing(connection: sqlite3.Connection, message_id: str) -> MessageStanding:
+def standing_of(connection: sqlite3.Connection, message_id: str) -> MessageStanding:
     """Return the position of a message that is stored. For the user's previous activity only the eight most recent sessions are
     searched, which include the last one the user wrote in. Raise StorageError.
     """
@@ -169,7 +169,7 @@ def _among_sessions(
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:
     """Add an alternative, display it and return its position."""
     session_id = session_of(connection, message_id)
-    position = _count(connection, message_id)
+    position = _count_alternatives(connection, message_id)
     insert(connection, "alternatives", _alternative_row(message_id, position, alternative))
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
     connection.execute(ACTIVITY, (utc(alternative.created), session_id))
@@ -193,7 +193,7 @@ def remove_alternative(connection: sqlite3.Connection, message_id: str, position
 
     Raise StorageError for the only alternative of a message.
     """
-    count = _count(connection, message_id)
+    count = _count_alternatives(connection, message_id)
     _check_position(position, count)
     if count == 1:
         raise StorageError("The only version of a message cannot be removed.", "Delete the message instead.")
@@ -209,10 +209,10 @@ def remove_alternative(connection: sqlite3.Connection, message_id: str, position
     )
 
 
-def show(connection: sqlite3.Connection, message_id: str, position: int) -> None:
+def show_alternative(connection: sqlite3.Connection, message_id: str, position: int) -> None:
     """Display the alternative at a position. Raise StorageError if there is none."""
     session_of(connection, message_id)
-    _check_position(position, _count(connection, message_id))
+    _check_position(position, _count_alternatives(connection, message_id))
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
 
 
@@ -230,7 +230,7 @@ def _alternative_row(message_id: str, position: int, alternative: Alternative) -
     return {**row, "message_id": message_id, "position": position, "length": len(str(row["content"]))}
 
 
-def _count(connection: sqlite3.Connection, message_id: str) -> int:
+def _count_alternatives(connection: sqlite3.Connection, message_id: str) -> int:
     return int(connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0])
 
 

@@ -19,7 +19,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable
 from lethe_app.storage.schema.receipts import delete_prompts_of
 
-KEPT = 200
+PROMPTS_KEPT = 200
 """Maximum number of stored prompts."""
 _ENTRY = TypeAdapter(ReceiptEntry)
 
@@ -27,7 +27,7 @@ _ENTRY = TypeAdapter(ReceiptEntry)
 class Receipts:
     """Table of receipts by message and alternative. A receipt in the format of another version counts as missing."""
 
-    def __init__(self, database: Database, kept: int = KEPT) -> None:
+    def __init__(self, database: Database, kept: int = PROMPTS_KEPT) -> None:
         self._database = database
         self._kept = kept
 
@@ -76,12 +76,14 @@ SHOWN = """
 SELECT m.shown FROM messages m JOIN memories s ON s.guid = m.session_id
 WHERE m.id = ? AND m.deleted_at IS NULL AND s.deleted_at IS NULL
 """
-PUT = """
+SAVE_RECEIPT = """
 INSERT INTO receipts (message_id, position, value) VALUES (?, ?, ?)
 ON CONFLICT (message_id, position) DO UPDATE SET value = excluded.value
 """
-KEEP = "INSERT INTO kept_prompts (message_id, position, persona_id, spans) VALUES (?, ?, ?, ?)"
-DROP_OLD = "DELETE FROM kept_prompts WHERE number NOT IN (SELECT number FROM kept_prompts ORDER BY number DESC LIMIT ?)"
+SAVE_PROMPT = "INSERT INTO kept_prompts (message_id, position, persona_id, spans) VALUES (?, ?, ?, ?)"
+DELETE_OLD_PROMPTS = (
+    "DELETE FROM kept_prompts WHERE number NOT IN (SELECT number FROM kept_prompts ORDER BY number DESC LIMIT ?)"
+)
 
 
 def save_in_transaction(
@@ -91,18 +93,18 @@ def save_in_transaction(
     persona_id: str,
     spans: Sequence[PromptSpan],
     forgotten: int,
-    kept: int = KEPT,
+    kept: int = PROMPTS_KEPT,
 ) -> None:
     """Store a receipt as `Receipts.save_receipt` does, inside a transaction; the newest `kept` prompts remain."""
     row = connection.execute(SHOWN, (str(message_id),)).fetchone()
     if row is None:
         return
     here = (str(message_id), row[0])
-    connection.execute(PUT, (*here, storable(_ENTRY.dump_json(entry).decode())))
+    connection.execute(SAVE_RECEIPT, (*here, storable(_ENTRY.dump_json(entry).decode())))
     connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", here)
     if spans and deletions_of(connection, persona_id) == forgotten:
-        connection.execute(KEEP, (*here, persona_id, _packed(spans)))
-        connection.execute(DROP_OLD, (kept,))
+        connection.execute(SAVE_PROMPT, (*here, persona_id, _packed(spans)))
+        connection.execute(DELETE_OLD_PROMPTS, (kept,))
 
 
 def deletions_of(connection: sqlite3.Connection, persona_id: str) -> int:

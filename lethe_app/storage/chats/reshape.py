@@ -14,8 +14,8 @@ from lethe_app.domain.changes import SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches, messages, split_merge
-from lethe_app.storage.chats.message_position import marks, owe, update_session_row
-from lethe_app.storage.chats.split_merge_undo import put_back, snapshot
+from lethe_app.storage.chats.message_position import placeholders, queue_for_indexing, update_session_row
+from lethe_app.storage.chats.split_merge_undo import restore_snapshot, take_snapshot
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert
 
@@ -44,12 +44,12 @@ class SessionReshaping:
         def work(connection: sqlite3.Connection) -> SessionSnapshot:
             here = str(message_id)
             old = messages.session_of(connection, here)
-            branch = branches.newest(connection, old, -1, None)
+            branch = branches.newest_ids(connection, old, -1, None)
             if here not in branch:
                 raise StorageError("A conversation can only be split at a message that is shown.")
             if branch[0] == here:
                 raise StorageError("This is already the first message of the conversation.")
-            before = snapshot(connection, [old], made=[str(fresh.guid)])
+            before = take_snapshot(connection, [old], made=[str(fresh.guid)])
             _move_down(connection, old, here, fresh)
             return before
 
@@ -62,9 +62,9 @@ class SessionReshaping:
         """
 
         def work(connection: sqlite3.Connection) -> SessionSnapshot:
-            wanted = split_merge.in_order(connection, list(dict.fromkeys(map(str, guids))))
-            before = snapshot(connection, wanted)
-            split_merge.join(connection, wanted)
+            wanted = split_merge.sorted_by_start(connection, list(dict.fromkeys(map(str, guids))))
+            before = take_snapshot(connection, wanted)
+            split_merge.merge_into_first(connection, wanted)
             return before
 
         return await self._database.run(work)
@@ -78,12 +78,12 @@ class SessionReshaping:
             if messages.session_of(connection, str(above)) != str(message.session_id):
                 raise StorageError("A message cannot be inserted above a message of another conversation.")
             made = messages.insert_above(connection, str(above), message)
-            owe(connection, str(message.session_id))  # all below it have moved on by one place
+            queue_for_indexing(connection, str(message.session_id))  # all below it have moved on by one place
             return made
 
         return await self._database.run(work)
 
-    async def take_out(self, message_id: UUID) -> None:
+    async def erase_inserted(self, message_id: UUID) -> None:
         """Undo `insert`: erase the message for good; its children become those of its parent."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -94,13 +94,13 @@ class SessionReshaping:
             connection.execute("UPDATE sessions SET tip_id = ? WHERE tip_id = ?", (parent, here))
             connection.execute("DELETE FROM messages WHERE id = ?", (here,))
             update_session_row(connection, session)
-            owe(connection, session)
+            queue_for_indexing(connection, session)
 
         await self._database.run(work)
 
     async def undo(self, before: SessionSnapshot) -> None:
         """Undo a split or merge; messages added since are kept in the session they belong to now."""
-        await self._database.run(lambda connection: put_back(connection, before))
+        await self._database.run(lambda connection: restore_snapshot(connection, before))
 
 
 def _move_down(connection: sqlite3.Connection, old: str, first: str, fresh: ChatSession) -> None:
@@ -111,17 +111,19 @@ def _move_down(connection: sqlite3.Connection, old: str, first: str, fresh: Chat
     )
     row = cells(fresh, SESSION_COLUMNS)
     insert(connection, "memories", {**cells(fresh, MEMORY_COLUMNS), "persona_id": row["persona_id"]})
-    insert(connection, "sessions", {**row, "guid": new, "last_activity": "", "tip_id": branches.standing(connection, old).tip})
+    insert(
+        connection, "sessions", {**row, "guid": new, "last_activity": "", "tip_id": branches.branch_state(connection, old).tip}
+    )
     moved = [(new, id_) for (id_,) in connection.execute(DESCENDANTS, (first,)).fetchall()]
     connection.executemany("UPDATE messages SET session_id = ? WHERE id = ?", moved)
     connection.execute("UPDATE messages SET parent_id = NULL WHERE id = ?", (first,))
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (parent, old))
     connection.execute(
         f"INSERT INTO session_state (session_id, key, value) SELECT ?, key, value FROM session_state"  # noqa: S608 - ours
-        f" WHERE session_id = ? AND key IN ({marks(COPIED_STATE)})",
+        f" WHERE session_id = ? AND key IN ({placeholders(COPIED_STATE)})",
         (new, old, *COPIED_STATE),
     )
     split_merge.rename_sources(connection, old, [id_ for _new, id_ in moved], new)
     for session in (old, new):
         update_session_row(connection, session)
-        owe(connection, session)
+        queue_for_indexing(connection, session)

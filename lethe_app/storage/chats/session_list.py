@@ -9,10 +9,10 @@ from uuid import UUID
 
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.list_items import DescriptionAuthor, SessionLine, folded
+from lethe_app.domain.list_items import DescriptionAuthor, SessionLine, search_text
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import of_values
+from lethe_app.storage.row_mapping import select_by_values
 
 PREVIEW_CHARACTERS = 160
 """Characters of a preview."""
@@ -54,7 +54,9 @@ the second can use the index by persona.
 """
 
 
-def listed(connection: sqlite3.Connection, persona_id: str | None, deleted: bool, most: int | None) -> list[SessionSummary]:
+def list_sessions(
+    connection: sqlite3.Connection, persona_id: str | None, deleted: bool, most: int | None
+) -> list[SessionSummary]:
     """Return sessions of one persona or of all, by last activity, newest first, at most `most`; with `deleted` those in the
     trash.
     """
@@ -67,7 +69,7 @@ def listed(connection: sqlite3.Connection, persona_id: str | None, deleted: bool
     return [_summary(row) for row in connection.execute(OF_ALL if persona_id is None else OF_ONE, values)]
 
 
-def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, most: int) -> list[SessionSummary]:
+def sessions_before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, most: int) -> list[SessionSummary]:
     """Return the sessions other than `guid` that began up to a moment (to the millisecond) and contain a message of the
     user.
 
@@ -78,7 +80,7 @@ def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: s
     return [_summary(row) for row in connection.execute(BEFORE, values | common)]
 
 
-def unarchived(connection: sqlite3.Connection) -> list[SessionSummary]:
+def unarchived_sessions(connection: sqlite3.Connection) -> list[SessionSummary]:
     """Return the sessions of all personas that are not archived, newest activity first."""
     values = {"deleted": False, "preview": 0, "most": -1}
     return [_summary(row) for row in connection.execute(UNARCHIVED, values)]
@@ -142,7 +144,7 @@ class SessionLines:
             if only is None and most is None:
                 parts = connection.execute(PARTS, (persona_id,)).fetchall()
             else:
-                parts = of_values(connection, PARTS_OF_SOME, [row[0] for row in rows])
+                parts = select_by_values(connection, PARTS_OF_SOME, [row[0] for row in rows])
             made: dict[str, list[tuple[str, str, str]]] = {}
             for guid, part, state, made_by in parts:
                 made.setdefault(guid, []).append((part, state, made_by))
@@ -159,7 +161,7 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
             guid,
             name,
             " ".join(first.split()),
-            folded(name, first, content, keywords),
+            search_text(name, first, content, keywords),
             datetime.fromisoformat(added).timestamp(),
             datetime.fromisoformat(last).timestamp(),
             int(count),
@@ -168,7 +170,7 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
             sticky,
             protected,
             archived,
-            _maker(parts),
+            _author(parts),
             sum(state == PartState.FAILED for _part, state, _by in parts),
             sum(state == PartState.PENDING for _part, state, _by in parts),
         )
@@ -179,7 +181,7 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
         ) from error
 
 
-def _maker(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:
+def _author(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:
     """Return who wrote the archive parts: the user if they wrote any, else the model if it wrote the summary."""
     by = {part: made_by for part, _state, made_by in parts}
     if not by:

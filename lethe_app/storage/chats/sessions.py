@@ -16,15 +16,15 @@ from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_list
 from lethe_app.storage.chats.messages import MessageStanding
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, storable, understood, update, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, parse_record, storable, update, utc
 
 T = TypeVar("T")
 
-SESSION = f"""
+SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """  # noqa: S608 - names are ours
-MENTIONABLE = """
+RECALLABLE = """
 SELECT guid FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
 """
@@ -72,7 +72,7 @@ class SessionStore:
         """Display the branch that ends with this message; the next message follows it. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> None:
-            tip = branches.standing(connection, str(session_id)).tip
+            tip = branches.branch_state(connection, str(session_id)).tip
             if messages.session_of(connection, str(message_id)) != str(session_id):
                 raise StorageError("A conversation cannot end with a message of another conversation.")
             if branches.nearest_live(connection, tip) != str(message_id):
@@ -88,32 +88,32 @@ class SessionStore:
         """Return sessions of one persona or of all, newest activity first, at most `most`; with `deleted` those in the
         trash.
         """
-        return await self._database.run(lambda connection: session_list.listed(connection, persona_id, deleted, most))
+        return await self._database.run(lambda connection: session_list.list_sessions(connection, persona_id, deleted, most))
 
-    async def newest(self, persona_id: str) -> SessionSummary | None:
+    async def newest_session(self, persona_id: str) -> SessionSummary | None:
         """Return the persona's session with the latest activity, or None."""
         return next(iter(await self.sessions(persona_id, most=1)), None)
 
-    async def unarchived(self) -> list[SessionSummary]:
+    async def unarchived_sessions(self) -> list[SessionSummary]:
         """Return the sessions of all personas that are not archived, newest activity first, without previews."""
-        return await self._database.run(session_list.unarchived)
+        return await self._database.run(session_list.unarchived_sessions)
 
-    async def before(self, session: ChatSession, most: int) -> list[SessionSummary]:
+    async def sessions_before(self, session: ChatSession, most: int) -> list[SessionSummary]:
         """Return sessions that began before this one and contain a message of the user: the `most` newest ones and all
         sticky ones.
         """
         guid, moment = str(session.guid), session.added.isoformat()
-        work = partial(session_list.before, persona_id=session.persona_id, guid=guid, moment=moment, most=most)
+        work = partial(session_list.sessions_before, persona_id=session.persona_id, guid=guid, moment=moment, most=most)
         return await self._database.run(work)
 
-    async def mentionable(self, persona_id: str) -> list[ChatSession]:
+    async def recallable_sessions(self, persona_id: str) -> list[ChatSession]:
         """Return the sessions that are recalled always (sticky) or by keywords of their own."""
 
-        return await self._database.run(lambda connection: load_mentionable(connection, persona_id))
+        return await self._database.run(lambda connection: load_recallable(connection, persona_id))
 
-    async def standing(self, message_id: UUID) -> MessageStanding:
+    async def standing_of(self, message_id: UUID) -> MessageStanding:
         """Return the position of a message in its session and the user's previous activity."""
-        return await self._database.run(lambda connection: messages.standing(connection, str(message_id)))
+        return await self._database.run(lambda connection: messages.standing_of(connection, str(message_id)))
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""
@@ -139,7 +139,7 @@ class SessionStore:
     async def message(self, message_id: UUID) -> Message:
         return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))
 
-    async def edit(self, message_id: UUID, content: str) -> Message:
+    async def edit_message(self, message_id: UUID, content: str) -> Message:
         """Change the text of the displayed alternative; the others remain."""
         text = storable(content)
         return await self._change(
@@ -156,12 +156,12 @@ class SessionStore:
 
         def restore(connection: sqlite3.Connection, id_: str) -> None:
             messages.replace_alternative(connection, id_, before.shown, before.current)
-            messages.show(connection, id_, before.shown)
+            messages.show_alternative(connection, id_, before.shown)
 
         return await self._change(before.id, restore)
 
     async def set_shown(self, message_id: UUID, position: int) -> Message:
-        return await self._change(message_id, lambda connection, id_: messages.show(connection, id_, position))
+        return await self._change(message_id, lambda connection, id_: messages.show_alternative(connection, id_, position))
 
     async def save_alternative(self, message_id: UUID, alternative: Alternative) -> int:
         """Add an alternative, display it and return its position."""
@@ -187,7 +187,7 @@ class SessionStore:
 
     async def deleted_messages(self, session_id: UUID) -> list[Message]:
         """Return the messages of a session that are in the trash, in order of arrival."""
-        return await self._database.run(lambda connection: trash.messages_of(connection, str(session_id)))
+        return await self._database.run(lambda connection: trash.deleted_messages_of(connection, str(session_id)))
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
         """Erase for good what has been in the trash for more than `days`; returns the number of records."""
@@ -204,20 +204,20 @@ class SessionStore:
         """Return messages of the displayed branch by their index in the outline."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
-            return messages.load(connection, branches.window(connection, str(session_id), start, count))
+            return messages.load(connection, branches.page_of_ids(connection, str(session_id), start, count))
 
         return await self._database.run(work)
 
-    async def tail(self, session_id: UUID, count: int, before: UUID | None = None) -> list[Message]:
+    async def newest_messages(self, session_id: UUID, count: int, before: UUID | None = None) -> list[Message]:
         """Return the last `count` messages of the displayed branch, oldest first; with `before`, those above that message."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
             above = str(before) if before else None
-            return messages.load(connection, branches.newest(connection, str(session_id), count, above))
+            return messages.load(connection, branches.newest_ids(connection, str(session_id), count, above))
 
         return await self._database.run(work)
 
-    async def unfinished(self) -> list[Message]:
+    async def unfinished_messages(self) -> list[Message]:
         """Return messages with an incomplete alternative, cut off by a crash or stopped by the user."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
@@ -242,16 +242,16 @@ class SessionStore:
         return await self._database.run(work)
 
 
-def load_mentionable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
+def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
     """Return the sessions of a persona that are sticky or have keywords of their own."""
-    rows = connection.execute(MENTIONABLE, (persona_id,)).fetchall()
+    rows = connection.execute(RECALLABLE, (persona_id,)).fetchall()
     return [load_session(connection, guid) for (guid,) in rows]
 
 
 def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
     """Return one session. Raises StorageError if it is not there or in the trash."""
-    row = connection.execute(SESSION, (guid,)).fetchone()
+    row = connection.execute(SELECT_SESSION, (guid,)).fetchone()
     if row is None:
         raise StorageError("This conversation no longer exists.", "It may be in the Trash.")
     values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
-    return understood(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})
+    return parse_record(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})

@@ -9,16 +9,16 @@ from datetime import datetime
 
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
-from lethe_app.storage.chats.message_position import owe, update_session_row
+from lethe_app.storage.chats.message_position import queue_for_indexing, update_session_row
 from lethe_app.storage.row_mapping import Cell, storable, update
 
-TOLD = """
+MERGED_FIELDS = """
 SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,
     s.archived FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?
 """
 PARTS = ("title", "summary", "keywords", "goals", "relevance", "roleplay")
 """Parts of a session that the user may have written."""
-OF_USER = """
+COPY_USER_MARKS = """
 INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble)
 SELECT ?, part, 'done', 'user', '', 0, '' FROM session_parts WHERE session_id = ? AND made_by = 'user'
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'done', made_by = 'user', maker = '', tries = 0, trouble = ''
@@ -31,13 +31,13 @@ WHERE EXISTS (SELECT 1 FROM json_each(source_memories) WHERE value = ?)
 """Query: facts extracted from a session, with their sources."""
 
 
-def in_order(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
+def sorted_by_start(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
     """Return the sessions in the order in which they began. Raise StorageError if they cannot be merged."""
     if len(guids) < 2:
         raise StorageError("At least two conversations are needed to merge them.")
     began, personas = {}, set()
     for guid in guids:
-        branches.standing(connection, guid)
+        branches.branch_state(connection, guid)
         added, persona = connection.execute(
             "SELECT m.added, s.persona_id FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?", (guid,)
         ).fetchone()
@@ -48,24 +48,24 @@ def in_order(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
     return sorted(guids, key=lambda guid: began[guid])
 
 
-def join(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
+def merge_into_first(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
     """Merge all sessions into the first; the others are deleted."""
     kept, *others = guids
-    told = _told(connection, guids)
+    told = _merged_fields(connection, guids)
     for other in others:
         _append(connection, kept, other)
-        connection.execute(OF_USER, (kept, other))
+        connection.execute(COPY_USER_MARKS, (kept, other))
         rename_sources(connection, other, None, kept)
         connection.execute("DELETE FROM memories WHERE guid = ?", (other,))
     for table, row in told.items():
         update(connection, table, "guid", {**row, "guid": kept})
     update_session_row(connection, kept)
-    owe(connection, kept)
+    queue_for_indexing(connection, kept)
 
 
 def _append(connection: sqlite3.Connection, kept: str, other: str) -> None:
     """Append the messages of one session: its first messages become children of the tip of the other."""
-    tip, next_tip = branches.standing(connection, kept).tip, branches.standing(connection, other).tip
+    tip, next_tip = branches.branch_state(connection, kept).tip, branches.branch_state(connection, other).tip
     (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?", (kept,)).fetchone()
     (first,) = connection.execute("SELECT coalesce(min(seq), 1) FROM messages WHERE session_id = ?", (other,)).fetchone()
     connection.execute("UPDATE messages SET parent_id = ? WHERE session_id = ? AND parent_id IS NULL", (tip, other))
@@ -75,9 +75,9 @@ def _append(connection: sqlite3.Connection, kept: str, other: str) -> None:
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (next_tip or tip, kept))
 
 
-def _told(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dict[str, Cell]]:
+def _merged_fields(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dict[str, Cell]]:
     """Return the combined fields of all sessions by table; values written by the user take precedence."""
-    rows = [connection.execute(TOLD, (guid,)).fetchone() for guid in guids]
+    rows = [connection.execute(MERGED_FIELDS, (guid,)).fetchone() for guid in guids]
     names, texts, words, sticky, protected, enabled, goals, relevance, roleplay, archived = zip(*rows, strict=True)
     own = {part: _by_user(connection, guids, part) for part in PARTS}
 
@@ -90,13 +90,13 @@ def _told(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dic
         "memories": {
             "name": " · ".join(map(str, titles)) if own["title"] else str(titles[0]) if titles else "",
             "content": "\n\n".join(summaries),
-            "keywords_main": _united(words),
+            "keywords_main": _merged_list(words),
             "sticky": max(sticky),
             "protected": max(protected),
             "enabled": max(enabled),
         },
         "sessions": {
-            "future_goals": _united(goals),
+            "future_goals": _merged_list(goals),
             "relevance": max(int(str(value)) for value in chosen("relevance", relevance)),
             "is_roleplay": max(int(str(value)) for value in chosen("roleplay", roleplay)),
             "archived": min(archived),
@@ -109,7 +109,7 @@ def _by_user(connection: sqlite3.Connection, guids: Sequence[str], part: str) ->
     return {guid for (guid,) in rows}.intersection(guids)
 
 
-def _united(lists: Sequence[str]) -> str:
+def _merged_list(lists: Sequence[str]) -> str:
     return storable(json.dumps(list(dict.fromkeys(word for each in lists for word in json.loads(each))), ensure_ascii=False))
 
 

@@ -8,26 +8,26 @@ from uuid import UUID
 
 from lethe_app.domain.changes import MessagePosition, PartValue, Row, SessionSnapshot
 from lethe_app.domain.chat import SessionPart
-from lethe_app.storage.chats.branches import standing
-from lethe_app.storage.chats.message_position import marks, owe, update_session_row
+from lethe_app.storage.chats.branches import branch_state
+from lethe_app.storage.chats.message_position import placeholders, queue_for_indexing, update_session_row
 from lethe_app.storage.chats.split_merge import SOURCES, rename_sources
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import Cell, insert, update
 
 TABLES = {"memories": "guid", "sessions": "guid", "session_parts": "session_id", "session_state": "session_id"}
 """Tables with the rows of a session and the column of its id; a table follows those it references."""
-ASIDE = 2**40
+SEQ_OFFSET = 2**40
 """Offset added to `seq` while messages are renumbered, because `seq` must be unique in a session after every update."""
 
 
-def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequence[str] = ()) -> SessionSnapshot:
+def take_snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequence[str] = ()) -> SessionSnapshot:
     """Return the current rows of these sessions; `made` are the sessions about to be created from them."""
     rows = {
-        table: _rows(connection, f"SELECT * FROM {table} WHERE {key} IN ({marks(sessions)})", sessions)  # noqa: S608 - ours
+        table: _rows(connection, f"SELECT * FROM {table} WHERE {key} IN ({placeholders(sessions)})", sessions)  # noqa: S608 - ours
         for table, key in TABLES.items()
     }
     places = connection.execute(
-        f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id IN ({marks(sessions)})",  # noqa: S608 - ours
+        f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id IN ({placeholders(sessions)})",  # noqa: S608 - ours
         sessions,
     )
     kept = [MessagePosition(*row) for row in places]
@@ -36,39 +36,39 @@ def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequ
     return SessionSnapshot(known[0], known, tuple(map(UUID, made)), rows, kept, sources)
 
 
-def put_back(connection: sqlite3.Connection, before: SessionSnapshot) -> None:
+def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) -> None:
     """Restore messages, rows and sources of facts; messages added since stay with the message they follow."""
     sessions = [str(guid) for guid in before.sessions]
-    tips = _tips(connection, [*sessions, *map(str, before.made)])
-    _put_rows(connection, before.rows)
-    homes = _put_places(connection, before)
-    for guid in map(str, before.made):
+    tips = _tips(connection, [*sessions, *map(str, before.created)])
+    _restore_rows(connection, before.rows)
+    homes = _restore_positions(connection, before)
+    for guid in map(str, before.created):
         rename_sources(connection, guid, None, str(before.kept))
         connection.execute("DELETE FROM memories WHERE guid = ?", (guid,))
-    for fact, named in before.sources.items():
+    for fact, named in before.fact_sources.items():
         connection.execute("UPDATE facts SET source_memories = ? WHERE guid = ?", (named, fact))
-    known = {place.id for place in before.places}
+    known = {place.id for place in before.positions}
     for tip in tips:
         if tip not in known and tip in homes:  # said since then
             connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (tip, homes[tip]))
     for row in before.rows["sessions"]:
         update_session_row(connection, str(row["guid"]))
-        owe(connection, str(row["guid"]))
+        queue_for_indexing(connection, str(row["guid"]))
         late = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
         connection.execute(late, (row["last_activity"], row["guid"]))
 
 
 def _tips(connection: sqlite3.Connection, sessions: Sequence[str]) -> list[str]:
-    question = f"SELECT tip_id FROM sessions WHERE guid IN ({marks(sessions)}) AND tip_id IS NOT NULL"  # noqa: S608 - ours
+    question = f"SELECT tip_id FROM sessions WHERE guid IN ({placeholders(sessions)}) AND tip_id IS NOT NULL"  # noqa: S608 - ours
     return [tip for (tip,) in connection.execute(question, sessions)]
 
 
-def _put_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:
+def _restore_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:
     for table, key in TABLES.items():
         is_one = key == "guid"
         if not is_one:
             guids = [row["guid"] for row in rows["sessions"]]
-            connection.execute(f"DELETE FROM {table} WHERE {key} IN ({marks(guids)})", guids)  # noqa: S608 - names are ours
+            connection.execute(f"DELETE FROM {table} WHERE {key} IN ({placeholders(guids)})", guids)  # noqa: S608 - names are ours
         for row in rows[table]:
             there = connection.execute(f"SELECT 1 FROM {table} WHERE {key} = ?", (row[key],)).fetchone()  # noqa: S608 - ours
             if is_one and there:
@@ -77,37 +77,37 @@ def _put_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]])
                 insert(connection, table, row)
 
 
-def _put_places(connection: sqlite3.Connection, before: SessionSnapshot) -> dict[str, str]:
+def _restore_positions(connection: sqlite3.Connection, before: SessionSnapshot) -> dict[str, str]:
     """Restore every message's position, with new messages behind those they follow; returns the session id of each message."""
-    sessions = [str(guid) for guid in (*before.sessions, *before.made)]
+    sessions = [str(guid) for guid in (*before.sessions, *before.created)]
     found = connection.execute(
-        f"SELECT id, session_id, parent_id FROM messages WHERE session_id IN ({marks(sessions)}) ORDER BY seq",  # noqa: S608
+        f"SELECT id, session_id, parent_id FROM messages WHERE session_id IN ({placeholders(sessions)}) ORDER BY seq",  # noqa: S608
         sessions,
     ).fetchall()
     there = {id_ for id_, _session, _parent in found}
-    was = {place.id: place for place in before.places}
+    was = {place.id: place for place in before.positions}
     connection.execute(
-        f"UPDATE messages SET seq = seq + {ASIDE} WHERE session_id IN ({marks(sessions)})",  # noqa: S608 - names are ours
+        f"UPDATE messages SET seq = seq + {SEQ_OFFSET} WHERE session_id IN ({placeholders(sessions)})",  # noqa: S608 - names are ours
         sessions,
     )
     homes = {id_: was[id_].session for id_ in there if id_ in was}
     ends: dict[str, int] = {}
-    for place in before.places:
+    for place in before.positions:
         ends[place.session] = max(ends.get(place.session, 0), place.seq)
     connection.executemany(
         "UPDATE messages SET session_id = ?, parent_id = ?, seq = ? WHERE id = ?",
-        [(was[id_].session, _standing(was, there, was[id_].parent), was[id_].seq, id_) for id_ in homes],
+        [(was[id_].session, _nearest_existing(was, there, was[id_].parent), was[id_].seq, id_) for id_ in homes],
     )
     for id_, session, parent in found:
         if id_ not in was:
-            home = homes.get(parent) or (session if session not in map(str, before.made) else str(before.kept))
+            home = homes.get(parent) or (session if session not in map(str, before.created) else str(before.kept))
             ends[home] = ends.get(home, 0) + 1
             homes[id_] = home
             connection.execute("UPDATE messages SET session_id = ?, seq = ? WHERE id = ?", (home, ends[home], id_))
     return homes
 
 
-def _standing(was: Mapping[str, MessagePosition], there: set[str], parent: str | None) -> str | None:
+def _nearest_existing(was: Mapping[str, MessagePosition], there: set[str], parent: str | None) -> str | None:
     """Return the parent or its nearest ancestor that was not purged meanwhile."""
     while parent is not None and parent not in there:
         parent = was[parent].parent if parent in was else None
@@ -147,7 +147,7 @@ class ArchivePartUndo:
 
         def work(connection: sqlite3.Connection) -> PartValue:
             here = str(session)
-            standing(connection, here)
+            branch_state(connection, here)
             values = {table: _values(connection, table, names, here) for table, names in COLUMNS.get(part, {}).items()}
             found = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (here, part.value))
             row = found.fetchone()
@@ -156,12 +156,12 @@ class ArchivePartUndo:
 
         return await self._database.run(work)
 
-    async def put_back(self, told: PartValue) -> None:
+    async def restore_part(self, told: PartValue) -> None:
         """Restore a part to an earlier value, regardless of who has written it since."""
 
         def work(connection: sqlite3.Connection) -> None:
             here = str(told.session)
-            standing(connection, here)
+            branch_state(connection, here)
             for table, values in told.values.items():
                 update(connection, table, "guid", {**values, "guid": here})
             connection.execute("DELETE FROM session_parts WHERE session_id = ? AND part = ?", (here, told.part.value))
@@ -170,7 +170,7 @@ class ArchivePartUndo:
 
         await self._database.run(work)
 
-    async def release(self, session: UUID, part: SessionPart) -> None:
+    async def release_part(self, session: UUID, part: SessionPart) -> None:
         """Allow a part written by the user to be overwritten, and queue it."""
         await self._database.run(lambda connection: connection.execute(RELEASE, (str(session), part.value)).rowcount)
 

@@ -119,7 +119,7 @@ def _read(
     adds_question: bool,
 ) -> TurnRows[Files]:
     session = sessions.load_session(connection, str(session_id))
-    states = key_value.states_of(connection, session_id)
+    states = key_value.session_values(connection, session_id)
     scope = make_scope(session, states)
     read = _messages(connection, session_id, before, scope)
     question = question_of(read)
@@ -127,25 +127,25 @@ def _read(
     if question is None or adds_question:
         position = messages.standing_of_next(connection, str(session_id))
     else:
-        position = messages.standing(connection, str(question.id))
+        position = messages.standing_of(connection, str(question.id))
     return TurnRows(
         session=session,
         scope=scope,
-        newest=next(iter(session_list.listed(connection, session.persona_id, deleted=False, most=1)), None),
+        newest=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, most=1)), None),
         messages=read,
         earlier={guid: found for guid in scope.earlier if (found := _earlier(connection, guid, scope.most)) is not None},
         states=states,
-        earlier_states={guid: key_value.states_of(connection, guid) for guid in scope.earlier},
+        earlier_states={guid: key_value.session_values(connection, guid) for guid in scope.earlier},
         app_state=key_value.app_values(connection, scope.app_state),
-        mentionable=sessions.load_mentionable(connection, session.persona_id),
+        mentionable=sessions.load_recallable(connection, session.persona_id),
         standing=position,
         spoken_before=_spoken_before(connection, session_id, scope.first),
         is_newest=before is None or _is_newest(connection, str(session_id), question),
-        has_pending=pending.waits_outside(connection, session_id),
+        has_pending=pending.has_entries_outside(connection, session_id),
         deletions=receipts.deletions_of(connection, session.persona_id),
         known=turn.memory,
-        gone=turn.gone,
-        is_reworded=turn.is_reworded,
+        gone=turn.deleted_ids,
+        is_reworded=turn.is_edited,
     )
 
 
@@ -157,7 +157,7 @@ def question_of(read: Sequence[Message]) -> Message | None:
 def _messages(connection: sqlite3.Connection, session_id: UUID, before: UUID | None, scope: TurnScope[Files]) -> list[Message]:
     """Return messages from the one with which the history begins, and at least `scope.least`."""
     above = str(before) if before is not None else None
-    ids = branches.newest(connection, str(session_id), max(scope.most, scope.least), above)
+    ids = branches.newest_ids(connection, str(session_id), max(scope.most, scope.least), above)
     first = str(scope.first)
     begins = ids.index(first) if first in ids else 0
     return messages.load(connection, ids[min(begins, max(len(ids) - scope.least, 0)) :])
@@ -165,13 +165,13 @@ def _messages(connection: sqlite3.Connection, session_id: UUID, before: UUID | N
 
 def _earlier(connection: sqlite3.Connection, guid: UUID, most: int) -> list[Message] | None:
     try:
-        return messages.load(connection, branches.newest(connection, str(guid), most, None))
+        return messages.load(connection, branches.newest_ids(connection, str(guid), most, None))
     except StorageError:  # deleted meanwhile
         return None
 
 
 def _is_newest(connection: sqlite3.Connection, session_id: str, question: Message | None) -> bool:
-    ids = branches.newest(connection, session_id, NEAR_END, None)
+    ids = branches.newest_ids(connection, session_id, NEAR_END, None)
     return question is not None and question_of(messages.load(connection, ids)) == question
 
 

@@ -13,7 +13,14 @@ from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.error_translation import translated
 from lethe_app.storage.files.file_names import is_plain, stem_for
-from lethe_app.storage.files.json_files import NAME_FIELD, keep_what_is_broken, place_aside, read_model, set_aside, write_model
+from lethe_app.storage.files.json_files import (
+    NAME_FIELD,
+    move_to_trash,
+    read_model,
+    trash_if_unreadable,
+    trash_path,
+    write_model,
+)
 
 T = TypeVar("T", bound=Persona | World | InstructPreset | SamplerPreset | SystemPreset)
 
@@ -41,7 +48,7 @@ class FileCollection(Generic[T]):
         self._own = own
         self._trash = trash
 
-    def stock(self) -> CollectionContent[T]:
+    def load_all(self) -> CollectionContent[T]:
         """Read everything. Of two files with the same name the user's is returned, or the shipped one if the user's is
         broken.
         """
@@ -86,7 +93,7 @@ class FileCollection(Generic[T]):
         stem = stem or str(getattr(value, NAME_FIELD, "")) or self._new_stem(value.name)
         path = self._own_path(stem)
         if not self._is_known(path):
-            keep_what_is_broken(path, self._kind, self._trash)
+            trash_if_unreadable(path, self._kind, self._trash)
         write_model(path, value)
         if self._kept is not None:  # a large file is not to be read again only because we have written it
             self._kept[path] = (_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
@@ -100,15 +107,15 @@ class FileCollection(Generic[T]):
         """
         path = self._own_path(stem)
         if path.is_file():
-            return set_aside(path, self._trash)
+            return move_to_trash(path, self._trash)
         if (self._shipped / f"{stem}.json").exists():
             raise ReadOnly(f"“{stem}” comes with Lethe and cannot be deleted.")
         raise FileError(path, "does not exist")
 
-    def put_in_trash(self, value: T) -> Path:
+    def save_to_trash(self, value: T) -> Path:
         """Write a value that never was a file into the trash, under the name a deleted file would have; returns its path."""
-        self.check(stem := str(getattr(value, NAME_FIELD, "")))
-        target = place_aside(f"{stem}.json", self._trash)
+        self.check_name(stem := str(getattr(value, NAME_FIELD, "")))
+        target = trash_path(f"{stem}.json", self._trash)
         write_model(target, value)
         return target
 
@@ -167,13 +174,13 @@ class FileCollection(Generic[T]):
         except OSError:
             return False
 
-    def check(self, stem: str) -> None:
+    def check_name(self, stem: str) -> None:
         """Raise `FileError` if the name cannot be a file name in the folder; does not access the disk."""
         if not is_plain(stem):
             raise FileError(self._own / f"{stem}.json", "is not a valid name for a file in that folder")
 
     def _own_path(self, stem: str) -> Path:
-        self.check(stem)
+        self.check_name(stem)
         return self._own / f"{stem}.json"
 
     def _new_stem(self, name: str) -> str:

@@ -98,27 +98,27 @@ def _indented(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n  ")
 
 
-def set_aside(path: Path, trash: Path) -> Path:
+def move_to_trash(path: Path, trash: Path) -> Path:
     """Move a file to the trash, with the time in its name, and return its new path. Raise StorageError."""
     with translated(path):
         trash.mkdir(parents=True, exist_ok=True)
-        target = place_aside(path.name, trash)
+        target = trash_path(path.name, trash)
         path.replace(target)
     return target
 
 
-def place_aside(name: str, trash: Path) -> Path:
+def trash_path(name: str, trash: Path) -> Path:
     """Return the path in the trash for a file of that name, if it is moved there now."""
     return trash / f"{Path(name).stem}.{now().astimezone(UTC):%Y%m%dT%H%M%S%fZ}{Path(name).suffix}"
 
 
-def keep_what_is_broken(path: Path, kind: type[BaseModel], trash: Path) -> None:
+def trash_if_unreadable(path: Path, kind: type[BaseModel], trash: Path) -> None:
     """Move an unreadable file to the trash before it is overwritten, since it may still be of use to the user."""
     if path.exists():
         try:
             read_model(path, kind)
         except FileError:
-            set_aside(path, trash)
+            move_to_trash(path, trash)
 
 
 SENTENCES = {
@@ -166,7 +166,7 @@ class SettingsFile:
         try:
             self.load()
         except FileError:
-            set_aside(self._path, self._trash)
+            move_to_trash(self._path, self._trash)
         write_model(self._path, settings, self._unknown)
 
 

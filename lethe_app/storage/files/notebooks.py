@@ -18,15 +18,15 @@ from lethe_app.errors import FileError, StorageError
 from lethe_app.storage.atomic import sync_folder, write_atomically
 from lethe_app.storage.error_translation import translated
 from lethe_app.storage.files.file_names import is_plain, stem_for
-from lethe_app.storage.files.json_files import set_aside
+from lethe_app.storage.files.json_files import move_to_trash
 from lethe_app.storage.row_mapping import storable
 
 ENDING, INDEX = ".md", "index.txt"
-LARGEST = 2 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
 """Maximum size of a notebook in bytes."""
 FOLDER = "notebooks"
 """Name of the notebooks' folder inside the trash."""
-_DRAFT, _SETTLED, _PLAN = ".draft", ".change", "plan.json"
+_DRAFT, _COMMITTED, _PLAN = ".draft", ".change", "plan.json"
 """Suffixes of the folder in which a change is prepared, and of one that is committed and will be applied, now or at the next
 start; and the file that describes the change.
 """
@@ -41,7 +41,7 @@ class StoredNotebooks:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _CachedText:
     stamp: tuple[int, int]
     text: str
 
@@ -51,7 +51,7 @@ class NotebookFiles:
 
     def __init__(self, folder: Path, trash: Path) -> None:
         self._folder, self._trash = folder, trash
-        self._seen: dict[Path, _Seen] = {}
+        self._seen: dict[Path, _CachedText] = {}
 
     def folder(self, persona: str) -> Path:
         """Return the folder of a persona. Raise StorageError for an invalid name."""
@@ -59,9 +59,9 @@ class NotebookFiles:
             raise StorageError(f"“{persona}” is not a valid persona name.")
         return self._folder / persona
 
-    def all(self, persona: str) -> StoredNotebooks:
+    def read_all(self, persona: str) -> StoredNotebooks:
         """Read all notebooks of a persona."""
-        folder = self._settled(persona)
+        folder = self._recovered_folder(persona)
         found = StoredNotebooks()
         for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep what is theirs in files with a dot in front
             try:
@@ -70,26 +70,26 @@ class NotebookFiles:
                 found.problems.append(error)
         return found
 
-    def text(self, persona: str, name: str) -> str:
+    def read_text(self, persona: str, name: str) -> str:
         """Return the text of a notebook. Raise FileError."""
         return self._read(self._path(persona, name))
 
-    def index(self, persona: str) -> str:
+    def read_index(self, persona: str) -> str:
         """Return the text of the index; empty if there is no readable one."""
         try:
-            return self._read(self._settled(persona) / INDEX)
+            return self._read(self._recovered_folder(persona) / INDEX)
         except FileError:
             return ""
 
-    def set_index(self, persona: str, text: str) -> None:
+    def write_index(self, persona: str, text: str) -> None:
         """Write the index. Raise StorageError."""
-        path = self._settled(persona) / INDEX
-        if text != self.index(persona):
+        path = self._recovered_folder(persona) / INDEX
+        if text != self.read_index(persona):
             write_atomically(path, text.encode())
 
     def free_name(self, persona: str, title: str) -> str:
         """Return an unused file name for a new notebook."""
-        folder = self._settled(persona)
+        folder = self._recovered_folder(persona)
         taken = [path.stem for path in folder.iterdir()] if folder.is_dir() else []
         return stem_for(title, [*taken, Path(INDEX).stem])
 
@@ -105,11 +105,11 @@ class NotebookFiles:
             write_atomically(path, _bytes(text, path))
         return text
 
-    def exchange(self, persona: str, gone: Collection[str], new: Mapping[str, str], index: str) -> None:
+    def replace_notebooks(self, persona: str, gone: Collection[str], new: Mapping[str, str], index: str) -> None:
         """Move the notebooks `gone` to the trash, write the `new` ones and the index, completely or not at all. Raise
         StorageError.
         """
-        folder = self._settled(persona)
+        folder = self._recovered_folder(persona)
         draft = folder / f".{secrets.token_hex(6)}{_DRAFT}"
         with translated(folder):
             draft.mkdir(parents=True)
@@ -119,24 +119,24 @@ class NotebookFiles:
             write_atomically(draft / _PLAN, json.dumps({"gone": sorted(gone), "new": sorted(new)}).encode())
             # Everything must be on the disk before the rename that commits the change.
             sync_folder(draft)
-            settled = draft.with_suffix(_SETTLED)
+            settled = draft.with_suffix(_COMMITTED)
             draft.rename(settled)  # from here on it has happened, whoever carries it out
             sync_folder(folder)
-            self._carry_out(settled, persona)
+            self._apply_change(settled, persona)
 
     def delete(self, persona: str, name: str) -> Path:
         """Move a notebook to the trash, readable or not, and return its path there. Raise StorageError."""
         path = self._path(persona, name)
         if not path.exists():
             raise StorageError(f"The notebook “{name}” no longer exists.")
-        return set_aside(path, self._trash / FOLDER / persona)
+        return move_to_trash(path, self._trash / FOLDER / persona)
 
     def restore(self, trashed: Path) -> tuple[str, str]:
         """Move a notebook back from the trash; returns persona and name, a new one if its own is taken. Raise StorageError."""
         persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without its ending, and without when it was thrown away
         if not trashed.is_file():
             raise StorageError("This notebook is no longer in the Trash.")
-        folder = self._settled(persona)
+        folder = self._recovered_folder(persona)
         name = stem if not (folder / f"{stem}{ENDING}").exists() else self.free_name(persona, stem)
         with translated(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ class NotebookFiles:
     def _path(self, persona: str, name: str) -> Path:
         if not is_plain(name):
             raise StorageError(f"“{name}” is not a valid notebook name.")
-        return self._settled(persona) / f"{name}{ENDING}"
+        return self._recovered_folder(persona) / f"{name}{ENDING}"
 
     def _read(self, path: Path) -> str:
         """Read a file, or return its cached text if time and size are unchanged. Raise FileError."""
@@ -169,10 +169,10 @@ class NotebookFiles:
             if seen is None or seen.stamp != stamp:
                 if not S_ISREG(there.st_mode):
                     raise FileError(path, "is not a file")
-                if there.st_size > LARGEST:
-                    raise FileError(path, f"is larger than {LARGEST // 1024 // 1024} MB")
+                if there.st_size > MAX_BYTES:
+                    raise FileError(path, f"is larger than {MAX_BYTES // 1024 // 1024} MB")
                 text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-                seen = self._seen[path] = _Seen(stamp, text)
+                seen = self._seen[path] = _CachedText(stamp, text)
         except FileNotFoundError as error:
             raise FileError(path, "does not exist") from error
         except OSError as error:
@@ -183,17 +183,17 @@ class NotebookFiles:
 
     # Several files
 
-    def _settled(self, persona: str) -> Path:
+    def _recovered_folder(self, persona: str) -> Path:
         """Return the folder of a persona after applying committed changes and deleting prepared ones."""
         folder = self.folder(persona)
         if folder.is_dir():
-            for path in sorted(folder.glob(f".*{_SETTLED}")):
-                self._carry_out(path, persona)
+            for path in sorted(folder.glob(f".*{_COMMITTED}")):
+                self._apply_change(path, persona)
             for path in folder.glob(f".*{_DRAFT}"):
                 shutil.rmtree(path, ignore_errors=True)
         return folder
 
-    def _carry_out(self, settled: Path, persona: str) -> None:
+    def _apply_change(self, settled: Path, persona: str) -> None:
         """Apply a committed change. The program may end after any step, and any step may have been done before."""
         folder = settled.parent
         with translated(folder):
@@ -202,7 +202,7 @@ class NotebookFiles:
                 is_replaced = name in plan["new"]
                 old, coming = folder / f"{name}{ENDING}", settled / f"{name}{ENDING}"
                 if old.exists() and (not is_replaced or coming.exists()):
-                    set_aside(old, self._trash / FOLDER / persona)
+                    move_to_trash(old, self._trash / FOLDER / persona)
             for path in sorted(settled.glob(f"*{ENDING}")):
                 path.replace(folder / path.name)
             if (settled / INDEX).exists():

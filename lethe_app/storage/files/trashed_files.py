@@ -18,20 +18,20 @@ from lethe_app.storage.error_translation import translated
 from lethe_app.storage.files.json_files import read_model
 from lethe_app.storage.files.notebooks import FOLDER as NOTEBOOKS
 
-PUT_ASIDE = re.compile(r"(?P<stem>.+)\.(?P<when>\d{8}T\d{12}Z)")
-"""File name in the trash, as `json_files.set_aside` builds it."""
+TRASH_NAME = re.compile(r"(?P<stem>.+)\.(?P<when>\d{8}T\d{12}Z)")
+"""File name in the trash, as `json_files.move_to_trash` builds it."""
 PRESETS: tuple[type[BaseModel], ...] = (SamplerPreset, InstructPreset, SystemPreset)
 FOLDERS: dict[str, tuple[type[BaseModel], ...]] = {"personas": (Persona,), "worldinfo": (World,), "presets": PRESETS}
 """Kinds of records by the folder they are in."""
 
 
-def files(trash: Path) -> list[Trashed]:
+def list_files(trash: Path) -> list[Trashed]:
     """Return all files in the trash, readable or not."""
     found = []
     for path in sorted(trash.rglob("*")):
-        name = PUT_ASIDE.fullmatch(path.stem)
+        name = TRASH_NAME.fullmatch(path.stem)
         if name is not None and path.is_file():
-            kind, title = _told(path)
+            kind, title = _kind_and_title(path)
             when = datetime.strptime(name["when"], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
             size = path.stat().st_size
             owner = path.parent.name if kind is TrashKind.NOTEBOOK else ""
@@ -51,10 +51,10 @@ def erase(paths: Sequence[Path]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _told(path: Path) -> tuple[TrashKind, str]:
+def _kind_and_title(path: Path) -> tuple[TrashKind, str]:
     """Return kind and title of a file in the trash."""
     if path.parent.parent.name == NOTEBOOKS:
-        return TrashKind.NOTEBOOK, _titled(path)
+        return TrashKind.NOTEBOOK, _heading(path)
     for kind in FOLDERS.get(path.parent.name, ()):
         value = _read(path, kind)
         if isinstance(value, Persona):
@@ -64,7 +64,7 @@ def _told(path: Path) -> tuple[TrashKind, str]:
     return TrashKind.FILE, ""
 
 
-def _titled(path: Path) -> str:
+def _heading(path: Path) -> str:
     """Return the heading in the first line of a notebook."""
     try:
         with path.open(encoding="utf-8") as file:

@@ -10,17 +10,17 @@ from uuid import UUID
 
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import of_values, storable
+from lethe_app.storage.row_mapping import select_by_values, storable
 
-LAST = 2**62
+ABOVE_ALL_NUMBERS = 2**62
 """Upper bound above every passage number."""
-PIECE, AT_ONCE = 1_500, 60
+PASSAGES_PER_CALL, PASSAGES_PER_READ = 1_500, 60
 """Passages searched per call, and how many of them are read at once."""
-OUTSIDE = 250
+UNINDEXED_PER_CALL = 250
 """Texts outside the index searched per call."""
-ENOUGH = 40
+HITS_PER_CALL = 40
 """Hits after which a call returns: they fill a list, and nobody waits longer than that takes."""
-MOST_OPENINGS = 20
+MAX_GREETINGS = 20
 """Maximum number of greetings found."""
 NUMBERS = """
 SELECT rowid FROM passage_words WHERE passage_words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?
@@ -40,7 +40,7 @@ SUMMARY = """
 SELECT 'summary', persona_id, guid, guid, name, category, '', added, name || char(10) || content FROM memories
 WHERE guid = ? AND deleted_at IS NULL
 """
-OPENINGS = """
+GREETINGS = """
 SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
 FROM sessions s JOIN memories u USING (guid) JOIN messages t ON t.session_id = s.guid AND t.seq = 1
 JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
@@ -59,7 +59,7 @@ SELECT rowid, 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM
 WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) AND rowid < ?2
 ORDER BY rowid DESC LIMIT ?3
 """
-LOWEST = """
+NEWEST_DESCENDANT = """
 WITH RECURSIVE down (id, seq) AS (
     SELECT id, seq FROM messages WHERE id = ?
     UNION ALL SELECT m.id, m.seq FROM down JOIN messages m ON m.parent_id = down.id WHERE m.deleted_at IS NULL)
@@ -86,7 +86,7 @@ class TextHit(NamedTuple):
         return datetime.fromisoformat(self.time)
 
 
-Keep = Callable[[TextHit], bool]
+HitFilter = Callable[[TextHit], bool]
 """Filter that decides whether a text is a hit. It runs in the storage thread, so that it does not block the event loop."""
 
 
@@ -96,26 +96,26 @@ class FullTextSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def passages(self, match: str, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
+    async def search_passages(self, match: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the
         end.
         """
         wanted = storable(match)
 
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PIECE))]
+            numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PASSAGES_PER_CALL))]
             owners, kept, seen = {owner, f"waiting:{owner}"}, list[TextHit](), 0
-            while seen < len(numbers) and len(kept) < ENOUGH:
-                some = numbers[seen : seen + AT_ONCE]
-                found = map(TextHit._make, of_values(connection, PASSAGES, some))
+            while seen < len(numbers) and len(kept) < HITS_PER_CALL:
+                some = numbers[seen : seen + PASSAGES_PER_READ]
+                found = map(TextHit._make, select_by_values(connection, PASSAGES, some))
                 kept += [one for one in found if (owner is None or one.owner in owners) and keep(one)]
                 seen += len(some)
             kept.sort(key=lambda one: one.time, reverse=True)
-            return kept, numbers[seen - 1] if seen < len(numbers) or len(numbers) == PIECE else 0
+            return kept, numbers[seen - 1] if seen < len(numbers) or len(numbers) == PASSAGES_PER_CALL else 0
 
         return await self._database.run(work)
 
-    async def in_session(self, session: UUID, keep: Keep) -> list[TextHit]:
+    async def search_session(self, session: UUID, keep: HitFilter) -> list[TextHit]:
         """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
         here = (str(session),)
 
@@ -125,31 +125,31 @@ class FullTextSearch:
 
         return await self._database.run(work)
 
-    async def openings(self, owner: str | None, keep: Keep) -> list[TextHit]:
+    async def search_greetings(self, owner: str | None, keep: HitFilter) -> list[TextHit]:
         """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest."""
 
         def work(connection: sqlite3.Connection) -> list[TextHit]:
             found: dict[str, TextHit] = {}
-            for one in map(TextHit._make, connection.execute(OPENINGS, (owner,))):
-                if one.text not in found and len(found) < MOST_OPENINGS and keep(one):
+            for one in map(TextHit._make, connection.execute(GREETINGS, (owner,))):
+                if one.text not in found and len(found) < MAX_GREETINGS and keep(one):
                     found[one.text] = one
             return list(found.values())
 
         return await self._database.run(work)
 
-    async def not_indexed(self, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
+    async def search_unindexed(self, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits in memories that are never recalled by their content, in pieces as in `passages`."""
         return await self._piece(NOT_INDEXED, owner, below, keep)
 
-    async def superseded(self, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
+    async def search_superseded(self, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits in superseded facts, which the index omits, in pieces as in `passages`."""
         return await self._piece(SUPERSEDED, owner, below, keep)
 
-    async def _piece(self, question: str, owner: str | None, below: int, keep: Keep) -> tuple[list[TextHit], int]:
+    async def _piece(self, question: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            rows = connection.execute(question, (owner, below, OUTSIDE)).fetchall()
+            rows = connection.execute(question, (owner, below, UNINDEXED_PER_CALL)).fetchall()
             kept = [one for row in rows if keep(one := TextHit(*row[1:]))]
-            return kept, rows[-1][0] if len(rows) == OUTSIDE else 0
+            return kept, rows[-1][0] if len(rows) == UNINDEXED_PER_CALL else 0
 
         return await self._database.run(work)
 
@@ -158,6 +158,6 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> UUID:
             messages.session_of(connection, str(message))
-            return UUID(connection.execute(LOWEST, (str(message),)).fetchone()[0])
+            return UUID(connection.execute(NEWEST_DESCENDANT, (str(message),)).fetchone()[0])
 
         return await self._database.run(work)

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.storage.row_mapping import Row, of_values, storable
+from lethe_app.storage.row_mapping import Row, select_by_values, storable
 
 COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, place"
 
@@ -50,7 +50,7 @@ def replace(
     named = {str(origin) for origin in origins}
     about = list(named | {str(passage.origin) for passage in passages})
     stored: dict[Row, list[int]] = defaultdict(list)
-    for row in of_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", about):  # noqa: S608 - names are ours
+    for row in select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", about):  # noqa: S608 - names are ours
         stored[row[1:]].append(row[0])
     kept = [found.pop(0) if (found := stored[row_of(passage)]) else 0 for passage in passages]
     gone = remove(connection, sorted(number for row, left in stored.items() if row[3] in named for number in left))

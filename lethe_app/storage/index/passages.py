@@ -13,12 +13,12 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index import passage_rows as rows
 from lethe_app.storage.index import term_positions as words_of
 from lethe_app.storage.index.passage_rows import COLUMNS, passage_of
-from lethe_app.storage.index.term_positions import NOWHERE, Occurrences, TermPassages
-from lethe_app.storage.row_mapping import of_values
+from lethe_app.storage.index.term_positions import NO_OCCURRENCES, Occurrences, TermPassages
+from lethe_app.storage.row_mapping import select_by_values
 
 KINDS = tuple(PassageKind)
 """Kinds of passages in the order in which `Passages.sheet` numbers them."""
-AT_ONCE = 20_000
+LINES_PER_QUERY = 20_000
 """Lines of a sheet read per query, so that other work gets the storage thread in between."""
 
 NEWEST = 500
@@ -96,7 +96,9 @@ class Passages:
         """Delete passages and return the numbers that existed."""
         return await self._database.run(lambda connection: rows.remove(connection, numbers))
 
-    async def remove_of(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> list[int]:
+    async def remove_matching(
+        self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None
+    ) -> list[int]:
         """Delete all passages with this source (session, memory), origin (message, fact) and owner, as far as given; returns
         their numbers.
         """
@@ -117,7 +119,7 @@ class Passages:
             return {}
 
         def work(connection: sqlite3.Connection) -> dict[int, Passage]:
-            found = of_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
+            found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
             return {row[0]: passage_of(row) for row in found}
 
         return await self._database.run(work)
@@ -129,7 +131,7 @@ class Passages:
             lambda connection: [passage_of(row) for row in connection.execute(question, (str(source),))]
         )
 
-    async def sheet(self, owner: str, after: int = 0) -> str:
+    async def encoded_rows(self, owner: str, after: int = 0) -> str:
         """Return the passages of an owner above number `after` as text, 68 hexadecimal digits each, ordered by number; empty
         at the end.
 
@@ -144,7 +146,7 @@ class Passages:
             FROM (SELECT number, kind, source, origin, time, searched FROM passages
                   WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _text(connection, question, (owner, after, AT_ONCE)))
+        return await self._database.run(lambda connection: _text(connection, question, (owner, after, LINES_PER_QUERY)))
 
     # Vectors
 
@@ -154,7 +156,7 @@ class Passages:
         """
 
         def work(connection: sqlite3.Connection) -> list[int]:
-            found = of_values(
+            found = select_by_values(
                 connection,
                 f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
                 [item.passage for item in vectors],
@@ -173,9 +175,9 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def waiting(self, embedder: str) -> int:
+    async def count_without_vectors(self, embedder: str) -> int:
         """Return the number of passages without a vector of this embedder."""
-        return await self._database.run(lambda connection: _waiting(connection, embedder))
+        return await self._database.run(lambda connection: _count_without_vectors(connection, embedder))
 
     async def without_vectors(self, embedder: str, limit: int) -> list[Passage]:
         """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""
@@ -188,7 +190,7 @@ class Passages:
             last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
             found = connection.execute(question, (last - NEWEST, embedder, limit)).fetchall()
             if not found:  # counted first, for the last of them would be looked for through everything
-                few = min(limit, _waiting(connection, embedder))
+                few = min(limit, _count_without_vectors(connection, embedder))
                 found = connection.execute(question, (0, embedder, few)).fetchall() if few else []
             return [passage_of(row) for row in found]
 
@@ -198,12 +200,12 @@ class Passages:
         """Return the token rows of these passages, as far as stored."""
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
-            found = of_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
+            found = select_by_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
             return {number: tokens for number, by, tokens in found if by == embedder and tokens}
 
         return await self._database.run(work)
 
-    async def spoken_lines(self, numbers: Sequence[int], personas: Collection[str]) -> list[MessagePassage]:
+    async def message_passages(self, numbers: Sequence[int], personas: Collection[str]) -> list[MessagePassage]:
         """Return those of these passages that are messages; the lines of `personas` with the message above them."""
         question = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
         above = """
@@ -212,14 +214,14 @@ class Passages:
 
         def work(connection: sqlite3.Connection) -> list[MessagePassage]:
             lines = []
-            for number, speaker, text, source, place in of_values(connection, question, numbers):
+            for number, speaker, text, source, place in select_by_values(connection, question, numbers):
                 found = connection.execute(above, (source, place)).fetchone() if speaker in personas else None
                 lines.append(MessagePassage(number, speaker, text, found[0] if found else ""))
             return lines
 
         return await self._database.run(work)
 
-    async def seen(self, embedder: str, after: int = 0) -> str:
+    async def numbers_with_vectors(self, embedder: str, after: int = 0) -> str:
         """Return some passage numbers above `after` that have a vector, 16 hexadecimal digits each, ordered; empty at the
         end.
         """
@@ -227,25 +229,25 @@ class Passages:
             SELECT group_concat(printf('%016x', passage), '')
             FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
         """
-        return await self._database.run(lambda connection: _text(connection, question, (embedder, after, AT_ONCE)))
+        return await self._database.run(lambda connection: _text(connection, question, (embedder, after, LINES_PER_QUERY)))
 
     async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the vectors of these passages, as far as stored."""
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
-            found = of_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
+            found = select_by_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
             return {number: vector for number, by, vector in found if by == embedder}
 
         return await self._database.run(work)
 
-    async def vectors_from(self, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
+    async def vectors_of_origins(self, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
         """Return the vectors of all passages of these origins."""
         question = """
             SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
         """
 
         def work(connection: sqlite3.Connection) -> list[StoredVector]:
-            found = of_values(connection, question, [str(origin) for origin in origins])
+            found = select_by_values(connection, question, [str(origin) for origin in origins])
             return [
                 StoredVector(number, UUID(origin), PassageKind(kind), vector)
                 for number, origin, kind, by, vector in found
@@ -258,18 +260,18 @@ class Passages:
 
     async def occurrences(self, words: Sequence[str]) -> Occurrences:
         """Return every position of every word in all passages; a word matches all forms with the same stem."""
-        return await self._database.run(lambda connection: words_of.occurrences(connection, words) or NOWHERE)
+        return await self._database.run(lambda connection: words_of.occurrences(connection, words) or NO_OCCURRENCES)
 
     async def occurrences_if_few(self, words: Sequence[str], most: int) -> Occurrences | None:
         """Return every position of every word, or None if there are more than `most`."""
         return await self._database.run(lambda connection: words_of.occurrences(connection, words, most))
 
-    async def closer(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> PassageDetails:
+    async def details_of(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> PassageDetails:
         """Return word positions, vectors and token rows of some passages."""
         question = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
 
         def work(connection: sqlite3.Connection) -> PassageDetails:
-            seen = [row for row in of_values(connection, question, numbers) if row[1] == embedder]
+            seen = [row for row in select_by_values(connection, question, numbers) if row[1] == embedder]
             return PassageDetails(
                 words_of.occurrences_in(connection, words, numbers),
                 {row[0]: row[2] for row in seen},
@@ -278,19 +280,19 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def listed(self, words: Sequence[str]) -> TermPassages:
+    async def passages_of_terms(self, words: Sequence[str]) -> TermPassages:
         """Return the passages of all owners that contain each word, newest first; for common words only the newest."""
-        return await self._database.run(lambda connection: words_of.listed(connection, words))
+        return await self._database.run(lambda connection: words_of.passages_of_terms(connection, words))
 
-    async def is_whole(self) -> bool:
+    async def is_word_index_consistent(self) -> bool:
         """Return whether the word index agrees with the texts. Reads everything."""
-        return await self._database.run(words_of.is_whole)
+        return await self._database.run(words_of.is_consistent)
 
 
 def _text(connection: sqlite3.Connection, question: str, values: tuple[object, ...]) -> str:
     return connection.execute(question, values).fetchone()[0] or ""
 
 
-def _waiting(connection: sqlite3.Connection, embedder: str) -> int:
+def _count_without_vectors(connection: sqlite3.Connection, embedder: str) -> int:
     question = "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM passage_vectors WHERE embedder = ?)"
     return int(connection.execute(question, (embedder,)).fetchone()[0])

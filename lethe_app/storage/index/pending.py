@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.storage.database import Database
 
 # Place and opening must not depend on the deletion of other messages: those events do not queue this message again.
-SPOKEN = """
+MESSAGES_TO_INDEX = """
 WITH wanted AS MATERIALIZED (SELECT m.* FROM messages m WHERE m.id IN (SELECT value FROM json_each(?))),
 hidden AS MATERIALIZED (
     SELECT session_id, seq FROM messages WHERE hidden = 1 AND session_id IN (SELECT session_id FROM wanted))
@@ -25,23 +25,23 @@ JOIN sessions s ON s.guid = m.session_id JOIN memories u ON u.guid = s.guid
 WHERE m.deleted_at IS NULL AND m.hidden = 0 AND u.deleted_at IS NULL AND m.role IN ('user', 'assistant')
 ORDER BY m.session_id, m.seq
 """
-_ORPHANS = """
+_QUEUE_ORPHANS = """
 INSERT INTO passage_debts (kind, id) SELECT DISTINCT 'memory', origin FROM passages
 WHERE origin NOT IN (SELECT id FROM messages) AND origin NOT IN (SELECT guid FROM memories)
     AND origin NOT IN (SELECT guid FROM facts)
 """
 """Statement that queues passages whose origin no longer exists; the kind does not matter, since no record will be found."""
 
-WAITS_OUTSIDE = """
+HAS_ENTRIES_OUTSIDE = """
 SELECT EXISTS (
     SELECT 1 FROM passage_debts d LEFT JOIN messages m ON d.kind = 'message' AND m.id = d.id
     WHERE d.id <> :session AND (m.session_id IS NULL OR m.session_id <> :session))
 """
 
 
-def waits_outside(connection: sqlite3.Connection, session_id: UUID) -> bool:
+def has_entries_outside(connection: sqlite3.Connection, session_id: UUID) -> bool:
     """Return whether anything but this session and its messages waits to be indexed, inside a transaction."""
-    return bool(connection.execute(WAITS_OUTSIDE, {"session": str(session_id)}).fetchone()[0])
+    return bool(connection.execute(HAS_ENTRIES_OUTSIDE, {"session": str(session_id)}).fetchone()[0])
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class PendingIndex:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def next(self, limit: int) -> list[PendingRecord]:
+    async def newest_entries(self, limit: int) -> list[PendingRecord]:
         """Return queue entries, newest first, because the newest message is searched for soonest."""
 
         def work(connection: sqlite3.Connection) -> list[PendingRecord]:
@@ -89,17 +89,19 @@ class PendingIndex:
 
         return await self._database.run(work)
 
-    async def count(self) -> int:
+    async def count_entries(self) -> int:
         return await self._database.run(
             lambda connection: int(connection.execute("SELECT count(*) FROM passage_debts").fetchone()[0])
         )
 
-    async def spoken(self, ids: Sequence[UUID]) -> list[PendingMessage]:
+    async def messages_to_index(self, ids: Sequence[UUID]) -> list[PendingMessage]:
         """Return those of these messages that are neither hidden nor in the trash, by session and order of arrival."""
         wanted = json.dumps([str(id_) for id_ in ids])
-        return await self._database.run(lambda connection: [_spoken(row) for row in connection.execute(SPOKEN, (wanted,))])
+        return await self._database.run(
+            lambda connection: [_pending_message(row) for row in connection.execute(MESSAGES_TO_INDEX, (wanted,))]
+        )
 
-    async def owe_all(self) -> None:
+    async def queue_all(self) -> None:
         """Queue all records and rebuild the word index, after passages were found to be damaged.
 
         Passages whose origin no longer exists are queued too and thereby deleted, including those of World Info files.
@@ -114,13 +116,13 @@ class PendingIndex:
             ):
                 question = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
                 connection.execute(question)
-            connection.execute(_ORPHANS)
+            connection.execute(_QUEUE_ORPHANS)
             connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
 
         await self._database.run(work)
 
 
-def _spoken(row: tuple[str, str, str, str, str, str, int, str, int]) -> PendingMessage:
+def _pending_message(row: tuple[str, str, str, str, str, str, int, str, int]) -> PendingMessage:
     id_, session, persona_id, name, role, time, place, text, is_opening = row
     when = datetime.fromisoformat(time)
     return PendingMessage(UUID(id_), UUID(session), persona_id, name, Role(role), when, place, text, bool(is_opening))

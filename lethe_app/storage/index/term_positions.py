@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.storage.row_mapping import of_values, storable
+from lethe_app.storage.row_mapping import select_by_values, storable
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 """FTS5 tokenizer; it must be that of the table `passage_words`."""
-AT_FIRST = 500
+READ_PER_WORD = 500
 """Passages read for every word."""
-MOST_READ = 3_000
+READ_IN_ADDITION = 3_000
 """Passages read for all words together beyond those."""
-SET_UP = (
+CREATE_TABLES = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(word, tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab('temp', 'asked', instance)",
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at USING fts5(searched, content = '', tokenize = '{TOKENIZER}')",
@@ -34,7 +34,7 @@ class Occurrences:
     """Number of words before it in its passage."""
 
 
-NOWHERE = Occurrences([], [], [])
+NO_OCCURRENCES = Occurrences([], [], [])
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TermPassages:
 
 def occurrences(connection: sqlite3.Connection, words: Sequence[str], most: int | None = None) -> Occurrences | None:
     """Return every position of every word, in any form, in all passages; None if there are more than `most`."""
-    return _places(connection, "passage_places", _terms(connection, words), most)
+    return _positions(connection, "passage_places", _terms(connection, words), most)
 
 
 def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers: Sequence[int]) -> Occurrences:
@@ -57,27 +57,29 @@ def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers
     restricted to some rows.
     """
     terms = _terms(connection, words)
-    texts = of_values(connection, "SELECT number, searched FROM passages WHERE number", numbers)
+    texts = select_by_values(connection, "SELECT number, searched FROM passages WHERE number", numbers)
     connection.execute("INSERT INTO temp.looked_at (looked_at) VALUES ('delete-all')")
     connection.executemany("INSERT INTO temp.looked_at (rowid, searched) VALUES (?, ?)", texts)
-    return _places(connection, "temp.looked_at_places", terms) or NOWHERE
+    return _positions(connection, "temp.looked_at_places", terms) or NO_OCCURRENCES
 
 
-def listed(connection: sqlite3.Connection, words: Sequence[str]) -> TermPassages:
+def passages_of_terms(connection: sqlite3.Connection, words: Sequence[str]) -> TermPassages:
     """Return the passages of each word, newest first; the rarer a word, the more of them are read."""
     asked = [word if terms else "" for word, terms in zip(words, _terms(connection, words), strict=True)]
-    found = TermPassages([_newest(connection, word, AT_FIRST) for word in asked], [True] * len(asked))
-    lowest = {place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == AT_FIRST}
-    left = MOST_READ
+    found = TermPassages([_newest_passages(connection, word, READ_PER_WORD) for word in asked], [True] * len(asked))
+    lowest = {
+        place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == READ_PER_WORD
+    }
+    left = READ_IN_ADDITION
     for place in sorted(lowest, key=lambda place: lowest[place]):  # the lower they reach, the rarer is the word
-        more = _newest(connection, asked[place], left + 1, lowest[place] - 1)
+        more = _newest_passages(connection, asked[place], left + 1, lowest[place] - 1)
         found.complete[place] = (count := more.count(",") + 1 if more else 0) <= left
         found.passages[place] += f",{more}" if more else ""
         left = max(0, left - count)
     return found
 
 
-def is_whole(connection: sqlite3.Connection) -> bool:
+def is_consistent(connection: sqlite3.Connection) -> bool:
     """Return whether the word index agrees with the texts (FTS5 integrity check). Reads everything."""
     try:
         connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('integrity-check', 1)")
@@ -86,7 +88,7 @@ def is_whole(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def _newest(connection: sqlite3.Connection, word: str, most: int, up_to: int = 2**62) -> str:
+def _newest_passages(connection: sqlite3.Connection, word: str, most: int, up_to: int = 2**62) -> str:
     """Return the numbers of passages with this word, in any form, descending, separated by commas."""
     if not word:
         return ""
@@ -103,7 +105,7 @@ def _lowest(numbers: str) -> int:
     return int(numbers[numbers.rfind(",") + 1 :])
 
 
-def _places(
+def _positions(
     connection: sqlite3.Connection, table: str, words: Sequence[Sequence[str]], most: int | None = None
 ) -> Occurrences | None:
     """Return every position of every word; a word of several terms matches where these are adjacent."""
@@ -130,7 +132,7 @@ def _places(
 
 def _terms(connection: sqlite3.Connection, words: Sequence[str]) -> list[list[str]]:
     """Return the terms the word index makes of each word, by tokenising it in a temporary index; empty if nothing remains."""
-    for statement in SET_UP:
+    for statement in CREATE_TABLES:
         connection.execute(statement)
     connection.execute("DELETE FROM temp.asked")
     rows = [(number, storable(word)) for number, word in enumerate(words)]

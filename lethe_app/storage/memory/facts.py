@@ -15,11 +15,11 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import cells, insert, understood, update, utc
+from lethe_app.storage.row_mapping import cells, insert, parse_record, update, utc
 
 FACT_COLUMNS = tuple(ExtractedFact.model_fields)
-FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
-RESTS = """
+SELECT_FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
+IS_DORMANT = """
 (pinned = 0 AND made_by <> 'user'
 AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
     WHERE m.deleted_at IS NOT NULL AND m.category = 'chat_session')
@@ -36,9 +36,11 @@ SELECT said.value, gone.superseded_by FROM facts gone, json_each(gone.source_mes
 WHERE gone.superseded = 1 AND gone.deleted_at IS NULL AND said.value IN (SELECT value FROM json_each(?)) ORDER BY gone.rowid
 """
 """Query: superseded facts stated in these messages, with their successors."""
-KNOWN = f"deleted_at IS NULL AND NOT {RESTS}"
+IS_KNOWN = f"deleted_at IS NULL AND NOT {IS_DORMANT}"
 """Condition: the fact is neither in the trash nor dormant."""
-HOLDING = f"{FACT} WHERE guid IN (SELECT value FROM json_each(?)) AND superseded = 0 AND in_story = 0 AND {KNOWN}"  # noqa: S608 - names are ours
+SELECT_VALID = (
+    f"{SELECT_FACT} WHERE guid IN (SELECT value FROM json_each(?)) AND superseded = 0 AND in_story = 0 AND {IS_KNOWN}"  # noqa: S608 - names are ours
+)
 """Query: those of these facts that are valid, not superseded and not part of a story."""
 
 
@@ -65,7 +67,7 @@ class FactStore:
         """Return a fact. Raise StorageError if it does not exist, is in the trash or is dormant."""
 
         def work(connection: sqlite3.Connection) -> ExtractedFact:
-            row = connection.execute(f"{FACT} WHERE guid = ? AND {KNOWN}", (str(guid),)).fetchone()
+            row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
             if row is None:
                 raise StorageError(
                     "This fact no longer exists.", "The fact or the conversation it comes from may be in the Trash."
@@ -76,33 +78,33 @@ class FactStore:
 
     async def facts_of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
         """Return all known facts of a persona, superseded ones included, newest first; with `deleted` those in the trash."""
-        return await self._those(persona_id, "deleted_at IS NOT NULL" if deleted else KNOWN)
+        return await self._facts_where(persona_id, "deleted_at IS NOT NULL" if deleted else IS_KNOWN)
 
-    async def learnt(self, persona_id: str) -> list[ExtractedFact]:
+    async def learnt_facts_of(self, persona_id: str) -> list[ExtractedFact]:
         """Return known and dormant facts: when one is stated again, no duplicate may be created beside a dormant one."""
-        return await self._those(persona_id, "deleted_at IS NULL")
+        return await self._facts_where(persona_id, "deleted_at IS NULL")
 
-    async def _those(self, persona_id: str, which: str) -> list[ExtractedFact]:
+    async def _facts_where(self, persona_id: str, which: str) -> list[ExtractedFact]:
         def work(connection: sqlite3.Connection) -> list[ExtractedFact]:
-            rows = connection.execute(f"{FACT} WHERE persona_id = ? AND {which} ORDER BY rowid DESC", (persona_id,))
+            rows = connection.execute(f"{SELECT_FACT} WHERE persona_id = ? AND {which} ORDER BY rowid DESC", (persona_id,))
             found = [_fact(row) for row in rows]
             return sorted(found, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 
         return await self._database.run(work)
 
-    async def successors(self, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
+    async def successors_of(self, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
         """Return for each of these messages that states a superseded fact its successor, if that is valid."""
 
         def work(connection: sqlite3.Connection) -> dict[UUID, ExtractedFact]:
             rows = connection.execute(SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
             wanted = json.dumps([successor for _message, successor in rows if successor])
-            holding = {str(fact.guid): fact for fact in map(_fact, connection.execute(HOLDING, (wanted,)))}
+            holding = {str(fact.guid): fact for fact in map(_fact, connection.execute(SELECT_VALID, (wanted,)))}
             found = {UUID(message): holding[successor] for message, successor in rows if successor in holding}
             return {message: fact for message, fact in found.items() if message not in fact.source_messages}
 
         return await self._database.run(work) if messages else {}
 
-    async def owner(self, guid: UUID) -> str:
+    async def owner_of(self, guid: UUID) -> str:
         """Return the id of the persona that knows the fact. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> str:
@@ -126,11 +128,11 @@ class FactStore:
                 [(moment, str(guid), persona_id) for guid in guids],
             )
             for stone in tombstones:
-                _lay(connection, persona_id, stone)
+                _save_tombstone(connection, persona_id, stone)
 
         await self._database.run(work)
 
-    async def remove(self, persona_id: str, guids: Sequence[UUID]) -> None:
+    async def erase_facts(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Delete facts for good; facts they superseded become valid again, and the same facts may be learnt again."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -140,7 +142,7 @@ class FactStore:
 
         await self._database.run(work)
 
-    async def restore(self, persona_id: str, guid: UUID, digest: str) -> None:
+    async def restore_fact(self, persona_id: str, guid: UUID, digest: str) -> None:
         """Restore a fact from the trash and delete its tombstone."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -149,7 +151,7 @@ class FactStore:
 
         await self._database.run(work)
 
-    async def tombstones(self, persona_id: str) -> list[Tombstone]:
+    async def tombstones_of(self, persona_id: str) -> list[Tombstone]:
         """Return the tombstones of facts that must not be learnt again."""
 
         def work(connection: sqlite3.Connection) -> list[Tombstone]:
@@ -159,7 +161,7 @@ class FactStore:
         return await self._database.run(work)
 
 
-def _lay(connection: sqlite3.Connection, persona_id: str, stone: Tombstone) -> None:
+def _save_tombstone(connection: sqlite3.Connection, persona_id: str, stone: Tombstone) -> None:
     """Store a tombstone. One without messages covers all present and future messages, so it also wins when two are combined."""
     here = (persona_id, stone.digest)
     row = connection.execute("SELECT messages FROM forgotten_facts WHERE persona_id = ? AND digest = ?", here).fetchone()
@@ -173,4 +175,4 @@ def _lay(connection: sqlite3.Connection, persona_id: str, stone: Tombstone) -> N
 
 
 def _fact(row: tuple[object, ...]) -> ExtractedFact:
-    return understood(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))
+    return parse_record(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))

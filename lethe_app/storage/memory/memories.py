@@ -13,9 +13,9 @@ from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, understood, update, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, parse_record, update, utc
 
-MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
+SELECT_MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
 
 
 class MemoryStore:
@@ -35,7 +35,7 @@ class MemoryStore:
         """Return a memory. Raise StorageError if it does not exist or is in the trash."""
 
         def work(connection: sqlite3.Connection) -> MemoryUnit:
-            row = connection.execute(f"{MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+            row = connection.execute(f"{SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
             if row is None:
                 raise StorageError("This memory no longer exists.", "It may be in the Trash.")
             return _memory(row)
@@ -44,7 +44,7 @@ class MemoryStore:
 
     async def memories_of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
         """Return all memories of a persona, newest first; with `deleted` those in the trash."""
-        question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
+        question = f"{SELECT_MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
             found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
@@ -54,10 +54,10 @@ class MemoryStore:
 
         return await self._database.run(work)
 
-    async def some(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
+    async def memories_with_ids(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return those of these memories that are the persona's and not in the trash."""
         among = "guid IN (SELECT value FROM json_each(?))"
-        question = f"{MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
+        question = f"{SELECT_MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
         wanted = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
@@ -65,7 +65,7 @@ class MemoryStore:
 
         return await self._database.run(work)
 
-    async def filed(self, persona_id: str) -> list[MemoryFiling]:
+    async def filings_of(self, persona_id: str) -> list[MemoryFiling]:
         """Return category and tags of the memories that have any; no other column is read."""
         question = (
             "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
@@ -78,7 +78,7 @@ class MemoryStore:
 
         return await self._database.run(work)
 
-    async def owner(self, guid: UUID) -> str:
+    async def owner_of(self, guid: UUID) -> str:
         """Return the id of the persona the memory belongs to. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> str:
@@ -89,16 +89,16 @@ class MemoryStore:
 
         return await self._database.run(work)
 
-    async def touch(self, guids: Sequence[UUID], moment: datetime) -> None:
+    async def mark_recalled(self, guids: Sequence[UUID], moment: datetime) -> None:
         """Record that memories, sessions included, were recalled at `moment`."""
-        await self._database.run(lambda connection: touch(connection, guids, moment))
+        await self._database.run(lambda connection: mark_recalled(connection, guids, moment))
 
     async def delete(self, guids: Sequence[UUID]) -> int:
         """Move memories to the trash and return how many were moved."""
         return await self._database.run(lambda connection: delete(connection, guids))
 
     async def restore(self, guids: Sequence[UUID]) -> int:
-        return await self._database.run(lambda connection: _mark(connection, guids, None))
+        return await self._database.run(lambda connection: _set_deleted_at(connection, guids, None))
 
 
 # Functions for use inside the caller's transaction
@@ -118,7 +118,7 @@ def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memorie
             insert(connection, "memories", {**row, "persona_id": persona_id})
 
 
-def touch(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
+def mark_recalled(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
     """Record that memories were recalled at `moment`."""
     rows = [(moment.isoformat(), str(guid)) for guid in guids]
     connection.executemany("UPDATE memories SET last_trigger = ?, trigger_count = trigger_count + 1 WHERE guid = ?", rows)
@@ -126,10 +126,10 @@ def touch(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetim
 
 def delete(connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
     """Move memories to the trash and return how many were moved."""
-    return _mark(connection, guids, utc(now()))
+    return _set_deleted_at(connection, guids, utc(now()))
 
 
-def _mark(connection: sqlite3.Connection, guids: Sequence[UUID], deleted_at: str | None) -> int:
+def _set_deleted_at(connection: sqlite3.Connection, guids: Sequence[UUID], deleted_at: str | None) -> int:
     return connection.executemany(
         "UPDATE memories SET deleted_at = ? WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session'",
         [(deleted_at, str(guid), deleted_at is not None) for guid in guids],
@@ -142,10 +142,10 @@ def _check(memory: MemoryUnit) -> None:
 
 
 def _memory(row: tuple[object, ...]) -> MemoryUnit:
-    return understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
+    return parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
 
 
-WAITING = f"""
+PENDING_REMINDERS = f"""
 SELECT persona_id, {", ".join(MEMORY_COLUMNS)} FROM memories
 WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER BY added
 """  # noqa: S608 - names are ours
@@ -157,11 +157,11 @@ class ReminderRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def waiting(self) -> list[tuple[str, MemoryUnit]]:
+    async def pending_reminders(self) -> list[tuple[str, MemoryUnit]]:
         """Return all pending reminders with the persona's unique name, both due and future ones."""
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
-            rows = connection.execute(WAITING).fetchall()
-            return [(row[0], understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row[1:], strict=True)))) for row in rows]
+            rows = connection.execute(PENDING_REMINDERS).fetchall()
+            return [(row[0], parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row[1:], strict=True)))) for row in rows]
 
         return await self._database.run(work)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, folded
+from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, search_text
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Database
@@ -30,7 +30,7 @@ class MemoryListRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def memories(self, persona_id: str, most: int, below: int = LAST) -> tuple[list[MemoryLine], int]:
+    async def page_of_memories(self, persona_id: str, most: int, below: int = LAST) -> tuple[list[MemoryLine], int]:
         """Return up to `most` memories of a persona, sessions included, last stored first, and the rowid to continue below."""
 
         def work(connection: sqlite3.Connection) -> tuple[list[MemoryLine], int]:
@@ -51,7 +51,7 @@ def _line(row: tuple[str, ...]) -> MemoryLine:
             INSERTIONS[insertion],
             name,
             beginning(content),
-            folded(name, content, reason, *words),
+            search_text(name, content, reason, *words),
             int(priority),
             _moment(added),
             _moment(last),

@@ -20,10 +20,10 @@ from lethe_app.storage import key_value
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory import memories
-from lethe_app.storage.memory.facts import KNOWN
+from lethe_app.storage.memory.facts import IS_KNOWN
 from lethe_app.storage.row_mapping import storable
 
-SAID = """
+DISPLAYED_TEXT = """
 SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 WHERE m.id = ? AND m.deleted_at IS NULL
 """
@@ -32,9 +32,9 @@ SELECT t.message_id, m.session_id, a.content, t.value
 FROM json_each(?) w JOIN turn_memories t ON t.message_id = w.value JOIN messages m ON m.id = t.message_id
 JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 """
-GONE = f"""
+DELETED_AMONG = f"""
 SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
-AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {KNOWN})
+AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {IS_KNOWN})
 AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)
 """  # noqa: S608 - names are ours
 
@@ -61,12 +61,12 @@ class TurnEffects:
     """The user's message for which the memories were recalled."""
     memory: TurnMemory
     moment: datetime
-    line: Message | None = None
+    hidden_line: Message | None = None
     """Hidden message to insert directly above the message."""
     changed: Sequence[MemoryUnit] = ()
-    gone: Sequence[UUID] = ()
+    deleted: Sequence[UUID] = ()
     """Memories to move to the trash."""
-    anew: Sequence[UUID] = ()
+    recalled: Sequence[UUID] = ()
     """Memories and sessions that were recalled."""
     states: Mapping[str, object] = field(default_factory=dict)
     """Session state by key; None deletes the key."""
@@ -80,9 +80,9 @@ class StoredTurn:
 
     memory: TurnMemory | None
     """None where nothing is known, or where the message has been edited since."""
-    gone: frozenset[UUID] = frozenset()
+    deleted_ids: frozenset[UUID] = frozenset()
     """Ids in `memory` of what was deleted since."""
-    is_reworded: bool = False
+    is_edited: bool = False
     """True if something was recalled for another wording of the message."""
 
 
@@ -106,7 +106,7 @@ class TurnMemories:
         """Return what is stored of a turn."""
         return await self._database.run(lambda connection: load_turn(connection, message_id))
 
-    async def counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
+    async def recall_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
         """Return the number of memories recalled for each of these messages, if any; forgotten ones are not counted.
 
         The note of the time, whose id is that of the session itself, is not counted either.
@@ -116,40 +116,40 @@ class TurnMemories:
         def work(connection: sqlite3.Connection) -> dict[UUID, int]:
             found: dict[UUID, int] = {}
             for message_id, session_id, content, value in connection.execute(OF_MESSAGES, (wanted,)).fetchall():
-                kept = _understood(value)
+                kept = _parse_row(value)
                 if kept is not None and kept.said == _digest(content):
                     recalled = [one for one in kept.memory.recalled if str(one.memory) != session_id]
                     told = [str(one.memory) for one in recalled if not (one.world or one.way in LOGGED)]
-                    found[UUID(message_id)] = len(recalled) - len(_gone(connection, told))
+                    found[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, told))
             return {message_id: count for message_id, count in found.items() if count}
 
         return await self._database.run(work)
 
-    async def forgotten(self, guids: Sequence[UUID]) -> set[UUID]:
+    async def deleted_among(self, guids: Sequence[UUID]) -> set[UUID]:
         """Return those of these sessions, memories, facts and messages that are in the trash or erased."""
         wanted = [str(guid) for guid in guids]
-        return {UUID(guid) for guid in await self._database.run(lambda connection: _gone(connection, wanted))}
+        return {UUID(guid) for guid in await self._database.run(lambda connection: _deleted_among(connection, wanted))}
 
     async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
         """Store what was recalled for a message. Raise StorageError if the message is gone."""
-        await self._database.run(lambda connection: _put(connection, message_id, memory))
+        await self._database.run(lambda connection: _save(connection, message_id, memory))
 
-    async def leave(self, traces: TurnEffects) -> Message | None:
+    async def save_effects(self, traces: TurnEffects) -> Message | None:
         """Store all effects of a turn in one transaction; returns the hidden message as stored. Raise StorageError if the
         message is gone.
         """
 
         def work(connection: sqlite3.Connection) -> Message | None:
-            below, line = str(traces.message), traces.line
+            below, line = str(traces.message), traces.hidden_line
             stored = messages.insert_above(connection, below, line) if line is not None else None
-            _put(connection, traces.message, traces.memory)
+            _save(connection, traces.message, traces.memory)
             memories.save_in_transaction(connection, traces.persona_id, traces.changed)
-            memories.delete(connection, traces.gone)
-            memories.touch(connection, traces.anew, traces.moment)
+            memories.delete(connection, traces.deleted)
+            memories.mark_recalled(connection, traces.recalled, traces.moment)
             for key, value in traces.states.items():
-                key_value.set_in_transaction(connection, traces.session, key, value)
+                key_value.set_session_value(connection, traces.session, key, value)
             for (scope, key), value in traces.app_state.items():
-                key_value.keep_for_app(connection, scope, key, value)
+                key_value.set_app_value(connection, scope, key, value)
             return stored
 
         return await self._database.run(work)
@@ -158,33 +158,33 @@ class TurnMemories:
 def load_turn(connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:
     """Return what is stored of the turn that a message began, inside a transaction."""
     row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
-    said, known = _said(connection, message_id), _understood(row[0]) if row else None
+    said, known = _text_digest(connection, message_id), _parse_row(row[0]) if row else None
     if said is None or known is None:
         return NO_TURN
     if known.said != said:
-        return StoredTurn(None, is_reworded=True)
-    gone = _gone(connection, [str(guid) for guid in known.memory.sources])
+        return StoredTurn(None, is_edited=True)
+    gone = _deleted_among(connection, [str(guid) for guid in known.memory.sources])
     return StoredTurn(known.memory, frozenset(map(UUID, gone)))
 
 
-def _put(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:
-    said = _said(connection, message_id)
+def _save(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:
+    said = _text_digest(connection, message_id)
     if said is None:
         raise StorageError("This message no longer exists.", "It may be in the Trash.")
     row = (str(message_id), storable(_Row(said=said, memory=memory).model_dump_json()))
     connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
 
 
-def _understood(value: str) -> _Row | None:
+def _parse_row(value: str) -> _Row | None:
     try:
         return _Row.model_validate_json(value)
     except ValidationError:
         return None
 
 
-def _said(connection: sqlite3.Connection, message_id: UUID) -> str | None:
+def _text_digest(connection: sqlite3.Connection, message_id: UUID) -> str | None:
     """Return a digest of the displayed text; None if the message is gone."""
-    row = connection.execute(SAID, (str(message_id),)).fetchone()
+    row = connection.execute(DISPLAYED_TEXT, (str(message_id),)).fetchone()
     return _digest(row[0]) if row else None
 
 
@@ -192,6 +192,6 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-def _gone(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
+def _deleted_among(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
     """Return those that are no longer a memory, a known fact or a message."""
-    return {guid for (guid,) in connection.execute(GONE, (json.dumps(guids),))} if guids else set()
+    return {guid for (guid,) in connection.execute(DELETED_AMONG, (json.dumps(guids),))} if guids else set()

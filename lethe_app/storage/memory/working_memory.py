@@ -9,12 +9,12 @@ from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import storable, understood, utc
+from lethe_app.storage.row_mapping import parse_record, storable, utc
 
 COLUMNS = tuple(WorkingMemoryEntry.model_fields)
-_ALL = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours
-_PUT = f"INSERT OR REPLACE INTO workbench ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
-_CROWD = """
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours
+_SAVE = f"INSERT OR REPLACE INTO workbench ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+_DELETE_EXCESS = """
 DELETE FROM workbench WHERE namespace = :here AND key IN (
     SELECT key FROM workbench WHERE namespace = :here AND key <> :key ORDER BY expires DESC, stored DESC LIMIT -1 OFFSET :room)
 """
@@ -35,9 +35,9 @@ class WorkingMemoryRows:
         row = (*(storable(text) for text in words), tags, *moments)
 
         def work(connection: sqlite3.Connection) -> None:
-            _sweep(connection, moment)
-            connection.execute(_PUT, row)
-            connection.execute(_CROWD, {"here": row[0], "key": row[1], "room": most - 1})
+            _delete_expired(connection, moment)
+            connection.execute(_SAVE, row)
+            connection.execute(_DELETE_EXCESS, {"here": row[0], "key": row[1], "room": most - 1})
 
         await self._database.run(work)
 
@@ -49,17 +49,17 @@ class WorkingMemoryRows:
         """Return all entries of a namespace, by key."""
         return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc(moment)))
 
-    async def sweep(self, moment: datetime) -> int:
+    async def delete_expired(self, moment: datetime) -> int:
         """Delete expired entries and return their number."""
-        return await self._database.run(lambda connection: _sweep(connection, moment))
+        return await self._database.run(lambda connection: _delete_expired(connection, moment))
 
     async def _read(self, where: str, values: Sequence[str]) -> list[WorkingMemoryEntry]:
         def work(connection: sqlite3.Connection) -> list[WorkingMemoryEntry]:
-            rows = connection.execute(f"{_ALL} {where}", tuple(values))
-            return [understood(WorkingMemoryEntry, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            rows = connection.execute(f"{_SELECT} {where}", tuple(values))
+            return [parse_record(WorkingMemoryEntry, dict(zip(COLUMNS, row, strict=True))) for row in rows]
 
         return await self._database.run(work)
 
 
-def _sweep(connection: sqlite3.Connection, moment: datetime) -> int:
+def _delete_expired(connection: sqlite3.Connection, moment: datetime) -> int:
     return connection.execute("DELETE FROM workbench WHERE expires <= ?", (utc(moment),)).rowcount

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from lethe_app.storage.database import Database
 
-COUNTED = """
+ACTIVATION_COUNTS = """
 SELECT json_extract(one.value, '$.memory'), count(*)
 FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS one
 WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.world') <> ''
 GROUP BY 1
 """
-HEARD = """
+PERSONAS_OF_ENTRIES = """
 SELECT DISTINCT sessions.persona_id
 FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS one
 JOIN messages ON messages.id = turn_memories.message_id
@@ -30,19 +30,19 @@ class WorldUsage:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def counts(self) -> dict[UUID, int]:
+    async def activation_counts(self) -> dict[UUID, int]:
         """Return the number of turns in which each entry was activated, by guid; entries never activated are omitted."""
 
         def work(connection: sqlite3.Connection) -> dict[UUID, int]:
-            return {UUID(guid): count for guid, count in connection.execute(COUNTED)}
+            return {UUID(guid): count for guid, count in connection.execute(ACTIVATION_COUNTS)}
 
         return await self._database.run(work)
 
-    async def hearers(self, guids: Iterable[UUID]) -> list[str]:
+    async def personas_of_entries(self, guids: Iterable[UUID]) -> list[str]:
         """Return the ids of the personas for whom any of these entries was ever activated."""
         wanted = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> list[str]:
-            return [str(persona_id) for (persona_id,) in connection.execute(HEARD, (wanted,))]
+            return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (wanted,))]
 
         return await self._database.run(work)

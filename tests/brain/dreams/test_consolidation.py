@@ -35,7 +35,7 @@ from lethe_app.brain.dreams.preferences import (
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, ConsolidationAnswer, PreferencesAnswer
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecords, Kept
+from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.prompt.task_prompts import TaskPrompts
@@ -48,7 +48,7 @@ def note(content: str, **fields: object) -> MemoryUnit:
     return MemoryUnit.model_validate({"content": content, "made_by": "journal", "added": NOON, "last_trigger": NOON, **fields})
 
 
-def made(decision: MergeDecision, *group: Kept) -> list[RecordedChange]:
+def made(decision: MergeDecision, *group: ChangedRecord) -> list[RecordedChange]:
     return build_changes(decision, group, "mira", None, NOON, NAMES)
 
 
@@ -136,7 +136,7 @@ def test_nothing_of_the_users_is_ever_part_of_a_change_whatever_is_decided():
     dice = random.Random(11)
     text = "Anna has a dog called Pip."
     for _round in range(400):
-        group: list[Kept] = []
+        group: list[ChangedRecord] = []
         for _place in range(dice.randint(1, 5)):
             if dice.random() < 0.5:
                 fields = {"protected": dice.random() < 0.3, "sticky": dice.random() < 0.3}
@@ -155,7 +155,7 @@ def test_nothing_of_the_users_is_ever_part_of_a_change_whatever_is_decided():
         assert touched.isdisjoint(one.guid for one in kept)
 
 
-def may(one: Kept) -> bool:
+def may(one: ChangedRecord) -> bool:
     return can_change_memory(one, NOON) if isinstance(one, MemoryUnit) else can_change_fact(one)
 
 

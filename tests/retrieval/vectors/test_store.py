@@ -49,7 +49,7 @@ async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dic
     """Every stored vector of these owners with its cosine, straight from storage."""
     numbers: list[int] = []
     for owner in owners:
-        sheet = await passages.sheet(owner)
+        sheet = await passages.encoded_rows(owner)
         numbers += [int(sheet[start : start + 16], 16) for start in range(0, len(sheet), 68)]
     stored = await passages.vectors("toy", numbers)
     return {number: float(np.frombuffer(vector, np.float32) @ asked) for number, vector in stored.items()}
@@ -244,7 +244,7 @@ async def test_closing_while_a_graph_is_made_leaves_no_broken_file(
     recall = opened(passages, folder)
     await recall.search(["mara"], "hello")
     for _ in range(patience):
-        await passages.waiting("toy")
+        await passages.count_without_vectors("toy")
     await recall.close()
 
     again = opened(passages, folder)

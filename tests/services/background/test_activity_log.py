@@ -16,7 +16,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
@@ -51,7 +51,7 @@ CONCLUDED = {
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 
@@ -365,7 +365,7 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
     assert await services.archiving.archive_session(session.guid)
 
     async def is_at_it() -> bool:
-        return bool(await services.task_runner._runs.newest()) and services.archiving.progress.session is not None
+        return bool(await services.task_runner._runs.newest_runs()) and services.archiving.progress.session is not None
 
     await until(is_at_it)
     assert services.task_runner.everything_underway == []

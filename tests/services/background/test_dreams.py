@@ -15,7 +15,7 @@ from lethe_app.agents.dream import Dream
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, ChangedRecords
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
@@ -33,7 +33,7 @@ KEEP = {"verdict": "keep", "text": "", "merged": [], "dropped": [], "filed_under
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -12,7 +12,7 @@ from lethe_app.brain.dreams.dislikes import DislikedReply, format_disliked_repli
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, INFER, THUMBS, ChangedRecords
-from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.errors import StorageError
 from tests.services.past import hold, trusted
 from tests.services.stage import MIRA
@@ -34,7 +34,7 @@ NO_WISHES = {"wishes": []}
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -12,7 +12,7 @@ import pytest
 from lethe_app.agents.journal import Journal, JournalEntryAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA
@@ -27,7 +27,7 @@ OTHER = {"title": "His sister", "paragraphs": ["Tomas spoke of Ines today. I lis
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

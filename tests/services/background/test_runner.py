@@ -13,7 +13,7 @@ from lethe_app.agents.runtime import PauseReason
 from lethe_app.agents.task import NOTHING, TaskContext, TaskRequirement, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
 from tests.conftest import Silence
@@ -27,7 +27,7 @@ TITLE = {"title": "The green boat"}
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -12,7 +12,7 @@ from lethe_app.agents import runtime
 from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from tests.conftest import Silence
 from tests.services.stage import until
@@ -22,7 +22,7 @@ from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newe
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -11,7 +11,7 @@ from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.agents.task import ChangeRefused, TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA, change_persona, keep
@@ -21,7 +21,7 @@ from tests.services.tasks import Clock, Deed, Scripted, employ, leave, newest
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -11,7 +11,7 @@ import pytest
 from lethe_app.agents.task import TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.notebooks.undo import remove_added_lines
@@ -26,7 +26,7 @@ from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newe
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

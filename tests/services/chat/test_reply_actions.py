@@ -326,7 +326,7 @@ async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppSe
 
     (after,) = await services.fact_service.all(MIRA)
     assert after == before.model_copy(update={"pinned": True})
-    assert await services.fact_service._facts.tombstones(MIRA) == []
+    assert await services.fact_service._facts.tombstones_of(MIRA) == []
 
 
 async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):

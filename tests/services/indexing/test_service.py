@@ -69,7 +69,7 @@ async def from_nothing(services: AppServices) -> list[Row]:
         connection.execute("DELETE FROM passages")
 
     await services._database.run(lose)
-    await PendingIndex(services._database).owe_all()
+    await PendingIndex(services._database).queue_all()
     await services.brain.reload()
     return await passages(services)
 
@@ -137,7 +137,7 @@ class AnyLife(RuleBasedStateMachine):
         id_ = self.random.choice(self.messages).id
         match act:
             case "edit":
-                self.do(self.chats.edit(id_, f"Edited {self.random.random():.6f}."))
+                self.do(self.chats.edit_message(id_, f"Edited {self.random.random():.6f}."))
             case "swipe":
                 self.do(self.chats.save_alternative(id_, Alternative(content=f"Another {self.random.random():.6f}.")))
             case "show":
@@ -183,7 +183,7 @@ class AnyLife(RuleBasedStateMachine):
             case "restore":
                 await self.store.restore([guid])
             case "touch":
-                await self.store.touch([guid], now())
+                await self.store.mark_recalled([guid], now())
             case _:
                 await self.store.save_memories(MIRA, (await self.store.get(guid)).model_copy(update=changes[act]))
 
@@ -197,7 +197,7 @@ class AnyLife(RuleBasedStateMachine):
             self.do(self._change_fact(self.random.choice(self.facts).guid, act))
 
     async def _change_fact(self, guid: UUID, act: str) -> None:
-        fact = next((one for one in await self.known.learnt(MIRA) if one.guid == guid), None)
+        fact = next((one for one in await self.known.learnt_facts_of(MIRA) if one.guid == guid), None)
         if fact is None:
             return
         elsewhere = [*fact.source_memories, self.random.choice(self.sessions)]
@@ -217,7 +217,7 @@ class AnyLife(RuleBasedStateMachine):
         async def compare() -> tuple[set[UUID], set[UUID]]:
             alive = {one.guid for one in await self.chats.sessions(MIRA)}
             in_trash = {one.guid for one in await self.chats.sessions(MIRA, deleted=True)}
-            learnt = await self.known.learnt(MIRA)
+            learnt = await self.known.learnt_facts_of(MIRA)
             expected = {fact.guid for fact in learnt if not rests(fact, alive, in_trash)}
             return {fact.guid for fact in await self.known.facts_of(MIRA)}, expected
 
@@ -227,7 +227,9 @@ class AnyLife(RuleBasedStateMachine):
     @rule()
     def purge(self) -> None:
         self.do(self.chats.purge(days=0, moment=now() + timedelta(seconds=1)))
-        assert self.runner.run(self.known.learnt(MIRA)) == self.runner.run(self.known.facts_of(MIRA))  # what rested went along
+        assert self.runner.run(self.known.learnt_facts_of(MIRA)) == self.runner.run(
+            self.known.facts_of(MIRA)
+        )  # what rested went along
 
     @rule()
     def settle(self) -> None:
@@ -274,7 +276,7 @@ async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
     services: AppServices, title: str, content: str, found: set[str]
 ):
     await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
-    await PendingIndex(services._database).owe_all()
+    await PendingIndex(services._database).queue_all()
     await services.indexing.settle_all()
     assert await texts(services) == found
 
@@ -335,7 +337,7 @@ async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(servi
     for number in range(AT_ONCE + 20):
         await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     assert await services.indexing.index_pending() == AT_ONCE
-    left = await PendingIndex(services._database).count()
+    left = await PendingIndex(services._database).count_entries()
     assert left == 20
     assert f"The lamp: Number {AT_ONCE + 19}." in await texts(services)
     assert "The lamp: Number 0." not in await texts(services)

@@ -14,7 +14,7 @@ from lethe_app.brain.notebooks.subjects import load_subjects
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
 from lethe_app.domain.changes import TrashKind
-from lethe_app.domain.clock import by_the_system, now, told_by
+from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import ModelReady
 from tests.services.stage import DAY, MIRA, keep, say
@@ -42,7 +42,7 @@ async def test_the_trash_keeps_things_for_thirty_days(services: AppServices, day
     memory = await keep(services)
     await services.brain.forget_memory(memory.guid)
 
-    with told_by(lambda: by_the_system() + days * DAY):
+    with use_clock(lambda: system_clock() + days * DAY):
         await services.trash._purge()
 
     left = [one.id for one in await services.trash.list_items() if one.kind is TrashKind.MEMORY]
@@ -59,7 +59,7 @@ async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
     await say(services, session, "Good evening.")
     await services.mind.reminders.create_reminder(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
 
-    with told_by(lambda: by_the_system() + (1 + days) * DAY):
+    with use_clock(lambda: system_clock() + (1 + days) * DAY):
         played = await say(services, session, "I am back.")
 
     assert ("Call the vet." in (played.note.content if played.note else "")) is comes_up

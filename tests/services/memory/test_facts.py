@@ -425,4 +425,4 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: Ap
     assert sorted(await services.fact_service.all(HER), key=lambda fact: fact.guid) == sorted(
         before, key=lambda fact: fact.guid
     )
-    assert await services.fact_service._facts.tombstones(HER) == []
+    assert await services.fact_service._facts.tombstones_of(HER) == []

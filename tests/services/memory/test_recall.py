@@ -482,9 +482,9 @@ async def test_all_that_a_turn_leaves_behind_is_one_transaction(services: AppSer
     statements: list[str] = []
     connection = services._database._connection
     assert connection is not None
-    await services._database.aside(lambda: connection.set_trace_callback(statements.append))
+    await services._database.run_outside_transaction(lambda: connection.set_trace_callback(statements.append))
     played = await say(services, session, "Shall we walk to the lighthouse? I live in Porto.")
-    await services._database.aside(lambda: connection.set_trace_callback(None))
+    await services._database.run_outside_transaction(lambda: connection.set_trace_callback(None))
 
     assert played.note is not None
     transactions = "\n".join(statements).split("BEGIN IMMEDIATE")

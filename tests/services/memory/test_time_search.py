@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecallWay, TurnMemory
 from tests.services.past import chats_of, hold
@@ -29,7 +29,7 @@ async def talks(services: AppServices, says: Callable[..., object]) -> AsyncIter
     """Four conversations of half a year, a minute from line to line, and nothing that comes to mind by itself."""
     await says(*["“Aye.”"] * 20)
     await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
-    with told_by(lambda: NOW):
+    with use_clock(lambda: NOW):
         held = {}
         for began, (title, *lines) in TALKS.items():
             session = await hold(services, *lines, at=datetime.fromisoformat(began).astimezone())

@@ -167,12 +167,12 @@ async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
     one = RecalledMemory(memory=fact.guid, category="general", text=BEES, way=RecallWay.FACT, leads=[lead])
     turns = TurnMemories(services._database)
     await turns.save_turn(asked[0].id, TurnMemory(recalled=[one]))
-    assert await turns.forgotten([fact.guid]) == set()
+    assert await turns.deleted_among([fact.guid]) == set()
 
     await services.sessions.delete(session.guid)
 
-    assert await turns.forgotten([fact.guid]) == {fact.guid}
-    assert await turns.counts([asked[0].id]) == {}
+    assert await turns.deleted_among([fact.guid]) == {fact.guid}
+    assert await turns.recall_counts([asked[0].id]) == {}
     assert other.guid != session.guid
 
 

@@ -115,8 +115,8 @@ async def lived(services: AppServices) -> ChatSession:
 async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
     kept = PersonaExport(services._database)
-    past = await kept.past(persona_id, None)
-    talks = [talk for guid in await kept.sessions(persona_id) if (talk := await kept.conversation(guid))]
+    past = await kept.history_of(persona_id, None)
+    talks = [talk for guid in await kept.session_ids_of(persona_id) if (talk := await kept.conversation(guid))]
     told = [*past.memories, *past.facts, *past.forgotten]
     told += [one for talk in talks for one in (talk.kept, *talk.messages)]
     persona = await services.library.persona(persona_id)

@@ -14,7 +14,7 @@ from lethe_app.agents.task import AgentTask
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA
@@ -35,7 +35,7 @@ def plan(title: str) -> dict[str, object]:
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

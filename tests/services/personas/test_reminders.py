@@ -12,7 +12,7 @@ import pytest
 from lethe_app.brain.dates.future import parse_future_date
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
@@ -24,7 +24,7 @@ SUNDAY = datetime(2026, 11, 22, 14, tzinfo=UTC)
 @contextmanager
 def later(by: timedelta) -> Iterator[None]:
     moment = now() + by
-    with told_by(lambda: moment):
+    with use_clock(lambda: moment):
         yield
 
 

@@ -18,7 +18,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.index.full_text import OUTSIDE
+from lethe_app.storage.index.full_text import UNINDEXED_PER_CALL
 from lethe_app.storage.memory.facts import FactStore
 from tests.services.stage import MIRA, before_now, keep, spoke
 
@@ -120,7 +120,7 @@ async def test_facts_that_were_replaced_are_found_and_marked(services: AppServic
 async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: AppServices):
     told = "There was marmalade on the chart."
     first = await keep(services, told, insertion=MemoryInsertion.NONE)
-    for number in range(2 * OUTSIDE):
+    for number in range(2 * UNINDEXED_PER_CALL):
         await keep(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
         await FactStore(services._database).save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 

@@ -156,7 +156,7 @@ async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(se
     await services.archiving.archive_session(session.guid)
     await services.archiving.finish()
 
-    assert await services.archiving._parts.redo(list(SessionPart), "good") == 0
+    assert await services.archiving._parts.requeue_parts(list(SessionPart), "good") == 0
     await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
     await again(services)
 
@@ -170,7 +170,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
     await services.archiving.archive_session(session.guid)
     by_rules = (await services.sessions.open(session.guid)).content
     await trusted(services, script, answers=answers(), crash_after=3)
-    await services.archiving._parts.redo(list(SessionPart), "good")
+    await services.archiving._parts.requeue_parts(list(SessionPart), "good")
     states = []
     for _start in range(3):
         await services.archiving.finish()

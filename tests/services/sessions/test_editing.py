@@ -109,7 +109,7 @@ async def test_splitting_an_archived_conversation_tells_of_both(services: AppSer
     services.session_editing.reshaped.add(heard.append)
 
     before = await services.session_editing.split(lines[3].id)
-    fresh = await services.sessions.open(before.made[0])
+    fresh = await services.sessions.open(before.created[0])
 
     assert await said(services, session) == list(LINES[:3])
     assert await said(services, fresh) == list(LINES[3:])

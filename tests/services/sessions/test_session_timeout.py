@@ -13,7 +13,7 @@ import pytest
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, PartState
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.services.events import ReplyText, SessionReplaced
 from tests.services.past import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.stage import MIRA, change_persona, say, until
@@ -26,7 +26,7 @@ HOUR = timedelta(hours=1)
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

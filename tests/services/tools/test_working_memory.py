@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.tools.working_memory import MOST_ENTRIES, WorkingMemory
 from lethe_app.storage.database import Database
@@ -29,7 +29,7 @@ class Clock:
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 
@@ -97,7 +97,7 @@ async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock:
     database, bench = await opened(home)
     (entry,) = await bench.entries_of(HERE)
     assert (entry.value, entry.category, entry.tags) == ("b", "web", ["one", "two"])
-    assert await WorkingMemoryRows(database).sweep(clock.moment) == 1
+    assert await WorkingMemoryRows(database).delete_expired(clock.moment) == 1
     await database.close()
 
 

@@ -16,7 +16,7 @@ import pytest
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
-from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.web import OutgoingRequest, RequestPurpose, WebHit
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.paths import Paths
@@ -324,7 +324,7 @@ async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(services: 
 
     for passed in range(6):
         moment = day + timedelta(days=passed)
-        with told_by(lambda moment=moment: moment):  # type: ignore[misc]
+        with use_clock(lambda moment=moment: moment):  # type: ignore[misc]
             await surfing.search("one", WHY)
             await surfing.search("two", WHY)
 

@@ -60,7 +60,7 @@ async def records(database: Database) -> tuple[list[MemoryUnit], list[ExtractedF
 async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: ChangeLog):
     before = await records(database)
 
-    done = await changes.carry_out(MERGED)
+    done = await changes.apply_change(MERGED)
     memories, facts = await records(database)
 
     assert done.state is ChangeState.APPLIED
@@ -74,7 +74,7 @@ async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(data
 
 async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, changes: ChangeLog):
     before, at = await everything(database), 2
-    while await cut_off(database, at, lambda: changes.carry_out(MERGED)):
+    while await cut_off(database, at, lambda: changes.apply_change(MERGED)):
         assert await everything(database) == before
         at += 1
     assert at > 15
@@ -88,9 +88,9 @@ async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Databas
 
 
 async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: Database, changes: ChangeLog):
-    await MemoryStore(database).touch([DOG.guid, DOG.guid], now())
+    await MemoryStore(database).mark_recalled([DOG.guid, DOG.guid], now())
 
-    await changes.carry_out(MERGED)
+    await changes.apply_change(MERGED)
     ((whole,), _facts) = await records(database)
     assert whole.trigger_count == 7
 
@@ -115,7 +115,7 @@ async def test_what_the_user_changed_meanwhile_is_left_alone(
     before = await records(database)
 
     with pytest.raises(StorageError, match="nothing was changed"):
-        await changes.carry_out(MERGED)
+        await changes.apply_change(MERGED)
 
     assert await records(database) == before
 
@@ -127,14 +127,14 @@ async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Da
 
     for records_of in (ChangedRecords(memories=[own]), ChangedRecords(facts=[fact])):
         with pytest.raises(StorageError, match="belongs to the user"):
-            await changes.carry_out(change(DROP, records_of, ChangedRecords()))
+            await changes.apply_change(change(DROP, records_of, ChangedRecords()))
 
     assert own in await MemoryStore(database).memories_of("mara")
     assert fact in await FactStore(database).facts_of("mara")
 
 
 async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: ChangeLog):
-    await changes.carry_out(MERGED)
+    await changes.apply_change(MERGED)
     await MemoryStore(database).save_memories("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
     before = await records(database)
 
@@ -145,7 +145,7 @@ async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database:
 
 
 async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(database: Database, changes: ChangeLog):
-    await changes.carry_out(MERGED)
+    await changes.apply_change(MERGED)
     await MemoryStore(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
 
     with pytest.raises(StorageError, match="changed since"):
@@ -157,6 +157,6 @@ async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(da
 async def test_what_was_decided_about_is_not_done_again(changes: ChangeLog):
     await changes.save_changes(MERGED.model_copy(update={"state": ChangeState.DECLINED}))
 
-    assert (await changes.carry_out(MERGED)).state is ChangeState.DECLINED
+    assert (await changes.apply_change(MERGED)).state is ChangeState.DECLINED
     with pytest.raises(StorageError, match="no longer in the log"):
         await changes.revert_change(uuid4())

@@ -24,7 +24,7 @@ async def test_a_session_that_is_archived_has_everything_before_it(
 ):
     await parts.start_archive(session.guid)
     assert (await chats.session(session.guid)).archived
-    assert [record.part for record in await parts.pending()] == list(SessionPart)
+    assert [record.part for record in await parts.pending_parts()] == list(SessionPart)
 
 
 async def test_what_is_done_stays_done_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
@@ -32,7 +32,7 @@ async def test_what_is_done_stays_done_after_a_restart(parts: ArchiveJobs, sessi
     done = PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small", 1)
     await parts.save_part(done)
     assert (await ArchiveJobs(database).parts_of(session.guid))[SessionPart.TITLE] == done
-    assert SessionPart.TITLE not in {record.part for record in await parts.pending()}
+    assert SessionPart.TITLE not in {record.part for record in await parts.pending_parts()}
 
 
 async def test_what_the_user_wrote_is_not_made_again(parts: ArchiveJobs, session: ChatSession):
@@ -51,14 +51,14 @@ async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: Archi
         await parts.save_part(PartRecord(session.guid, part, PartState.DONE, maker))
     for part in (SessionPart.KEYWORDS, SessionPart.RELEVANCE, SessionPart.ROLEPLAY, SessionPart.FACTS):
         await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL))
-    assert await parts.redo(list(SessionPart)) == 1
-    assert [record.part for record in await parts.pending()] == [SessionPart.TITLE]
+    assert await parts.requeue_parts(list(SessionPart)) == 1
+    assert [record.part for record in await parts.pending_parts()] == [SessionPart.TITLE]
 
 
 async def test_nothing_is_done_for_a_session_in_the_trash(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     await chats.delete_session(session.guid)
-    assert await parts.pending() == []
+    assert await parts.pending_parts() == []
 
 
 async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(
@@ -69,8 +69,8 @@ async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(
     mine = replace(before, state=PartState.DONE, made_by=MadeBy.USER)
     late = replace(before, state=PartState.DONE, made_by=MadeBy.MODEL, maker="late")
 
-    assert await parts.fill(mine, None, content="Mine.")
-    assert not await parts.fill(late, before, content="The model's.")
+    assert await parts.save_value(mine, None, content="Mine.")
+    assert not await parts.save_value(late, before, content="The model's.")
 
     assert (await parts.parts_of(session.guid))[SessionPart.SUMMARY] == mine
     assert (await chats.session(session.guid)).content == "Mine."
@@ -83,7 +83,7 @@ async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_ch
     before = await chats.session(session.guid)
     record = (await parts.parts_of(session.guid))[SessionPart.GOALS]
 
-    await parts.fill(record, record, keywords_main=["tea"], future_goals=["To drink it."], relevance=4, is_roleplay=True)
+    await parts.save_value(record, record, keywords_main=["tea"], future_goals=["To drink it."], relevance=4, is_roleplay=True)
 
     changed = {"keywords_main": ["tea"], "future_goals": ["To drink it."], "relevance": 4, "is_roleplay": True}
     assert await chats.session(session.guid) == before.model_copy(update=changed)
@@ -94,7 +94,7 @@ async def test_a_value_no_session_can_have_is_refused(parts: ArchiveJobs, chats:
     record = (await parts.parts_of(session.guid))[SessionPart.RELEVANCE]
 
     with pytest.raises(ValueError, match="relevance"):
-        await parts.fill(replace(record, state=PartState.DONE), record, relevance=9)
+        await parts.save_value(replace(record, state=PartState.DONE), record, relevance=9)
 
     assert (await parts.parts_of(session.guid))[SessionPart.RELEVANCE] == record
 
@@ -106,7 +106,7 @@ async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(
     record = (await parts.parts_of(session.guid))[SessionPart.SUMMARY]
     await chats.delete_session(session.guid)
 
-    for attempt in (parts.start_archive(session.guid), parts.fill(record, record, content="Too late.")):
+    for attempt in (parts.start_archive(session.guid), parts.save_value(record, record, content="Too late.")):
         with pytest.raises(StorageError):
             await attempt
 
@@ -130,7 +130,7 @@ async def test_a_session_told_anew_is_not_over_by_that(parts: ArchiveJobs, chats
     await parts.start_archive(session.guid, archive=False)
 
     assert not (await chats.session(session.guid)).archived
-    assert len(await parts.pending()) == len(SessionPart)
+    assert len(await parts.pending_parts()) == len(SessionPart)
 
 
 async def test_a_model_does_not_do_again_what_it_failed_at(parts: ArchiveJobs, session: ChatSession):
@@ -140,9 +140,9 @@ async def test_a_model_does_not_do_again_what_it_failed_at(parts: ArchiveJobs, s
     failed = PartRecord(session.guid, SessionPart.TITLE, PartState.FAILED, tries=2, trouble="small: It could not.")
     await parts.save_part(failed)
 
-    assert await parts.redo(list(SessionPart), "small") == 0
-    assert await parts.redo(list(SessionPart), "smaller") == 1
-    assert await parts.pending() == [replace(failed, state=PartState.PENDING, trouble="")]
+    assert await parts.requeue_parts(list(SessionPart), "small") == 0
+    assert await parts.requeue_parts(list(SessionPart), "smaller") == 1
+    assert await parts.pending_parts() == [replace(failed, state=PartState.PENDING, trouble="")]
 
 
 async def test_the_newest_session_comes_first_with_its_parts_together(
@@ -152,7 +152,7 @@ async def test_the_newest_session_comes_first_with_its_parts_together(
     for each in (session, newer):
         await parts.start_archive(each.guid)
 
-    pending = await parts.pending()
+    pending = await parts.pending_parts()
 
     assert [record.session for record in pending] == [newer.guid] * len(SessionPart) + [session.guid] * len(SessionPart)
     assert [record.part for record in pending] == list(SessionPart) * 2

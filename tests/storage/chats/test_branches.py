@@ -126,7 +126,7 @@ class Conversation(RuleBasedStateMachine):
     def edit(self, text: str, pick: int) -> None:
         live = self.model.live()
         line = live[pick % len(live)]
-        self.run(self.chats.edit(line.id, text))
+        self.run(self.chats.edit_message(line.id, text))
         line.wordings[line.shown] = text
 
     @precondition(lambda self: self.model.live())
@@ -219,9 +219,9 @@ class Conversation(RuleBasedStateMachine):
         assert self.run(self.chats.session(guid)).leaf_id == (ids[-1] if ids else None)
         middle = len(ids) // 2
         assert [message.id for message in self.run(self.chats.page(guid, middle, 2))] == ids[middle : middle + 2]
-        assert [message.id for message in self.run(self.chats.tail(guid, 2))] == ids[-2:]
+        assert [message.id for message in self.run(self.chats.newest_messages(guid, 2))] == ids[-2:]
         if ids:
-            above = self.run(self.chats.tail(guid, 2, before=ids[middle]))
+            above = self.run(self.chats.newest_messages(guid, 2, before=ids[middle]))
             assert [message.id for message in above] == ids[max(0, middle - 2) : middle]
         (summary,) = self.run(self.chats.sessions("mara"))
         assert summary.messages == sum(not line.hidden for line in self.model.live())

@@ -54,7 +54,7 @@ async def test_adding_reading_the_tail_and_streaming_cost_the_same_at_any_length
     chats = SessionStore(database)
     short = await chats.add_session(ChatSession(persona_id="mara"))
     await chats.add_messages([said(short, number) for number in range(3)])
-    (newest,) = await chats.tail(session.guid, 1)
+    (newest,) = await chats.newest_messages(session.guid, 1)
 
     adding_short = await steps(database, lambda connection: messages.add(connection, said(short, 4)))
     adding_long = await steps(database, lambda connection: messages.add(connection, said(session, LONG)))

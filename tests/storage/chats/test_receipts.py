@@ -172,7 +172,7 @@ async def session_deleted(database: Database, _session: ChatSession) -> None:
 
 
 async def summary_written_by_the_user(database: Database, session: ChatSession) -> None:
-    await ArchiveJobs(database).fill(
+    await ArchiveJobs(database).save_value(
         PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Nothing."
     )
 
@@ -240,7 +240,7 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
         "mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True})
     )
     await MemoryStore(database).save_memories("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
-    await ArchiveJobs(database).fill(
+    await ArchiveJobs(database).save_value(
         PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.RULES), content="A key."
     )
     await chats.delete_session((await chats.add_session(ChatSession(persona_id="other"))).guid)

@@ -118,7 +118,7 @@ async def test_half_a_character_is_replaced_and_the_stored_message_says_so(chats
     message = await chats.add_message(say("whole"))
     message.note = "half \ud83d"
 
-    edited = await chats.edit(message.id, "a\ud800b")
+    edited = await chats.edit_message(message.id, "a\ud800b")
     added = await chats.add_message(message.model_copy(update={"id": uuid4()}))
 
     assert edited.content == "a�b"
@@ -169,12 +169,12 @@ async def test_the_tail_is_the_newest_messages_oldest_first(chats: SessionStore,
     added = await chats.add_messages([say(str(number)) for number in range(10)])
     await chats.delete_message(added[8].id)
 
-    assert [message.content for message in await chats.tail(session.guid, 3)] == ["6", "7", "9"]
-    assert [message.content for message in await chats.tail(session.guid, 2, before=added[6].id)] == ["4", "5"]
-    assert [message.content for message in await chats.tail(session.guid, 99, before=added[1].id)] == ["0"]
-    assert await chats.tail(session.guid, 5, before=added[0].id) == []
+    assert [message.content for message in await chats.newest_messages(session.guid, 3)] == ["6", "7", "9"]
+    assert [message.content for message in await chats.newest_messages(session.guid, 2, before=added[6].id)] == ["4", "5"]
+    assert [message.content for message in await chats.newest_messages(session.guid, 99, before=added[1].id)] == ["0"]
+    assert await chats.newest_messages(session.guid, 5, before=added[0].id) == []
     with pytest.raises(StorageError, match="no longer exists"):
-        await chats.tail(session.guid, 5, before=uuid4())
+        await chats.newest_messages(session.guid, 5, before=uuid4())
 
 
 async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say):
@@ -244,7 +244,7 @@ async def test_an_edit_changes_what_is_shown_and_nothing_else(chats: SessionStor
     message = await chats.add_message(say("one"))
     await chats.save_alternative(message.id, Alternative(content="two", thinking="hm", model="echo"))
 
-    edited = await chats.edit(message.id, "TWO!")
+    edited = await chats.edit_message(message.id, "TWO!")
 
     assert [alternative.content for alternative in edited.alternatives] == ["one", "TWO!"]
     assert (edited.thinking, edited.current.model) == ("hm", "echo")
@@ -307,7 +307,7 @@ async def test_what_is_deleted_cannot_be_changed(chats: SessionStore, say: Say):
     await chats.delete_message(message.id)
 
     for change in (
-        chats.edit(message.id, "x"),
+        chats.edit_message(message.id, "x"),
         chats.set_shown(message.id, 0),
         chats.save_alternative(message.id, Alternative()),
         chats.remove_alternative(message.id, 0),
@@ -323,13 +323,13 @@ async def test_a_message_under_an_older_one_begins_a_branch_and_both_stay(chats:
     await chats.add_message(say("3b"))
 
     assert await lines(chats, session) == ["1", "2b", "3b"]
-    assert [message.content for message in await chats.tail(session.guid, 2)] == ["2b", "3b"]
+    assert [message.content for message in await chats.newest_messages(session.guid, 2)] == ["2b", "3b"]
     assert len(await chats.outline(session.guid)) == 3
     await chats.set_leaf(session.guid, third.id)
     assert await lines(chats, session) == ["1", "2", "3"]
     await chats.delete_message(second.id)
     assert await lines(chats, session) == ["1", "3"]
-    assert [message.content for message in await chats.tail(session.guid, 9, before=other.id)] == ["1"]
+    assert [message.content for message in await chats.newest_messages(session.guid, 9, before=other.id)] == ["1"]
     assert (await chats.page(session.guid, 1, 1))[0].parent_id == first.id
 
 
@@ -396,7 +396,7 @@ async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: S
     await chats.delete_session(session.guid)
 
     assert await chats.sessions("mara") == []
-    assert await chats.unfinished() == []
+    assert await chats.unfinished_messages() == []
     for question in (chats.session(session.guid), chats.outline(session.guid), chats.add_message(say("more"))):
         with pytest.raises(StorageError, match="Trash"):
             await question
@@ -418,7 +418,7 @@ async def test_unfinished_replies_are_found(chats: SessionStore, say: Say):
     done, cut = await chats.add_messages([say("done"), say("cut")])
     await chats.replace_alternative(cut.id, 0, Alternative(content="cu", complete=False))
 
-    assert [message.id for message in await chats.unfinished()] == [cut.id]
+    assert [message.id for message in await chats.unfinished_messages()] == [cut.id]
     assert done.id != cut.id
 
 
@@ -502,9 +502,9 @@ async def test_the_newest_is_the_first_of_the_list(chats: SessionStore):
 
     every = await chats.sessions("mira")
     assert every[0].title == "Two"
-    assert await chats.newest("mira") == every[0]
+    assert await chats.newest_session("mira") == every[0]
     assert await chats.sessions("mira", most=2) == every[:2]
-    assert await chats.newest("nobody") is None
+    assert await chats.newest_session("nobody") is None
 
 
 async def test_of_many_conversations_the_first_lines_are_those_of_all(database: Database, chats: SessionStore):
@@ -535,6 +535,6 @@ async def test_what_was_before_is_the_newest_and_what_is_sticky(chats: SessionSt
     await chats.add_session(ChatSession(persona_id="edmund", name="Another's", added=began))
     await chats.delete_session(told[6].guid)
 
-    assert {one.title for one in await chats.before(told[9], 3)} == {"8", "5", "4", "3", "0"}
-    assert {one.title for one in await chats.before(told[9], 100)} == {"8", "5", "4", "3", "2", "1", "0"}
-    assert await chats.before(told[0], 100) == []
+    assert {one.title for one in await chats.sessions_before(told[9], 3)} == {"8", "5", "4", "3", "0"}
+    assert {one.title for one in await chats.sessions_before(told[9], 100)} == {"8", "5", "4", "3", "2", "1", "0"}
+    assert await chats.sessions_before(told[0], 100) == []

@@ -134,9 +134,9 @@ async def test_joining_keeps_what_the_user_wrote(
     await parts.start_archive(session.guid)
     await parts.start_archive(other.guid)
     mine = PartRecord(other.guid, SessionPart.TITLE, PartState.DONE, MadeBy.USER)
-    await parts.fill(mine, name="My title")
-    await parts.fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the first.")
-    await parts.fill(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the second.")
+    await parts.save_value(mine, name="My title")
+    await parts.save_value(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the first.")
+    await parts.save_value(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the second.")
     await chats.change_session(other.guid, future_goals=["sail"], relevance=4, keywords_main=["storm"])
 
     await reshaping.merge([session.guid, other.guid])
@@ -165,7 +165,9 @@ async def test_undoing_brings_back_records_parts_and_state(
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1), name="Second"))
     await talked(chats, session, "one")
     await talked(chats, other, "two")
-    await ArchiveJobs(database).fill(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine.")
+    await ArchiveJobs(database).save_value(
+        PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine."
+    )
     await SessionState(database).set(other.guid, "scratch", {"ship": "Petrel"})
     was = [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")]
 
@@ -218,10 +220,10 @@ async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
     at_end = await reshaping.insert(say("four", time=said[2].time), None)
 
     assert await words(chats, session.guid) == ["one", "one and a half", "two", "three", "four"]
-    owed = {debt.id for debt in await debts.next(100)}
+    owed = {debt.id for debt in await debts.newest_entries(100)}
     assert {said[1].id, said[2].id, forgotten.id} <= owed
-    await reshaping.take_out(at_end.id)
-    await reshaping.take_out(forgotten.id)
+    await reshaping.erase_inserted(at_end.id)
+    await reshaping.erase_inserted(forgotten.id)
     assert await words(chats, session.guid) == ["one", "two", "three"]
     assert (await chats.session(session.guid)).leaf_id == said[2].id
 

@@ -44,7 +44,7 @@ def put(folder: Path, name: str, content: str) -> Path:
 
 
 def test_without_a_folder_of_the_users_there_are_the_shipped_ones(shelf: FileCollection[Persona]):
-    stock = shelf.stock()
+    stock = shelf.load_all()
 
     assert [persona.unique_name for persona in stock.values.values()] == ["mara", "zoe"]
     assert stock.problems == []
@@ -53,7 +53,7 @@ def test_without_a_folder_of_the_users_there_are_the_shipped_ones(shelf: FileCol
 def test_the_users_file_of_the_same_name_wins(shelf: FileCollection[Persona], own: Path):
     put(own, "mara.json", '{"name": "Mara", "bio": "mine"}')
 
-    assert shelf.stock().values["mara"].bio == "mine"
+    assert shelf.load_all().values["mara"].bio == "mine"
     assert shelf.get("mara").bio == "mine"
     assert shelf.is_own("mara")
     assert not shelf.is_own("zoe")
@@ -63,7 +63,7 @@ def test_values_are_sorted_by_name(shelf: FileCollection[Persona], own: Path):
     put(own, "a.json", '{"name": "ömer"}')
     put(own, "b.json", '{"name": "anna"}')
 
-    assert [persona.name for persona in shelf.stock().values.values()] == ["anna", "Mara", "Zoe", "ömer"]
+    assert [persona.name for persona in shelf.load_all().values.values()] == ["anna", "Mara", "Zoe", "ömer"]
 
 
 def test_broken_files_are_collected_and_the_rest_is_there(shelf: FileCollection[Persona], own: Path):
@@ -73,7 +73,7 @@ def test_broken_files_are_collected_and_the_rest_is_there(shelf: FileCollection[
     put(own, "notes.txt", "not ours")
     put(own, ".hidden.json", "not ours")
 
-    stock = shelf.stock()
+    stock = shelf.load_all()
 
     assert set(stock.values) == {"mara", "zoe", "good"}
     assert [problem.path.name for problem in stock.problems] == ["broken.json", "empty.json"]
@@ -83,7 +83,7 @@ def test_broken_files_are_collected_and_the_rest_is_there(shelf: FileCollection[
 def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: FileCollection[Persona], own: Path):
     put(own, "mara.json", "{")
 
-    stock = shelf.stock()
+    stock = shelf.load_all()
 
     assert stock.values["mara"].bio == "ours"
     assert shelf.get("mara").bio == "ours"
@@ -93,7 +93,7 @@ def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: FileCollec
 def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf: FileCollection[Persona], own: Path):
     own.write_text("in the way")
 
-    stock = shelf.stock()
+    stock = shelf.load_all()
 
     assert set(stock.values) == {"mara", "zoe"}
     assert [problem.path for problem in stock.problems] == [own]
@@ -157,7 +157,7 @@ def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: FileCollection[P
     trashed = shelf.delete("ada")
 
     assert trashed.parent == tmp_path / "trash" / "personas"
-    assert "ada" not in shelf.stock().values
+    assert "ada" not in shelf.load_all().values
     assert shelf.restore(trashed) == "ada"
     assert shelf.get("ada").bio == "x"
 
@@ -196,7 +196,7 @@ def test_presets_without_a_name_of_their_own_are_kept_by_file_name(tmp_path: Pat
 
     assert stem == "warm-wild"
     assert shelf.save(SamplerPreset(name="Warm & wild", temperature=1.3), stem) == stem
-    assert shelf.stock().values == {stem: SamplerPreset(name="Warm & wild", temperature=1.3)}
+    assert shelf.load_all().values == {stem: SamplerPreset(name="Warm & wild", temperature=1.3)}
     assert shelf.picture(shelf.get(stem)) is None
 
 
@@ -280,11 +280,11 @@ def test_any_name_becomes_one_that_every_system_can_hold(name: str, taken: list[
 
 def test_a_shelf_that_keeps_values_reads_a_file_again_only_when_it_changed(shipped: Path, own: Path, tmp_path: Path):
     shelf = FileCollection(Persona, shipped, own, tmp_path / "trash", keeps_values=True)
-    before = shelf.stock().values["mara"]
-    assert shelf.stock().values["mara"] is before
+    before = shelf.load_all().values["mara"]
+    assert shelf.load_all().values["mara"] is before
     put(own, "mara.json", '{"name": "Mara", "bio": "theirs"}')
-    assert shelf.stock().values["mara"].bio == "theirs"
+    assert shelf.load_all().values["mara"].bio == "theirs"
     put(own, "mara.json", '{"name": "Mara", "bio": "theirs, longer"}')
-    assert shelf.stock().values["mara"].bio == "theirs, longer"
+    assert shelf.load_all().values["mara"].bio == "theirs, longer"
     (own / "mara.json").unlink()
-    assert shelf.stock().values["mara"] is before
+    assert shelf.load_all().values["mara"] is before

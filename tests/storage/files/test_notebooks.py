@@ -33,12 +33,12 @@ def test_a_notebook_is_a_readable_file_in_her_folder(files: NotebookFiles, tmp_p
     files.write("mira", "cooking", lambda _there: COOKING)
 
     assert there(tmp_path) == {"cooking.md": COOKING}
-    assert files.all("mira").texts == {"cooking": COOKING}
+    assert files.read_all("mira").texts == {"cooking": COOKING}
 
 
 def test_what_the_user_wrote_meanwhile_is_what_is_changed(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
-    assert files.text("mira", "cooking") == COOKING
+    assert files.read_text("mira", "cooking") == COOKING
     path = tmp_path / "notebooks" / "mira" / "cooking.md"
     path.write_text(COOKING + "- Saffron, by hand\n", encoding="utf-8")
 
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(files: NotebookFi
         files.write("mira", "cooking", lambda _there: "gone")
 
     assert path.read_bytes() == b"# Cooking\n\xff\xfe\n"
-    assert [problem.path.name for problem in files.all("mira").problems] == ["cooking.md"]
+    assert [problem.path.name for problem in files.read_all("mira").problems] == ["cooking.md"]
 
 
 @pytest.mark.parametrize("name", ["../cooking", ".hidden", "a/b", ""])
@@ -74,7 +74,7 @@ def test_no_name_leads_out_of_her_folder(files: NotebookFiles, name: str):
     with pytest.raises(StorageError):
         files.write("mira", name, lambda _there: "x")
     with pytest.raises(StorageError):
-        files.all("../mira")
+        files.read_all("../mira")
 
 
 def test_what_is_no_notebook_is_passed_over_or_named(files: NotebookFiles, tmp_path: Path):
@@ -86,7 +86,7 @@ def test_what_is_no_notebook_is_passed_over_or_named(files: NotebookFiles, tmp_p
     os.mkfifo(folder / "pipe.md")
     (folder / "good.md").write_text(COOKING, encoding="utf-8")
 
-    found = files.all("mira")
+    found = files.read_all("mira")
 
     assert list(found.texts) == ["good"]
     assert [problem.path.name for problem in found.problems] == ["a folder.md", "a:colon.md", "pipe.md"]
@@ -96,7 +96,7 @@ def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Pat
     (tmp_path / "notebooks" / "mira").mkdir(parents=True)
     (tmp_path / "notebooks" / "mira" / "old.md").write_bytes(COOKING.replace("\n", "\r").encode())
 
-    assert files.text("mira", "old") == COOKING
+    assert files.read_text("mira", "old") == COOKING
 
 
 @pytest.mark.parametrize("name", ["v1.2 ideas", "Über uns 🐝", "a.b.c"])
@@ -109,7 +109,7 @@ def test_a_name_of_the_users_comes_back_whole(files: NotebookFiles, name: str):
 def test_several_change_together(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
 
-    files.exchange("mira", ["cooking"], {"rice": "# Rice\n", "bread": "# Bread\n"}, "index")
+    files.replace_notebooks("mira", ["cooking"], {"rice": "# Rice\n", "bread": "# Bread\n"}, "index")
 
     assert there(tmp_path) == {"bread.md": "# Bread\n", "index.txt": "index", "rice.md": "# Rice\n"}
     assert trashed(tmp_path) == ["cooking"]
@@ -121,7 +121,7 @@ def test_what_is_deleted_comes_back_under_another_name_where_its_own_is_taken(fi
     files.write("mira", "cooking", lambda _there: "# Cooking\n")
 
     assert files.restore(path) == ("mira", "cooking-2")
-    assert files.text("mira", "cooking-2") == COOKING
+    assert files.read_text("mira", "cooking-2") == COOKING
     with pytest.raises(StorageError):
         files.restore(path)
 
@@ -143,7 +143,7 @@ def killing(event, _arguments):
             os._exit(9)
 
 sys.addaudithook(killing)
-NotebookFiles(home / "notebooks", home / "trash").exchange(
+NotebookFiles(home / "notebooks", home / "trash").replace_notebooks(
     "mira", ["cooking", "odds"], {"rice": "- Rice", "bread": "- Bread", "odds": "- Odds, shorter"}, "index")
 """
 BEFORE = {"cooking": "- Rice\n- Bread", "odds": "- Odds, longer"}
@@ -163,9 +163,9 @@ def test_a_kill_at_any_step_leaves_all_of_it_or_nothing(tmp_path: Path):
         died = subprocess.run([sys.executable, "-c", KILLED, str(home), str(step)], env=environment, check=False).returncode
 
         after = NotebookFiles(home / "notebooks", home / "trash")
-        found = after.all("mira").texts
+        found = after.read_all("mira").texts
         assert found in (BEFORE, AFTER), f"step {step}"
-        assert after.index("mira") == ("index" if found == AFTER else "")
+        assert after.read_index("mira") == ("index" if found == AFTER else "")
         assert trashed(home) == (["cooking", "odds"] if found == AFTER else [])
         assert [path for path in (home / "notebooks" / "mira").iterdir() if path.name.startswith(".")] == []
         outcomes.append(found == AFTER)

@@ -70,7 +70,7 @@ async def test_what_is_replaced_loses_its_words_and_what_stays_the_same_keeps_it
     assert await numbers_with(passages, "cocoa") == []
     assert await numbers_with(passages, "coffee") == [numbers[0]]
     assert await passages.vectors("minilm", [one, numbers[0]]) == {one: b"abcd"}
-    assert await passages.is_whole()
+    assert await passages.is_word_index_consistent()
 
 
 async def test_replacing_twice_with_the_same_changes_nothing(database: Database):
@@ -105,15 +105,15 @@ async def test_what_came_from_a_session_or_a_message_goes_with_it(database: Data
         [passage("goat one", source=session), passage("goat two", source=session, origin=message), passage("goat three")]
     )
 
-    assert await passages.remove_of(origin=message) == [second]
-    assert await passages.remove_of(source=session) == [first]
-    assert await passages.remove_of(source=session) == []
+    assert await passages.remove_matching(origin=message) == [second]
+    assert await passages.remove_matching(source=session) == [first]
+    assert await passages.remove_matching(source=session) == []
 
     assert await numbers_with(passages, "goat") == [third]
-    assert await passages.remove_of() == []
-    assert await passages.remove_of(source=session, owner="mara") == []
-    assert await passages.remove_of(owner="mara") == [third]
-    assert await passages.is_whole()
+    assert await passages.remove_matching() == []
+    assert await passages.remove_matching(source=session, owner="mara") == []
+    assert await passages.remove_matching(owner="mara") == [third]
+    assert await passages.is_word_index_consistent()
 
 
 async def test_a_transaction_that_fails_leaves_words_and_texts_as_they_were(database: Database):
@@ -125,7 +125,7 @@ async def test_a_transaction_that_fails_leaves_words_and_texts_as_they_were(data
 
     assert await numbers_with(passages, "goat") == []
     assert await numbers_with(passages, "lighthouse") == [number]
-    assert await passages.is_whole()
+    assert await passages.is_word_index_consistent()
 
 
 async def test_vectors_belong_to_one_embedder(database: Database):
@@ -139,8 +139,8 @@ async def test_vectors_belong_to_one_embedder(database: Database):
     assert await passages.token_vectors("other", [one, two]) == {}
     assert await passages.vectors("minilm", [one, two]) == {one: b"abcd"}
     assert await passages.vectors("other", [one, two]) == {}
-    assert await passages.seen("minilm") == f"{one:016x}"
-    assert (await passages.waiting("minilm"), await passages.waiting("other")) == (1, 2)
+    assert await passages.numbers_with_vectors("minilm") == f"{one:016x}"
+    assert (await passages.count_without_vectors("minilm"), await passages.count_without_vectors("other")) == (1, 2)
 
 
 async def test_what_has_no_vector_is_found_also_among_the_oldest(database: Database, monkeypatch: pytest.MonkeyPatch):
@@ -165,7 +165,7 @@ async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_mean
 
     assert await passages.set_vectors("minilm", [PassageVector(number, b"abcd", of=embedded)]) == []
 
-    assert await passages.waiting("minilm") == 1
+    assert await passages.count_without_vectors("minilm") == 1
 
 
 async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Database, monkeypatch: pytest.MonkeyPatch):
@@ -174,15 +174,15 @@ async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Da
     hers = [passage("one"), passage("two", origin=uuid4()), passage("three")]
     first, second, _his, third = await passages.add([*hers[:2], passage("his", owner="tom"), hers[2]])
 
-    sheet = await passages.sheet("mara")
+    sheet = await passages.encoded_rows("mara")
 
     lines = [
         f"{number:016x}{0:02x}{itself:02x}{WHEN.toordinal():08x}{length:08x}{one.source.hex}"
         for number, itself, length, one in ((first, 1, 3, hers[0]), (second, 0, 3, hers[1]))
     ]
     assert sheet == "".join(lines)
-    assert (await passages.sheet("mara", second))[:16] == f"{third:016x}"
-    assert await passages.sheet("mara", third) == await passages.sheet("nobody") == ""
+    assert (await passages.encoded_rows("mara", second))[:16] == f"{third:016x}"
+    assert await passages.encoded_rows("mara", third) == await passages.encoded_rows("nobody") == ""
 
 
 async def test_vectors_are_found_by_what_they_were_taken_from(database: Database):
@@ -190,8 +190,8 @@ async def test_vectors_are_found_by_what_they_were_taken_from(database: Database
     one, two = await passages.add([passage("one", origin=origin), passage("two")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd"), PassageVector(two, b"efgh")])
 
-    assert await passages.vectors_from("minilm", [origin]) == [(one, origin, PassageKind.FACT, b"abcd")]
-    assert await passages.vectors_from("other", [origin]) == []
+    assert await passages.vectors_of_origins("minilm", [origin]) == [(one, origin, PassageKind.FACT, b"abcd")]
+    assert await passages.vectors_of_origins("other", [origin]) == []
 
 
 async def test_places_are_counted_and_read_only_where_they_are_few(database: Database):
@@ -208,13 +208,13 @@ async def test_a_closer_look_shows_words_and_meaning_of_just_these_passages(data
     one, two, _three = await passages.add([passage("salt and sea"), passage("sea"), passage("sea")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok")])
 
-    closer = await passages.closer("minilm", ["sea", "salts"], [one, two])
+    closer = await passages.details_of("minilm", ["sea", "salts"], [one, two])
 
     found = closer.occurrences
     assert sorted(zip(found.word, found.passage, found.offset, strict=True)) == [(0, one, 2), (0, two, 0), (1, one, 0)]
     assert (closer.vectors, closer.tokens) == ({one: b"abcd"}, {one: b"tok"})
-    assert (await passages.closer("other", ["sea"], [one])).vectors == {}
-    assert (await passages.closer("minilm", ["sea"], [])).occurrences.word == []
+    assert (await passages.details_of("other", ["sea"], [one])).vectors == {}
+    assert (await passages.details_of("minilm", ["sea"], [])).occurrences.word == []
 
 
 async def test_of_common_words_only_the_newest_passages_are_listed(database: Database, monkeypatch: pytest.MonkeyPatch):
@@ -224,7 +224,7 @@ async def test_of_common_words_only_the_newest_passages_are_listed(database: Dat
     texts = ["salt sea", "salt sea", "salt sea", "salt", "salt", "salt fish"]
     await passages.add([passage(text) for text in texts])
 
-    listed = await passages.listed(["salt", "fishes", "sea", "nowhere", '"'])
+    listed = await passages.passages_of_terms(["salt", "fishes", "sea", "nowhere", '"'])
 
     assert listed.passages == ["6,5,4,3,2", "6", "3,2,1", "", ""]
     assert listed.complete == [False, True, True, True, True]
@@ -241,7 +241,7 @@ async def test_no_word_can_break_a_question(database: Database, word: str):
     found = await passages.occurrences([word, "plain"])
 
     assert 1 in found.word
-    assert await passages.is_whole()
+    assert await passages.is_word_index_consistent()
 
 
 def with_database(test: Callable[[Passages], Awaitable[None]]) -> None:
@@ -272,6 +272,6 @@ def test_words_and_texts_agree_after_any_sequence(steps: list[tuple[str, int, st
                 assert await passages.remove([number]) == ([number] if held.pop(number, None) else [])
         for letter in "abc":
             assert await numbers_with(passages, f"word{letter}") == sorted(n for n, have in held.items() if have == letter)
-        assert await passages.is_whole()
+        assert await passages.is_word_index_consistent()
 
     with_database(run)

@@ -28,7 +28,7 @@ def debts(database: Database) -> PendingIndex:
 
 async def owed(debts: PendingIndex, database: Database) -> set[tuple[str, UUID]]:
     """What is owed now, after which nothing is."""
-    found = {(debt.kind, debt.id) for debt in await debts.next(1000)}
+    found = {(debt.kind, debt.id) for debt in await debts.newest_entries(1000)}
     await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
     return found
 
@@ -39,7 +39,7 @@ async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
     message = await chats.add_message(say("The lamp is lit."))
     this = {("message", message.id)}
     assert await owed(debts, database) == this
-    await chats.edit(message.id, "The lamp is out.")
+    await chats.edit_message(message.id, "The lamp is out.")
     assert await owed(debts, database) == this
     await chats.save_alternative(message.id, Alternative(content="What lamp?"))
     assert await owed(debts, database) == this
@@ -89,9 +89,9 @@ async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(
     chats: SessionStore, debts: PendingIndex, database: Database, say
 ):
     message = await chats.add_message(say())
-    (before,) = await debts.next(10)
-    await chats.edit(message.id, "Later.")
-    (after,) = await debts.next(10)
+    (before,) = await debts.newest_entries(10)
+    await chats.edit_message(message.id, "Later.")
+    (after,) = await debts.newest_entries(10)
     assert after.number > before.number
     assert after.id == before.id
 
@@ -103,28 +103,28 @@ async def test_only_what_can_be_heard_is_spoken(
     question = await chats.add_message(say("Who is there?"))
     note = await chats.add_message(say("(rain)", Role.SYSTEM))
     hidden = await chats.add_message(say("She waits.", hidden=True))
-    spoken = await debts.spoken([greeting.id, question.id, note.id, hidden.id])
+    spoken = await debts.messages_to_index([greeting.id, question.id, note.id, hidden.id])
     assert {(one.id, one.is_opening) for one in spoken} == {(greeting.id, True), (question.id, False)}
     assert {one.persona_id for one in spoken} == {"mara"}
     await chats.delete_session(session.guid)
-    assert await debts.spoken([greeting.id, question.id]) == []
+    assert await debts.messages_to_index([greeting.id, question.id]) == []
 
 
 async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
     database: Database, chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
-    before = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
+    before = {one.id: one.place for one in await debts.messages_to_index([message.id for message in said])}
     await put_above(database, said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
     await chats.delete_message(said[0].id)
-    after = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
+    after = {one.id: one.place for one in await debts.messages_to_index([message.id for message in said])}
     assert list(before.values()) == [1, 2, 3]
     assert after == {message.id: before[message.id] for message in said[1:]}
 
 
 async def test_only_the_first_words_are_an_opening(chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]):
     said = [await chats.add_message(say(text, Role.ASSISTANT)) for text in ("Come in.", "Well?")]
-    assert [one.is_opening for one in await debts.spoken([message.id for message in said])] == [True, False]
+    assert [one.is_opening for one in await debts.messages_to_index([message.id for message in said])] == [True, False]
 
 
 async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
@@ -137,7 +137,7 @@ async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
     stray = make_passage(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
     await Passages(database).add([stray])
     await owed(debts, database)
-    await debts.owe_all()
-    assert await debts.count() == 5
+    await debts.queue_all()
+    assert await debts.count_entries() == 5
     kinds = {("message", message.id), ("session", session.guid), ("memory", memory.guid), ("fact", fact.guid)}
     assert await owed(debts, database) == kinds | {("memory", stray.origin)}

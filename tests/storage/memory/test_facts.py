@@ -34,7 +34,7 @@ async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts
 
     assert await facts.facts_of("mara") == [changed]
     assert await facts.facts_of("other") == []
-    assert await facts.owner(one.guid) == "mara"
+    assert await facts.owner_of(one.guid) == "mara"
 
 
 async def test_newest_first_also_across_zones(facts: FactStore):
@@ -56,11 +56,11 @@ async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: Fact
     with pytest.raises(StorageError):
         await facts.get(one.guid)
     gone = await facts.facts_of("mara", deleted=True), await facts.facts_of("mara")
-    await facts.restore("mara", one.guid, "d")
+    await facts.restore_fact("mara", one.guid, "d")
 
     assert gone == ([one], [])
     assert await facts.facts_of("mara") == [one]
-    assert await facts.tombstones("mara") == []
+    assert await facts.tombstones_of("mara") == []
 
 
 async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(facts: FactStore):
@@ -69,7 +69,7 @@ async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(fa
     for message in (first, second, first):
         await facts.forget_facts("mara", [], [Tombstone("d", (message,))])
 
-    assert await facts.tombstones("mara") == [Tombstone("d", (first, second))]
+    assert await facts.tombstones_of("mara") == [Tombstone("d", (first, second))]
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -79,7 +79,7 @@ async def test_a_stone_for_everything_stays_one(facts: FactStore, order: int):
     for stone in stones[:: 1 if order else -1]:
         await facts.forget_facts("mara", [], [stone])
 
-    assert await facts.tombstones("mara") == [Tombstone("d")]
+    assert await facts.tombstones_of("mara") == [Tombstone("d")]
 
 
 async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_again(facts: FactStore):
@@ -88,15 +88,15 @@ async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_ag
     oldest = fact("Tomas keeps bees.", superseded=True, superseded_by=middle.guid)
     await facts.save_facts("mara", newest, middle, oldest)
 
-    await facts.remove("mara", [middle.guid])
+    await facts.erase_facts("mara", [middle.guid])
     chain = {one.fact: one.superseded_by for one in await facts.facts_of("mara")}
-    await facts.remove("mara", [newest.guid])
+    await facts.erase_facts("mara", [newest.guid])
 
     assert chain == {newest.fact: None, oldest.fact: newest.guid}
     (left,) = await facts.facts_of("mara")
     assert (left.guid, left.superseded, left.superseded_by) == (oldest.guid, False, None)
     assert await facts.facts_of("mara", deleted=True) == []
-    assert await facts.tombstones("mara") == []
+    assert await facts.tombstones_of("mara") == []
 
 
 async def test_kind_key_subject_and_story_come_back(facts: FactStore):

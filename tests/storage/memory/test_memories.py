@@ -46,7 +46,7 @@ LIGHTHOUSE = MemoryUnit(
 async def test_a_memory_comes_back_with_every_field(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.get(LIGHTHOUSE.guid) == LIGHTHOUSE
-    assert await memories.owner(LIGHTHOUSE.guid) == "mara"
+    assert await memories.owner_of(LIGHTHOUSE.guid) == "mara"
 
 
 async def test_a_memory_put_again_replaces_the_old_one(memories: MemoryStore):
@@ -94,7 +94,7 @@ async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: M
     await memories.save_memories("mara", LIGHTHOUSE)
     moment = now()
     for _time in range(2):
-        await memories.touch([LIGHTHOUSE.guid], moment)
+        await memories.mark_recalled([LIGHTHOUSE.guid], moment)
     expected = LIGHTHOUSE.model_copy(update={"trigger_count": 2, "last_trigger": moment})
     assert await memories.get(LIGHTHOUSE.guid) == expected
 
@@ -134,7 +134,7 @@ async def test_a_forgotten_fact_leaves_a_trace_without_its_words(facts: FactStor
     await facts.forget_facts("mara", [fact.guid], [stone])
     assert await facts.facts_of("mara") == []
     assert await facts.facts_of("mara", deleted=True) == [fact]
-    assert await facts.tombstones("mara") == [stone]
-    await facts.restore("mara", fact.guid, "abc")
+    assert await facts.tombstones_of("mara") == [stone]
+    await facts.restore_fact("mara", fact.guid, "abc")
     assert await facts.facts_of("mara") == [fact]
-    assert await facts.tombstones("mara") == []
+    assert await facts.tombstones_of("mara") == []

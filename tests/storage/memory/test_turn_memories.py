@@ -50,13 +50,13 @@ async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[obje
 
     connection = database._connection
     assert connection is not None
-    await database.aside(lambda: watch(connection, on=True))
+    await database.run_outside_transaction(lambda: watch(connection, on=True))
     try:
         await work()
     except sqlite3.OperationalError:
         return True
     finally:
-        await database.aside(lambda: watch(connection, on=False))
+        await database.run_outside_transaction(lambda: watch(connection, on=False))
     return False
 
 
@@ -72,17 +72,17 @@ async def traces(database: Database, chats: SessionStore, session: ChatSession, 
         message=message.id,
         memory=TurnMemory(scratch="name = Tomas"),
         moment=now(),
-        line=say("The lamp: it is dark since May.", Role.SYSTEM, hidden=True),
+        hidden_line=say("The lamp: it is dark since May.", Role.SYSTEM, hidden=True),
         changed=[WAITING.model_copy(update={"insertion": MemoryInsertion.TRIGGER})],
-        gone=[FADED.guid],
-        anew=[BROUGHT_UP.guid, session.guid],
+        deleted=[FADED.guid],
+        recalled=[BROUGHT_UP.guid, session.guid],
         states={"pace": {"messages": 0}, "pool": None},
         app_state={("return notes", "mara"): ["later"]},
     )
 
 
 async def test_all_of_it_is_kept(database: Database, chats: SessionStore, session: ChatSession, traces: TurnEffects):
-    line = await TurnMemories(database).leave(traces)
+    line = await TurnMemories(database).save_effects(traces)
 
     assert line is not None
     assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, traces.message]
@@ -100,7 +100,7 @@ async def test_all_of_it_is_kept(database: Database, chats: SessionStore, sessio
 async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, traces: TurnEffects):
     before, at = await everything(database), 2
 
-    while await cut_off(database, at, lambda: TurnMemories(database).leave(traces)):
+    while await cut_off(database, at, lambda: TurnMemories(database).save_effects(traces)):
         assert await everything(database) == before
         at += 1
 
@@ -113,6 +113,6 @@ async def test_at_a_message_that_is_gone_nothing_is_kept(database: Database, cha
     before = await everything(database)
 
     with pytest.raises(StorageError, match="no longer exists"):
-        await TurnMemories(database).leave(traces)
+        await TurnMemories(database).save_effects(traces)
 
     assert await everything(database) == before

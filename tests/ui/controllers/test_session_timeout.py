@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.ui.core.formatting import format_minutes
 from lethe_app.ui.shell.sidebar_model import SessionRow
 from tests.services.tasks import Clock
@@ -22,7 +22,7 @@ Script = Callable[..., Path]
 @pytest.fixture
 def clock() -> Iterator[Clock]:
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         yield clock
 
 

@@ -137,7 +137,7 @@ async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: 
         assert named(page, "Tomas sold his bees.").made_by is MadeBy.USER
         page.undo_stack.undo()
         await until(lambda: "Tomas keeps bees." in facts(page) and "Tomas sold his bees." not in facts(page))
-        assert await scene.services.fact_service._facts.tombstones("mira") == []
+        assert await scene.services.fact_service._facts.tombstones_of("mira") == []
 
 
 async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
@@ -177,12 +177,12 @@ async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, scr
         assert "Tomas keeps bees." in question.primary.text()
         QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." not in facts(page))
-        assert len(await scene.services.fact_service._facts.tombstones("mira")) == 1
+        assert len(await scene.services.fact_service._facts.tombstones_of("mira")) == 1
 
         (button,) = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." in facts(page))
-        assert await scene.services.fact_service._facts.tombstones("mira") == []
+        assert await scene.services.fact_service._facts.tombstones_of("mira") == []
 
 
 async def test_several_become_one_in_the_users_words_and_several_again(tmp_path: Path, script: Path):

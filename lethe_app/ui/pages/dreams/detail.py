@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import ChangedRecords, Kept
+from lethe_app.domain.changes import ChangedRecord, ChangedRecords
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.dreams.labels import (
@@ -137,7 +137,9 @@ class DreamDetail(QStackedWidget):
             button.setVisible(is_visible)
         self._fill_records(self._before_column, [*before.memories, *before.facts])
         self._before_card.setVisible(bool(before.guids))
-        self._show_after(after.holding, is_editable=is_open and bool(after.guids) and after.guids.isdisjoint(before.guids))
+        self._show_after(
+            after.valid_records, is_editable=is_open and bool(after.guids) and after.guids.isdisjoint(before.guids)
+        )
         self.setCurrentIndex(1)
 
     def show_feedback(self, entry: FeedbackEntry | None) -> None:
@@ -158,7 +160,7 @@ class DreamDetail(QStackedWidget):
         self._after_card.hide()
         self.setCurrentIndex(1)
 
-    def _show_after(self, records: Sequence[Kept], *, is_editable: bool) -> None:
+    def _show_after(self, records: Sequence[ChangedRecord], *, is_editable: bool) -> None:
         # The edit field is reused. Without a parent it is not on display, which `_edited_text` relies on.
         for widget in (self.field, self.field_help):
             widget.setParent(None)
@@ -174,7 +176,7 @@ class DreamDetail(QStackedWidget):
             self._after_column.addWidget(build_small_label(tr("Moved to the Trash")))
         self._after_card.show()
 
-    def _fill_records(self, column: QVBoxLayout, records: Sequence[Kept]) -> None:
+    def _fill_records(self, column: QVBoxLayout, records: Sequence[ChangedRecord]) -> None:
         while (item := column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None and widget not in {self.field, self.field_help}:
                 widget.hide()
@@ -186,7 +188,7 @@ class DreamDetail(QStackedWidget):
         return self.field.text if self.field.parent() is not None else ""
 
 
-def _build_record_widget(record: Kept) -> QWidget:
+def _build_record_widget(record: ChangedRecord) -> QWidget:
     widget = QWidget()
     column = QVBoxLayout(widget)
     column.setContentsMargins(0, 0, 0, 0)

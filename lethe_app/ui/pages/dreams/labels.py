@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
-from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, ChangedRecords, Kept
+from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, ChangedRecord, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.pages.memories.labels import format_date
@@ -68,12 +68,12 @@ def source_messages(change: RecordedChange) -> list[str]:
     return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
 
 
-def record_text(record: Kept) -> str:
+def record_text(record: ChangedRecord) -> str:
     """Return the text of a memory or fact."""
     return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
-def record_metadata(record: Kept) -> str:
+def record_metadata(record: ChangedRecord) -> str:
     """Return the metadata of a memory or fact in one line: date, number of recalls or mentions, category and tags."""
     if not isinstance(record, MemoryUnit):
         mentions = format_count(record.reference_count, tr("mentioned {n} time"), tr("mentioned {n} times"))

@@ -63,7 +63,7 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
         )
 
     def text_colour(line: MemoryLine) -> str:
-        return "" if line.is_session or (line.enabled and not line.is_over(time.time())) else theme.palette.muted
+        return "" if line.is_session or (line.enabled and not line.has_ended(time.time())) else theme.palette.muted
 
     def distance_text(line: MemoryLine) -> str:
         return format_number(distances[line.guid]) if line.guid in distances else ""

@@ -143,7 +143,7 @@ class SessionEdits(QObject):
         async def redo_step() -> None:
             await self.save()
             undo_records[:] = [await self._session_editing.split(message)]
-            self._session_to_select = undo_records[0].made[0]
+            self._session_to_select = undo_records[0].created[0]
 
         notice = self.tr("“{title}” was split into two conversations.").format(title=shorten_title(title))
         self._push_command(self.tr("splitting a conversation"), redo_step, undo_records, notice)
