@@ -48,7 +48,7 @@ class Walk:
             return
         self._entered.add(frame)
         self.functions[code] += 1
-        if code.co_qualname == "Database._hand_over":
+        if code.co_qualname == "Database._submit":
             self.trips += 1
         caller = frame.f_back
         if caller is not None and caller.f_code.co_filename != code.co_filename:

@@ -169,7 +169,7 @@ async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_mean
 
 
 async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(module, "LINES_PER_QUERY", 2)
     passages = Passages(database)
     hers = [passage("one"), passage("two", origin=uuid4()), passage("three")]
     first, second, _his, third = await passages.add([*hers[:2], passage("his", owner="tom"), hers[2]])
@@ -218,8 +218,8 @@ async def test_a_closer_look_shows_words_and_meaning_of_just_these_passages(data
 
 
 async def test_of_common_words_only_the_newest_passages_are_listed(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(words, "AT_FIRST", 2)
-    monkeypatch.setattr(words, "MOST_READ", 3)
+    monkeypatch.setattr(words, "READ_PER_WORD", 2)
+    monkeypatch.setattr(words, "READ_IN_ADDITION", 3)
     passages = Passages(database)
     texts = ["salt sea", "salt sea", "salt sea", "salt", "salt", "salt fish"]
     await passages.add([passage(text) for text in texts])
