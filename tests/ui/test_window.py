@@ -128,10 +128,10 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         first = str(scene.session.guid)
-        scene.window.sidebar.rename_wanted.emit(first, "First night")
+        scene.window.sidebar.rename_requested.emit(first, "First night")
         await until(lambda: "First night" in scene.titles)
 
-        scene.window.sidebar.delete_wanted.emit(first)
+        scene.window.sidebar.delete_requested.emit(first)
         question = await scene.dialog()
         assert question.primary.text() == "Delete ‘First night’ (3 messages)"
         QTest.keyClick(question, Qt.Key.Key_Return)
@@ -145,7 +145,7 @@ async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         guid = str(scene.session.guid)
         await until(lambda: scene.window.sidebar.model.find_session(guid))
-        scene.window.sidebar.delete_wanted.emit(guid)
+        scene.window.sidebar.delete_requested.emit(guid)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
         await until(lambda: True)
 

@@ -45,6 +45,16 @@ class ChatPanel(QFrame):
         self.view.deleteLater()
         self.view = view
 
+    @property
+    def is_covered(self) -> bool:
+        """Return whether a page covers the conversation."""
+        return not self.isVisibleTo(self.window())
+
+    def focus_composer(self) -> None:
+        """Focus the input field, unless a page covers it: what the user types there is not meant for the input field."""
+        if not self.is_covered:
+            self.composer.draft_field.setFocus()
+
     def add_card(self, card: QWidget) -> None:
         """Insert a card above the speaker chooser and the composer, such as a tool permission request."""
         self._column.insertWidget(self._column.indexOf(self.speaker_chooser), card)
@@ -93,7 +103,7 @@ class ChatHeader(QFrame):
         self.tagline_label.setProperty("quiet", True)
         self.tagline_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.status = StatusLine()
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_3)
         row.addWidget(self.sidebar_button)
@@ -107,6 +117,10 @@ class ChatHeader(QFrame):
         """Apply the icons of the current theme."""
         self.sidebar_button.setIcon(load_icon("menu", self._theme.palette.text))
         self.group_button.setIcon(load_icon("users", self._theme.palette.muted))
+
+    def add_button(self, button: QWidget) -> None:
+        """Add a button at the right end."""
+        self._row.addWidget(button)
 
     def set_persona(self, name: str, tagline: str) -> None:
         self.name_label.set_full_text(name)

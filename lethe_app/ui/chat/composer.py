@@ -27,11 +27,11 @@ class Composer(QWidget):
 
     sent = Signal(str)
     """Emitted with the stripped draft; an empty text lets the persona speak again."""
-    stop_wanted = Signal()
+    stop_requested = Signal()
     """Emitted when the button is pressed while a reply is generated."""
-    edit_last_wanted = Signal()
+    edit_last_requested = Signal()
     """Emitted when Up is pressed in the empty field."""
-    count_wanted = Signal(str)
+    count_requested = Signal(str)
     """Emitted with the draft when its tokens are to be counted; answer with `show_tokens`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -43,7 +43,7 @@ class Composer(QWidget):
         self._addressee = self._replying_name = ""
         self._next_speaker: str | None = None
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_DELAY_MS)
-        self._count_timer.timeout.connect(lambda: self.count_wanted.emit(self.draft_field.toPlainText()))
+        self._count_timer.timeout.connect(lambda: self.count_requested.emit(self.draft_field.toPlainText()))
         self._build()
         self._is_ended = False
         self.set_addressee("")
@@ -56,7 +56,7 @@ class Composer(QWidget):
         self.draft_field = DraftField()
         self.draft_field.textChanged.connect(self._on_draft_changed)
         self.draft_field.entered.connect(self._submit)
-        self.draft_field.up_pressed.connect(self.edit_last_wanted)
+        self.draft_field.up_pressed.connect(self.edit_last_requested)
         self.draft_field.focus_changed.connect(self._show_focus)
         self.note_label = QLabel()
         self.note_label.setProperty("small", True)
@@ -160,7 +160,7 @@ class Composer(QWidget):
 
     def _on_button_clicked(self) -> None:
         if self._is_replying:
-            self.stop_wanted.emit()
+            self.stop_requested.emit()
         else:
             self._submit()
         self.draft_field.setFocus()

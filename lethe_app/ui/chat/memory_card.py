@@ -44,15 +44,15 @@ class CardContext:
 class MemoryCard(QFrame):
     """Card that emits requests as signals; it changes no data itself."""
 
-    pin_wanted = Signal(object, bool)
+    pin_requested = Signal(object, bool)
     """Emitted with the `ReplyMemory` memory and whether to pin it."""
     text_saved = Signal(object, str)
     """Emitted with the `ReplyMemory` memory and its new text."""
-    forget_wanted = Signal(object)
+    forget_requested = Signal(object)
     """Emitted with the `ReplyMemory` memory that is to be forgotten."""
     irrelevant_marked = Signal(object)
     """Emitted with the `ReplyMemory` memory that the user marks as irrelevant to the reply."""
-    source_wanted = Signal(object)
+    source_requested = Signal(object)
     """Emitted with the `StatementOrigin` to go to."""
 
     def __init__(self, theme: Theme, memory: ReplyMemory, reply_context: CardContext, *, is_open: bool = False) -> None:
@@ -145,7 +145,7 @@ class MemoryCard(QFrame):
         words = memory_labels.format_source(source, self._reply_context.current_time)
         name = tr("Go to message: {where}") if source.message else tr("Go to conversation: {where}")
         return LinkButton(
-            tr("{where} ↗").format(where=words), name.format(where=words), lambda: self.source_wanted.emit(source)
+            tr("{where} ↗").format(where=words), name.format(where=words), lambda: self.source_requested.emit(source)
         )
 
     def _apply_theme(self) -> None:
@@ -166,7 +166,7 @@ class MemoryCard(QFrame):
         self.tool_buttons: dict[str, CardButton] = {}
         if memory.can_be_pinned:
             words = tr("Unpin") if memory.pinned else tr("Pin (always included)")
-            pin = self._add_tool_button(line, "pin", words, lambda: self.pin_wanted.emit(memory, not memory.pinned))
+            pin = self._add_tool_button(line, "pin", words, lambda: self.pin_requested.emit(memory, not memory.pinned))
             pin.setCheckable(True)
             pin.setChecked(memory.pinned)
             pin.apply_theme()
@@ -177,7 +177,7 @@ class MemoryCard(QFrame):
             self._add_tool_button(line, "lower", words, lambda: self.irrelevant_marked.emit(memory))
         if memory.can_be_forgotten:
             words = tr("Forget conversation") if memory.kind is SourceKind.CONVERSATION else tr("Forget memory")
-            self._add_tool_button(line, "trash", words, lambda: self.forget_wanted.emit(memory))
+            self._add_tool_button(line, "trash", words, lambda: self.forget_requested.emit(memory))
         return line
 
     def _add_tool_button(self, line: QHBoxLayout, icon_name: str, tooltip: str, callback: Callable[[], object]) -> CardButton:

@@ -32,23 +32,23 @@ MAX_BLOCKED_SHOWN = 12
 class MemoryPanel(QFrame):
     """View of the recall of one reply. It emits requests as signals, which `ui/controllers/memory_panel.py` handles."""
 
-    pin_wanted = Signal(object, bool)
+    pin_requested = Signal(object, bool)
     """Emitted with the `ReplyMemory` memory and whether to pin it."""
     text_saved = Signal(object, str)
     """Emitted with the `ReplyMemory` memory and its new text."""
-    forget_wanted = Signal(object)
+    forget_requested = Signal(object)
     """Emitted with the `ReplyMemory` memory that is to be forgotten."""
     irrelevant_marked = Signal(object)
     """Emitted with the `ReplyMemory` memory that the user marks as irrelevant."""
     irrelevant_unmarked = Signal(object)
     """Emitted with the id of a memory whose mark as irrelevant is removed."""
-    source_wanted = Signal(object)
+    source_requested = Signal(object)
     """Emitted with the `StatementOrigin` to go to."""
-    newest_wanted = Signal()
+    newest_requested = Signal()
     """Emitted to show the newest reply."""
-    prompt_wanted = Signal()
+    prompt_requested = Signal()
     """Emitted to open the prompt inspector for the reply."""
-    close_wanted = Signal()
+    close_requested = Signal()
     focus_left = Signal()
     """Emitted on Esc, to return the focus to the conversation."""
 
@@ -90,9 +90,9 @@ class MemoryPanel(QFrame):
         words.addWidget(self.title)
         words.addWidget(self.subtitle)
         self.prompt_button = CardButton(
-            self._theme, "eye", self.tr("Open prompt inspector for this reply"), self.prompt_wanted.emit
+            self._theme, "eye", self.tr("Open prompt inspector for this reply"), self.prompt_requested.emit
         )
-        self.close_button = CardButton(self._theme, "close", self.tr("Hide memory panel"), self.close_wanted.emit)
+        self.close_button = CardButton(self._theme, "close", self.tr("Hide memory panel"), self.close_requested.emit)
         row = QHBoxLayout(head)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_1)
@@ -194,7 +194,9 @@ class MemoryPanel(QFrame):
 
         if not self._is_newest:
             self._add_widget(
-                LinkButton(self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_wanted.emit)
+                LinkButton(
+                    self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_requested.emit
+                )
             )
         if sources.surfaced:
             self._add_widget(create_wrapped_label(self._format_counts(sources), small=True))
@@ -203,11 +205,11 @@ class MemoryPanel(QFrame):
         for one in sorted(sources.surfaced, key=lambda one: one.is_world):
             card = MemoryCard(self._theme, one, reply_context, is_open=one.recollection.memory in self._expanded_cards)
             for signal, panel_signal in (
-                (card.pin_wanted, self.pin_wanted),
+                (card.pin_requested, self.pin_requested),
                 (card.text_saved, self.text_saved),
-                (card.forget_wanted, self.forget_wanted),
+                (card.forget_requested, self.forget_requested),
                 (card.irrelevant_marked, self.irrelevant_marked),
-                (card.source_wanted, self.source_wanted),
+                (card.source_requested, self.source_requested),
             ):
                 signal.connect(panel_signal)
             self.cards.append(card)

@@ -12,10 +12,12 @@ from lethe_app.config.settings import Settings
 from lethe_app.ui.core.theme import PROSE_SIZE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lethe_app.services.preferences import Preferences
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.transcript.model.chat_model import ChatModel
+    from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.transcript.view import ChatView
 
 MIN_TEXT_SIZE, MAX_TEXT_SIZE = 12, 24
@@ -28,25 +30,37 @@ class AppearanceController:
     """
 
     def __init__(
-        self, window: MainWindow, view: ChatView, messages: ChatModel, preferences: Preferences, tasks: TaskRunner
+        self,
+        view: ChatView,
+        theme: Theme,
+        actions: Actions,
+        preferences: Preferences,
+        tasks: TaskRunner,
+        store_window_value: Callable[[str, object], None],
     ) -> None:
-        self._window, self._view, self._messages = window, view, messages
+        """Apply the current settings; `store_window_value` writes a value to the window's own file."""
+        self._view, self._theme, self._store_window_value = view, theme, store_window_value
         self._preferences, self._tasks = preferences, tasks
         self._prose_font: tuple[str, int] | None = None
         self._unsubscribe = preferences.changed.add(self.apply_settings)
-        window.actions_.connect(
+        actions.connect(
             larger=lambda: self.resize_text(1),
             smaller=lambda: self.resize_text(-1),
             normal=lambda: self.save_settings(font_size=PROSE_SIZE),
             hidden=lambda: self.save_settings(show_hidden=not preferences.current.show_hidden),
         )
-        window.theme.changed.connect(self._apply_palette)
+        theme.changed.connect(self._apply_palette)
         self._apply_palette()
         self.apply_settings(preferences.current)
 
+    @property
+    def settings(self) -> Settings:
+        """Return the current settings."""
+        return self._preferences.current
+
     def apply_settings(self, settings: Settings) -> None:
         """Apply `settings` to window, transcript and theme."""
-        theme = self._window.theme
+        theme = self._theme
         theme.reduced_motion = settings.reduced_motion or not has_system_animations()
         theme.apply_choice(settings.theme.value, settings.font_size)
         self._view.set_reduced_motion(theme.reduced_motion)
@@ -55,13 +69,13 @@ class AppearanceController:
             self._prose_font = prose
             self._view.set_prose_font(*prose)
         self._view.backdrop.set_image(settings.background)
-        self._messages.set_show_hidden(settings.show_hidden)
-        self._window.store_window_value("theme", settings.theme.value)
-        self._window.store_window_value("text", settings.font_size)
-        self._window.store_window_value("welcomed", settings.welcomed)
+        self._view.chat_model.set_show_hidden(settings.show_hidden)
+        self._store_window_value("theme", settings.theme.value)
+        self._store_window_value("text", settings.font_size)
+        self._store_window_value("welcomed", settings.welcomed)
 
     def _apply_palette(self) -> None:
-        self._view.set_message_palette(self._window.theme.palette)
+        self._view.set_message_palette(self._theme.palette)
 
     def save_settings(self, **values: object) -> None:
         """Store new values of settings; `apply_settings` is called when they are stored."""
@@ -75,7 +89,7 @@ class AppearanceController:
     def close(self) -> None:
         """Disconnect from settings and theme."""
         self._unsubscribe()
-        self._window.theme.changed.disconnect(self._apply_palette)
+        self._theme.changed.disconnect(self._apply_palette)
 
 
 def serif_family() -> str:

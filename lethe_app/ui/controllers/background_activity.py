@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import ModelLoading
-from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.pages.models.labels import download_in_words
 from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.model import DownloadProgress
     from lethe_app.services.background.activity_log import RunningTask
+    from lethe_app.services.background.runner import BackgroundRunner
     from lethe_app.services.indexing.service import IndexingService
+    from lethe_app.services.models.downloads import Downloads
+    from lethe_app.services.models.service import ModelService
     from lethe_app.services.sessions.archive_queue import ArchiveQueue
+    from lethe_app.ui.chat.status_line import StatusLine
+    from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.activity_list import ActivityButton
+    from lethe_app.ui.shell.notifier import Notifier
 
 MIN_SHOWN_QUEUE = 40
 """Texts waiting for the index below which indexing is not shown, because fewer take less than a second."""
@@ -28,15 +33,34 @@ Source = Callable[[], list[ActivityItem]]
 """Callable that returns rows for the activity list."""
 
 
+@dataclass(frozen=True)
+class BackgroundServices:
+    """Services that work in the background."""
+
+    archiving: ArchiveQueue
+    indexing: IndexingService
+    models: ModelService
+    downloads: Downloads
+    agent_runner: BackgroundRunner
+
+
 class BackgroundActivityController(QObject):
     """Collects the activities of the services and shows them whenever one changes."""
 
-    def __init__(self, window: MainWindow, services: AppServices, tasks: TaskRunner) -> None:
-        super().__init__(window)
-        self._status, self._button = window.chat.status, window.sidebar.activity_button
+    def __init__(
+        self,
+        status: StatusLine,
+        button: ActivityButton,
+        notifier: Notifier,
+        services: BackgroundServices,
+        file_transfers: FileTransfers,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(status)
+        self._status, self._button = status, button
         self._archiving, self._indexing, self._models = services.archiving, services.indexing, services.models
-        self._tasks, self._downloads, self._agent_runner = tasks, services.downloads, services.task_runner
-        self.file_transfers = FileTransfers()
+        self._downloads, self._agent_runner = services.downloads, services.agent_runner
+        self._file_transfers, self._tasks = file_transfers, tasks
         self._longest_queue = 0
         self._sources: list[Source] = [
             self._list_model_loading,
@@ -51,9 +75,9 @@ class BackgroundActivityController(QObject):
             services.indexing.changed.add(lambda _progress: self.refresh_activities()),
             services.models.changed.add(lambda _state: self.refresh_activities()),
             services.downloads.changed.add(lambda _progress: self.refresh_activities()),
-            self.file_transfers.changed.add(lambda _none: self.refresh_activities()),
-            services.task_runner.changed.add(lambda _none: self.refresh_activities()),
-            services.task_runner.notices.add(window.notifier.notify),
+            self._file_transfers.changed.add(lambda _none: self.refresh_activities()),
+            services.agent_runner.changed.add(lambda _none: self.refresh_activities()),
+            services.agent_runner.notices.add(notifier.notify),
         ]
         self.refresh_activities()
 
@@ -96,7 +120,7 @@ class BackgroundActivityController(QObject):
 
     def _list_transfers(self) -> list[ActivityItem]:
         stop = self.tr("Stop")
-        transfers = self.file_transfers.transfers
+        transfers = self._file_transfers.transfers
         return [ActivityItem(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in transfers]
 
     def _list_agent_runs(self) -> list[ActivityItem]:

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from lethe_app.ui.core.icons import application_icon
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
-    from lethe_app.services.sessions.archive_queue import ArchiveProgress
+    from lethe_app.services.personas.reminders import Reminders
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
     from lethe_app.ui.shell.main_window import MainWindow
 
 SHOWN_MS = 8000
@@ -26,20 +27,18 @@ class DesktopNotifications(QObject):
     allows it.
     """
 
-    def __init__(self, window: MainWindow, services: AppServices) -> None:
+    def __init__(self, window: MainWindow, preferences: Preferences, archiving: ArchiveQueue, reminders: Reminders) -> None:
         super().__init__(window)
-        self._window, self._preferences = window, services.preferences
+        self._window, self._preferences = window, preferences
         self._archiving_title: str = ""
         self.tray = QSystemTrayIcon(application_icon(), self)
         self.tray.setToolTip("Lethe")
-        self.tray.activated.connect(lambda _reason: self.bring_window_to_front())
-        self.tray.messageClicked.connect(self.bring_window_to_front)
+        self.tray.activated.connect(lambda _reason: window.bring_to_front())
+        self.tray.messageClicked.connect(window.bring_to_front)
         self._unsubscribers = [
-            services.preferences.changed.add(lambda _settings: self._update_tray()),
-            services.archiving.changed.add(self._on_archive_progress),
-            services.mind.reminders.due.add(
-                lambda found: self._notify_reminders([memory.content for _persona_id, memory in found])
-            ),
+            preferences.changed.add(lambda _settings: self._update_tray()),
+            archiving.changed.add(self._on_archive_progress),
+            reminders.due.add(lambda found: self._notify_reminders([memory.content for _persona_id, memory in found])),
         ]
         self._update_tray()
 
@@ -54,13 +53,6 @@ class DesktopNotifications(QObject):
         words = " ".join(text.split())
         shown = words if len(words) <= MAX_TEXT_LENGTH else f"{words[: MAX_TEXT_LENGTH - 1]}…"
         self._show_notification(self.tr("{name} replied").format(name=name), shown)
-
-    def bring_window_to_front(self) -> None:
-        """Bring the window to the front."""
-        self._window.setWindowState(self._window.windowState() & ~self._window.windowState().WindowMinimized)
-        self._window.show()
-        self._window.raise_()
-        self._window.activateWindow()
 
     def _notify_reminders(self, texts: Sequence[str]) -> None:
         """Show due reminders as one notification: on the desktop, or in the window if that is active."""

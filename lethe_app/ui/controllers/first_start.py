@@ -17,9 +17,13 @@ from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_f
 from lethe_app.ui.shell.welcome import Welcome
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from collections.abc import Awaitable, Callable
+
+    from lethe_app.services.library import Library
+    from lethe_app.services.models.service import ModelService
+    from lethe_app.services.preferences import Preferences
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.controllers.sessions import SessionController
+    from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -30,38 +34,38 @@ class FirstStart(QObject):
     def __init__(
         self,
         window: MainWindow,
-        services: AppServices,
-        conversations: SessionController,
+        library: Library,
+        models: ModelService,
+        preferences: Preferences,
+        directory: PersonaDirectory,
         model_controller: ModelController,
         tasks: TaskRunner,
+        open_session: Callable[[], Awaitable[None]],
     ) -> None:
+        """Create the welcome screen; `open_session` is awaited when the user has finished it."""
         super().__init__(window)
-        self._window, self._services, self._conversations, self._model_controller = (
-            window,
-            services,
-            conversations,
-            model_controller,
-        )
-        self._tasks = tasks
+        self._window, self._library, self._models, self._preferences = window, library, models, preferences
+        self._directory, self._model_controller = directory, model_controller
+        self._tasks, self._open_session = tasks, open_session
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
         self.page.start_requested.connect(
             lambda name, model, persona: tasks.start_task(self._finish_welcome(name, model, persona), key="begin")
         )
-        self.page.file_wanted.connect(lambda: tasks.start_task(self._pick_file(), key="pick"))
-        self.page.folder_wanted.connect(lambda: tasks.start_task(self._pick_folder(), key="pick"))
+        self.page.file_requested.connect(lambda: tasks.start_task(self._pick_file(), key="pick"))
+        self.page.folder_requested.connect(lambda: tasks.start_task(self._pick_folder(), key="pick"))
 
     async def show_welcome(self) -> None:
         """Show the screen and fill it. The search for models comes last, because it takes longest."""
         self.page.apply_theme()
         self._window.show_welcome_page(self.page)
         self.page.name_field.setFocus()
-        personas = await self._services.library.personas()
-        self.page.set_personas([self._conversations.build_persona_row(persona) for persona in personas])
+        personas = await self._library.personas()
+        self.page.set_personas([self._directory.build_persona_row(persona) for persona in personas])
         await self._find_models()
 
     async def _find_models(self, selected_path: Path | None = None) -> None:
-        found = await self._services.models.list_chat_models()
+        found = await self._models.list_chat_models()
         picked = (
             [self._picked_model]
             if self._picked_model and self._picked_model.path not in {model.path for model in found}
@@ -73,7 +77,7 @@ class FirstStart(QObject):
 
     def _find_too_large(self, models: Sequence[ModelFile]) -> set[Path]:
         """Return the paths of the models that do not fit into the memory that is free now."""
-        settings, free = self._services.preferences.current, free_memory()
+        settings, free = self._preferences.current, free_memory()
         kv = KvType(settings.kv_type)
         return {model.path for model in models if estimate_fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
 
@@ -88,7 +92,7 @@ class FirstStart(QObject):
         folder = await ask_for_model_folder(self._window)
         if folder is None:
             return
-        models_in_folder = await self._services.models.add_folder(folder)
+        models_in_folder = await self._models.add_folder(folder)
         await self._find_models(models_in_folder[0].path if models_in_folder else None)
         if not models_in_folder:
             self._window.notifier.notify(self.tr("No model was found in {folder}.").format(folder=folder.name))
@@ -96,7 +100,7 @@ class FirstStart(QObject):
     async def _finish_welcome(self, name: str, model_path: Path | None, persona_id: str) -> None:
         try:
             await self._select_user_persona(name or self.tr("Friend"))  # “You” could not be told of in any sentence
-            await self._services.preferences.set(welcomed=True, last_persona=persona_id)
+            await self._preferences.set(welcomed=True, last_persona=persona_id)
         except LetheError:
             self.page.enable_retry()
             raise
@@ -104,15 +108,13 @@ class FirstStart(QObject):
             await self._model_controller.show_no_model_state()
         else:
             self._model_controller.load_model(model_path)
-        await self._conversations.open_initial_session()
+        await self._open_session()
         self._window.close_welcome_pages()
 
     async def _select_user_persona(self, name: str) -> None:
         """Select the user persona of that name, and create it unless an earlier attempt did."""
-        matching_personas = [persona for persona in await self._services.library.user_personas() if persona.name == name]
+        matching_personas = [persona for persona in await self._library.user_personas() if persona.name == name]
         user_persona = (
-            matching_personas[0]
-            if matching_personas
-            else await self._services.library.save_persona(Persona(name=name, is_user=True))
+            matching_personas[0] if matching_personas else await self._library.save_persona(Persona(name=name, is_user=True))
         )
-        await self._services.preferences.set(user_persona=user_persona.unique_name)
+        await self._preferences.set(user_persona=user_persona.unique_name)

@@ -1,4 +1,4 @@
-"""Menu of the gear button: pages, appearance and frequently used settings."""
+"""Menu of the gear button of the sidebar: pages, appearance and frequently used settings."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from lethe_app.config.options import ProseFont, ThemeOption
-from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.dialogs import AboutDialog, ShortcutsDialog, run_dialog
-from lethe_app.ui.dialogs.model_files import ask_for_model_folder
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from pathlib import Path
+
     from lethe_app.ui.controllers.appearance import AppearanceController
+    from lethe_app.ui.controllers.model import ModelController
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.core.theme import Theme
 
 PAGES = {
     "settings": "sliders",
@@ -41,29 +42,39 @@ BACKGROUND_PAGES = ("away", "mind", "research", "outgoing")
 class GearMenu(QObject):
     """Menu that is rebuilt every time it opens, so that its check marks show the current settings."""
 
-    def __init__(self, window: MainWindow, services: AppServices, appearance: AppearanceController, tasks: TaskRunner) -> None:
-        super().__init__(window)
-        self._window, self._services, self._appearance, self._tasks = window, services, appearance, tasks
-        self.menu = QMenu(window)
+    def __init__(
+        self,
+        button: QToolButton,
+        actions: Actions,
+        theme: Theme,
+        appearance: AppearanceController,
+        models: ModelController,
+        data_folder: Path,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(button)
+        self._button, self._actions, self._theme = button, actions, theme
+        self._appearance, self._models, self._data_folder, self._tasks = appearance, models, data_folder, tasks
+        self.menu = QMenu(button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
-        window.sidebar.gear_button.setMenu(self.menu)
-        window.actions_.connect(keys=self._show_keys)
+        button.setMenu(self.menu)
+        actions.connect(keys=self._show_keys)
 
     def rebuild_menu(self) -> None:
-        settings, colour = self._services.preferences.current, self._window.theme.palette.muted
+        settings, colour = self._appearance.settings, self._theme.palette.muted
         self.menu.clear()
         for name, drawing in PAGES.items():
-            if name in self._window.actions_:
-                action = self._window.actions_[name]
+            if name in self._actions:
+                action = self._actions[name]
                 action.setIcon(load_icon(drawing, colour))
                 self.menu.addAction(action)
-        self._window.actions_["meet"].setIcon(load_icon("download", colour))
-        self.menu.addAction(self._window.actions_["meet"])
+        self._actions["meet"].setIcon(load_icon("download", colour))
+        self.menu.addAction(self._actions["meet"])
         self.menu.addSeparator()
         self._add_page_menu(self.tr("Memory"), "memory", MEMORY_PAGES)
         self._add_page_menu(self.tr("Background activity"), "thought", BACKGROUND_PAGES)
         self.menu.addSeparator()
-        themes = self.menu.addMenu(load_icon("moon" if self._window.theme.palette.is_dark else "sun", colour), self.tr("Theme"))
+        themes = self.menu.addMenu(load_icon("moon" if self._theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {
             ThemeOption.SYSTEM: self.tr("System default"),
             ThemeOption.LIGHT: self.tr("Light"),
@@ -77,26 +88,25 @@ class GearMenu(QObject):
         self.menu.addAction(load_icon("model", colour), self.tr("Add model folder…"), self._add_folder)
         self.menu.addAction(load_icon("folder", colour), self.tr("Open data folder"), self._open_data)
         self.menu.addSeparator()
-        self.menu.addAction(self._window.actions_["palette"])
-        self.menu.addAction(self._window.actions_["keys"])
+        self.menu.addAction(self._actions["palette"])
+        self.menu.addAction(self._actions["keys"])
         self.menu.addAction(load_icon("info", colour), self.tr("About Lethe"), self._show_about)
 
     def _add_page_menu(self, title: str, icon_name: str, names: Sequence[str]) -> None:
-        pages = self.menu.addMenu(load_icon(icon_name, self._window.theme.palette.muted), title)
+        pages = self.menu.addMenu(load_icon(icon_name, self._theme.palette.muted), title)
         for name in names:
-            if name in self._window.actions_:
-                pages.addAction(self._window.actions_[name])
+            if name in self._actions:
+                pages.addAction(self._actions[name])
         if names is MEMORY_PAGES:
             pages.addSeparator()
-            pages.addAction(self._window.actions_["rebuild_index"])
+            pages.addAction(self._actions["rebuild_index"])
 
     def _add_text_menu(self, size: int, font: ProseFont) -> None:
         text = self.menu.addMenu(self.tr("Text"))
-        actions = self._window.actions_
         title = text.addAction(self.tr("{size} pixels").format(size=size))
         title.setEnabled(False)
         for name in ("larger", "smaller", "normal"):
-            text.addAction(actions[name])
+            text.addAction(self._actions[name])
         text.addSeparator()
         titles = {ProseFont.SANS: self.tr("Sans"), ProseFont.SERIF: self.tr("Serif")}
         self._add_choices(text, "prose_font", titles, font)
@@ -118,24 +128,16 @@ class GearMenu(QObject):
         action.triggered.connect(lambda checked: self._appearance.save_settings(**{name: checked}))
 
     def _add_folder(self) -> None:
-        self._tasks.start_task(self._ask_for_folder(), key="folder")
-
-    async def _ask_for_folder(self) -> None:
-        folder = await ask_for_model_folder(self._window)
-        if folder is None:
-            return
-        models_in_folder = await self._services.models.add_folder(folder)
-        count_text = format_count(len(models_in_folder), self.tr("{n} model found."), self.tr("{n} models found."))
-        self._window.notifier.notify(self.tr("The model folder “{folder}” was added.").format(folder=folder.name), count_text)
+        self._tasks.start_task(self._models.add_folder(), key="folder")
 
     def _open_data(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._services.paths.home)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder)))
 
     def _show_about(self) -> None:
-        self._tasks.start_task(_show_dialog(AboutDialog(self._window)), key="about")
+        self._tasks.start_task(_show_dialog(AboutDialog(self._button.window())), key="about")
 
     def _show_keys(self) -> None:
-        self._tasks.start_task(_show_dialog(ShortcutsDialog(self._window)), key="keys")
+        self._tasks.start_task(_show_dialog(ShortcutsDialog(self._button.window())), key="keys")
 
 
 async def _show_dialog(dialog: AboutDialog | ShortcutsDialog) -> None:

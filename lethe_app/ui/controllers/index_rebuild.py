@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.library import Library
+    from lethe_app.services.memory.service import MemoryService
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.notifier import Notifier
 
 
 class IndexRebuild(QObject):
     """Runs one rebuild at a time; the action is disabled meanwhile."""
 
-    def __init__(self, window: MainWindow, services: AppServices, tasks: TaskRunner) -> None:
-        super().__init__(window)
-        self._window, self._services, self._tasks = window, services, tasks
-        self._action = window.actions_["rebuild_index"]
-        window.actions_.connect(rebuild_index=self._start_rebuild)
+    def __init__(
+        self, actions: Actions, notifier: Notifier, memories: MemoryService, library: Library, tasks: TaskRunner
+    ) -> None:
+        super().__init__(notifier)
+        self._notifier, self._memories, self._library, self._tasks = notifier, memories, library, tasks
+        self._action = actions["rebuild_index"]
+        actions.connect(rebuild_index=self._start_rebuild)
 
     def _start_rebuild(self) -> None:
         self._action.setEnabled(False)
@@ -27,9 +31,9 @@ class IndexRebuild(QObject):
 
     async def _rebuild_index(self) -> None:
         try:
-            await self._services.brain.rebuild()
-            for persona in await self._services.library.personas():
-                await self._services.brain.refresh(persona.unique_name)
+            await self._memories.rebuild()
+            for persona in await self._library.personas():
+                await self._memories.refresh(persona.unique_name)
         finally:
             self._action.setEnabled(True)
-        self._window.notifier.notify(self.tr("The memory index has been rebuilt"))
+        self._notifier.notify(self.tr("The memory index has been rebuilt"))

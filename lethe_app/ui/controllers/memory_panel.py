@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -18,19 +19,70 @@ from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 
 if TYPE_CHECKING:
-    from lethe_app.ui.pages.context import PageContext
-    from lethe_app.ui.transcript.model.chat_model import ChatModel
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from lethe_app.services.chat.reply_actions import ReplyActions
+    from lethe_app.services.chat.reply_source_reader import ReplySourceReader
+    from lethe_app.services.library import Library
+    from lethe_app.services.memory.facts import FactService
+    from lethe_app.services.memory.service import MemoryService
+    from lethe_app.services.mood import MoodService
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.ui.chat.chat_panel import ChatHeader
+    from lethe_app.ui.chat.memory_panel import MemoryPanel
+    from lethe_app.ui.core.actions import Actions
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.panes import WindowPanes
     from lethe_app.ui.transcript.view import ChatView
+
+
+@dataclass(frozen=True)
+class MemoryPanelViews:
+    """Views between which the controller mediates."""
+
+    panel: MemoryPanel
+    panes: WindowPanes
+    header: ChatHeader
+    transcript: ChatView
+    actions: Actions
+
+
+@dataclass(frozen=True)
+class MemoryPanelServices:
+    """Services that the panel reads from, and on whose changes it is updated."""
+
+    reply_sources: ReplySourceReader
+    reply_actions: ReplyActions
+    memories: MemoryService
+    facts: FactService
+    sessions: SessionService
+    moods: MoodService
+    preferences: Preferences
+    library: Library
 
 
 class MemoryPanelController(QObject):
     """Controller of the memory panel, once per window. `reply` is the reply of both the panel and the prompt inspector."""
 
-    def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
-        super().__init__(context.window)
-        self._context, self._window, self._view, self._messages = context, context.window, view, messages
-        self._sources, self._tasks = context.services.reply_sources, context.tasks
-        self.panel = context.window.memory_panel
+    def __init__(
+        self,
+        views: MemoryPanelViews,
+        services: MemoryPanelServices,
+        notifier: Notifier,
+        theme: Theme,
+        tasks: TaskRunner,
+        clock: Callable[[], datetime],
+        open_session: Callable[[UUID, UUID | None], None],
+    ) -> None:
+        super().__init__(views.panel)
+        self.panel, self._panes, self._header = views.panel, views.panes, views.header
+        self._view, self._messages, self._actions = views.transcript, views.transcript.chat_model, views.actions
+        self._services, self._theme, self._tasks = services, theme, tasks
+        self._clock, self._open_session = clock, open_session
         self._chosen_reply: UUID | None = None
         self.shown_sources: ReplySources | None = None
         """Recall that the panel shows; None before the first reply of a session."""
@@ -38,14 +90,16 @@ class MemoryPanelController(QObject):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
-        self._panel_actions = MemoryPanelActions(context, self.panel, lambda: self.shown_sources, self._on_sources_changed)
+        self._panel_actions = MemoryPanelActions(
+            self.panel, notifier, services.reply_actions, tasks, lambda: self.shown_sources, self._on_sources_changed
+        )
         self._unsubscribers = [
-            context.services.brain.changed.add(lambda _persona: self._refresh_all()),
-            context.services.fact_service.changed.add(lambda _persona: self._refresh_all()),
-            context.services.sessions.changed.add(lambda _persona: self._schedule_refresh()),
-            context.services.mind.moods.changed.add(lambda _persona: self._schedule_refresh()),
-            context.services.preferences.changed.add(lambda _settings: self._schedule_refresh()),
-            context.services.library.changed.add(lambda _none: self._schedule_refresh()),
+            services.memories.changed.add(lambda _persona: self._refresh_all()),
+            services.facts.changed.add(lambda _persona: self._refresh_all()),
+            services.sessions.changed.add(lambda _persona: self._schedule_refresh()),
+            services.moods.changed.add(lambda _persona: self._schedule_refresh()),
+            services.preferences.changed.add(lambda _settings: self._schedule_refresh()),
+            services.library.changed.add(lambda _none: self._schedule_refresh()),
         ]
         self._connect_signals()
         self._add_links()
@@ -58,7 +112,7 @@ class MemoryPanelController(QObject):
             unsubscribe()
 
     def _connect_signals(self) -> None:
-        messages, view, panel, panes = self._messages, self._view, self.panel, self._window.panes
+        messages, view, panel, panes = self._messages, self._view, self.panel, self._panes
         for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved, messages.dataChanged):
             signal.connect(lambda *_rows: self._update_timer.start())
         messages.modelReset.connect(self._reset_choice)
@@ -67,12 +121,12 @@ class MemoryPanelController(QObject):
         view.message_pressed.connect(lambda message: self._choose_reply(message) if panes.is_panel_open else None)
         view.selectionModel().currentChanged.connect(lambda index, _old: self._on_current_row_changed(index.row()))
         panes.panel_shown.connect(self._on_panel_shown)
-        panel.close_wanted.connect(panes.close_panel)
+        panel.close_requested.connect(panes.close_panel)
         panel.focus_left.connect(self._return_focus)
-        panel.newest_wanted.connect(self._go_to_newest)
-        panel.prompt_wanted.connect(lambda: self._open_prompt_inspector(self.reply_id))
-        panel.source_wanted.connect(self._go_to_source)
-        self._window.actions_.connect(memory_panel=self._toggle_panel)
+        panel.newest_requested.connect(self._go_to_newest)
+        panel.prompt_requested.connect(lambda: self._open_prompt_inspector(self.reply_id))
+        panel.source_requested.connect(self._go_to_source)
+        self._actions.connect(memory_panel=self._toggle_panel)
 
     def _add_links(self) -> None:
         """Add buttons to the registered pages."""
@@ -85,27 +139,21 @@ class MemoryPanelController(QObject):
             "mind": self.tr("Mind"),
         }
         for name, title in titles.items():
-            if name in self._window.actions_:
-                self.panel.add_link(title, self._window.actions_[name])
-        if "mind" in self._window.actions_:
-            self.panel.mood_line.set_page_action(self._window.actions_["mind"])
+            self.panel.add_link(title, self._actions[name])
+        self.panel.mood_line.set_page_action(self._actions["mind"])
 
     def _add_toggle_button(self) -> None:
         """Add the button that toggles the panel at the right end of the header."""
-        self.toggle_button = CardButton(
-            self._window.theme, "panel", action_tooltip("memory_panel"), self._window.panes.toggle_panel
-        )
+        self.toggle_button = CardButton(self._theme, "panel", action_tooltip("memory_panel"), self._panes.toggle_panel)
         self.toggle_button.setCheckable(True)
-        self.toggle_button.setChecked(self._window.panes.is_panel_open)
+        self.toggle_button.setChecked(self._panes.is_panel_open)
         self.toggle_button.apply_theme()
-        header = self._window.chat.header.layout()
-        if header is not None:
-            header.addWidget(self.toggle_button)
+        self._header.add_button(self.toggle_button)
 
     def _toggle_panel(self) -> None:
         """Toggle the panel, unless a page covers the conversation."""
-        if self._window.pages.currentWidget() is self._window.panes:
-            self._window.panes.toggle_panel()
+        if not self._panes.isHidden():
+            self._panes.toggle_panel()
 
     # Selected reply
 
@@ -126,7 +174,7 @@ class MemoryPanelController(QObject):
     def open_on_reply(self, reply_id: UUID) -> None:
         """Open the panel on a reply. If the transcript has the focus on a message, the focus moves to the panel."""
         self._choose_reply(reply_id)
-        self._window.panes.open_panel()
+        self._panes.open_panel()
         if QApplication.focusWidget() is self._view and self._view.focused_row is not None:
             self.panel.first_focus_widget().setFocus()
 
@@ -140,7 +188,7 @@ class MemoryPanelController(QObject):
 
     def _on_current_row_changed(self, row: int) -> None:
         """Follow the message that has the focus in the transcript."""
-        if 0 <= row < self._messages.rowCount() and self._window.panes.is_panel_open:
+        if 0 <= row < self._messages.rowCount() and self._panes.is_panel_open:
             self._choose_reply(self._messages.outline(row).id)
 
     def _go_to_newest(self) -> None:
@@ -174,8 +222,8 @@ class MemoryPanelController(QObject):
         self._schedule_refresh()
 
     def _schedule_refresh(self) -> None:
-        self._view.highlight_reply(self.reply_id if self._window.panes.is_panel_open else None)
-        if self._window.panes.is_panel_open:
+        self._view.highlight_reply(self.reply_id if self._panes.is_panel_open else None)
+        if self._panes.is_panel_open:
             self._tasks.start_task(self._show_reply(), key="memory panel")
 
     def _refresh_all(self) -> None:
@@ -197,7 +245,7 @@ class MemoryPanelController(QObject):
             self._show_introduction()
             return
         user_message_id = self._messages.find_user_message(row)
-        sources = await self._sources.sources_of(user_message_id if user_message_id is not None else reply_id)
+        sources = await self._services.reply_sources.sources_of(user_message_id if user_message_id is not None else reply_id)
         row = self._messages.row_of(reply_id)
         if sources is None or row is None:
             return
@@ -206,7 +254,7 @@ class MemoryPanelController(QObject):
         user_text = sources.asked.content if sources.asked is not None else ""
         message, is_newest = self._messages.message(row), reply_id == self._newest_reply
         self.panel.show_sources(
-            self.shown_sources, CardContext(user_text, await self._load_persona_name(row, sources), self._window.clock())
+            self.shown_sources, CardContext(user_text, await self._load_persona_name(row, sources), self._clock())
         )
         # Rows may have changed during the await above, so `row` is not valid from here on.
         self.panel.mood_line.show_mood(
@@ -218,7 +266,7 @@ class MemoryPanelController(QObject):
         message = self._messages.message(row)
         if message is None or self._messages.is_growing(row):
             return self.tr("being written")
-        day, today = local_day(message.time), local_day(self._window.clock())
+        day, today = local_day(message.time), local_day(self._clock())
         clock = format_time(message.time)
         time_text = clock if day == today else self.tr("{day}, {clock}").format(day=format_day(day, today), clock=clock)
         return self.tr("{name}, {when}").format(name=message.speaker_name, when=time_text)
@@ -226,16 +274,16 @@ class MemoryPanelController(QObject):
     async def _load_mood_text(self, persona_id: str, message: Message) -> str:
         """Return the persona's current mood as the prompt words it; moods of older replies are not stored."""
         try:
-            persona = await self._context.services.library.persona(persona_id)
+            persona = await self._services.library.persona(persona_id)
         except FileError:  # her file was spoilt or taken away meanwhile; what was remembered is told all the same
             return ""
-        return await self._context.services.mind.moods.in_words(persona, message.session_id)
+        return await self._services.moods.in_words(persona, message.session_id)
 
     async def _load_persona_name(self, row: int, sources: ReplySources) -> str:
         message = self._messages.message(row)
         if message is not None and message.speaker_name:
             return message.speaker_name
-        return (await self._context.services.library.persona(sources.persona_id)).name
+        return (await self._services.library.persona(sources.persona_id)).name
 
     def _show_introduction(self) -> None:
         self.panel.mood_line.show_mood("")
@@ -250,8 +298,8 @@ class MemoryPanelController(QObject):
 
     def _return_focus(self) -> None:
         """Return the focus to the transcript; a panel that covers the conversation is closed."""
-        if self._window.panes.is_panel_over:
-            self._window.panes.close_panel()
+        if self._panes.is_panel_over:
+            self._panes.close_panel()
         self._view.setFocus()
 
     # Requests
@@ -259,8 +307,7 @@ class MemoryPanelController(QObject):
     def _open_prompt_inspector(self, reply_id: UUID | None) -> None:
         if reply_id is not None:
             self._choose_reply(reply_id)
-        if "inspector" in self._window.actions_:
-            self._window.actions_["inspector"].trigger()
+        self._actions["inspector"].trigger()
 
     def _go_to_source(self, source: StatementOrigin) -> None:
-        self._context.open_session(source.session, source.message)
+        self._open_session(source.session, source.message)

@@ -13,8 +13,10 @@ from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
+    from lethe_app.services.chat.reply_actions import ReplyActions
     from lethe_app.ui.chat.memory_panel import MemoryPanel
-    from lethe_app.ui.pages.context import PageContext
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.notifier import Notifier
 
 
 class MemoryPanelActions(QObject):
@@ -22,18 +24,20 @@ class MemoryPanelActions(QObject):
 
     def __init__(
         self,
-        context: PageContext,
         panel: MemoryPanel,
+        notifier: Notifier,
+        service: ReplyActions,
+        tasks: TaskRunner,
         get_sources: Callable[[], ReplySources | None],
         on_changed: Callable[[], Awaitable[None]],
     ) -> None:
-        """Connect the panel; `behind` returns the recall on display, `on_changed` is awaited after every change of it."""
-        super().__init__(context.window)
-        self._window, self._tasks = context.window, context.tasks
-        self._service, self._get_sources, self._on_changed = context.services.reply_actions, get_sources, on_changed
-        panel.pin_wanted.connect(lambda one, pinned: self._tasks.start_task(self._pin_memory(one, is_pinned=pinned)))
+        """Connect the panel; `get_sources` returns the recall on display, `on_changed` is awaited after every change of it."""
+        super().__init__(panel)
+        self._panel, self._notifier, self._service, self._tasks = panel, notifier, service, tasks
+        self._get_sources, self._on_changed = get_sources, on_changed
+        panel.pin_requested.connect(lambda one, pinned: self._tasks.start_task(self._pin_memory(one, is_pinned=pinned)))
         panel.text_saved.connect(lambda one, text: self._tasks.start_task(self._save_text(one, text)))
-        panel.forget_wanted.connect(lambda one: self._tasks.start_task(self._forget_memory(one), key="forget"))
+        panel.forget_requested.connect(lambda one: self._tasks.start_task(self._forget_memory(one), key="forget"))
         panel.irrelevant_marked.connect(lambda one: self._tasks.start_task(self._mark_irrelevant(one)))
         panel.irrelevant_unmarked.connect(
             lambda memory: self._tasks.start_task(self._unmark_irrelevant(memory, self._get_sources()))
@@ -48,7 +52,7 @@ class MemoryPanelActions(QObject):
         def start_undo() -> None:
             self._tasks.start_task(run_undo())
 
-        self._window.notifier.notify(text, detail, button=self.tr("Undo"), action=start_undo)
+        self._notifier.notify(text, detail, button=self.tr("Undo"), action=start_undo)
 
     async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
         await self._service.pin(memory, pinned=is_pinned)
@@ -78,7 +82,7 @@ class MemoryPanelActions(QObject):
         title = memory.recollection.title or self.tr("An earlier conversation")
         words = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
         question = ConfirmDialog(
-            self._window,
+            self._panel.window(),
             self.tr("Forget this conversation?"),
             words.format(title=title),
             self.tr("Forget ‘{title}’").format(title=memory_labels.shorten_text(title, 24)),

@@ -11,39 +11,52 @@ from PySide6.QtWidgets import QMenu
 from lethe_app.domain.model import ModelFile
 from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
-from lethe_app.ui.core.formatting import describe_model
+from lethe_app.ui.core.formatting import describe_model, format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.models.memory_labels import trust_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.extraction.qualification import Qualification
+    from lethe_app.services.models.service import ModelService
+    from lethe_app.ui.chat.status_line import StatusLine
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.notifier import Notifier
 
 
 class ModelController(QObject):
     """Follows the model's state. Errors of the model get a button with a remedy."""
 
-    def __init__(self, window: MainWindow, services: AppServices, tasks: TaskRunner) -> None:
-        super().__init__(window)
-        self._window, self._services, self._tasks = window, services, tasks
-        self._status = window.chat.status
+    def __init__(
+        self,
+        status: StatusLine,
+        actions: Actions,
+        notifier: Notifier,
+        theme: Theme,
+        models: ModelService,
+        qualification: Qualification,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(status)
+        self._status, self._notifier, self._theme = status, notifier, theme
+        self._models, self._qualification, self._tasks = models, qualification, tasks
         self._used_tokens = 0
         self._model_name = ""
-        self._unsubscribe = services.models.changed.add(self._show_state)
+        self._unsubscribe = models.changed.add(self._show_state)
         self._status.clicked.connect(self.open_menu)
-        window.actions_.connect(models=self.open_menu)
-        window.notifier.register_remedy(ModelCrashed, self.tr("Restart"), self.reload_model, replaces_text=True)
+        actions.connect(models=self.open_menu)
+        notifier.register_remedy(ModelCrashed, self.tr("Restart"), self.reload_model, replaces_text=True)
         for kind in (ModelMissing, ModelUnreadable, ModelOutOfMemory):
-            window.notifier.register_remedy(kind, self.tr("Choose model"), self.open_menu)
-        self._show_state(services.models.state)
+            notifier.register_remedy(kind, self.tr("Choose model"), self.open_menu)
+        self._show_state(models.state)
 
     def show_used_tokens(self, tokens: int) -> None:
         """Set the number of tokens that the last prompt took of the context; 0 if it is not known."""
         self._used_tokens = tokens
-        if isinstance(self._services.models.state, ModelReady):
-            self._show_state(self._services.models.state)
+        if isinstance(self._models.state, ModelReady):
+            self._show_state(self._models.state)
 
     def open_menu(self) -> None:
         """Open the menu of models below the status line."""
@@ -51,16 +64,16 @@ class ModelController(QObject):
 
     def load_model(self, path: Path | None = None) -> None:
         """Load the model file `path`; without a path the service chooses the model."""
-        self._tasks.start_task(self._services.models.load(path), key="load")
+        self._tasks.start_task(self._models.load(path), key="load")
 
     async def show_no_model_state(self) -> None:
         """Load no model yet: show that the first message loads one, or that there is none."""
-        chat_models = [model for model in await self._services.models.list_chat_models() if not model.is_embedding]
-        self._status.show_no_model_loaded() if chat_models else self._status.show_no_model()
+        has_models = bool(await self._models.list_chat_models())
+        self._status.show_no_model_loaded() if has_models else self._status.show_no_model()
 
     def reload_model(self) -> None:
         """Load the current model again."""
-        self._tasks.start_task(self._services.models.restart(), key="load")
+        self._tasks.start_task(self._models.restart(), key="load")
 
     def close(self) -> None:
         """Disconnect from the model service."""
@@ -77,12 +90,12 @@ class ModelController(QObject):
             self._status.show_no_model()
         elif isinstance(state, ModelFailed):
             self._status.show_failed(self._model_name)
-            self._window.notifier.report_error(state.error)
+            self._notifier.report_error(state.error)
 
     async def _show_menu(self) -> None:
         self._status.show_activity(self.tr("Looking for models…"))
         try:
-            models = await self._services.models.list_chat_models()
+            models = await self._models.list_chat_models()
         finally:
             self._status.clear_activity()
         menu = self.build_menu(models)
@@ -90,18 +103,17 @@ class ModelController(QObject):
         menu.popup(corner)
 
     def build_menu(self, models: list[ModelFile]) -> QMenu:
-        """Create the menu of models with source and size; the loaded one is checked. Embedding models are left out."""
-        menu = QMenu(self._window)
+        """Create the menu of models with source and size; the loaded one is checked."""
+        menu = QMenu(self._status)
         menu.aboutToHide.connect(menu.deleteLater)
-        state, colour = self._services.models.state, self._window.theme.palette.muted
+        state, colour = self._models.state, self._theme.palette.muted
         loaded_path = state.model.file.path if isinstance(state, ModelReady) else None
-        chat_models = [model for model in models if not model.is_embedding]
-        for model in chat_models:
+        for model in models:
             action = menu.addAction(f"{model.name}\t{describe_model(model)}".replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(model.path == loaded_path)
             action.triggered.connect(lambda _checked=False, path=model.path: self.load_model(path))
-        if not chat_models:
+        if not models:
             menu.addAction(self.tr("No model found on this computer")).setEnabled(False)
         if loaded_path is not None and (qualification := self._qualification_text()):
             menu.addSeparator()
@@ -115,22 +127,31 @@ class ModelController(QObject):
 
     def _qualification_text(self) -> str:
         """Return the result of the qualification of the loaded model in words; empty before there is one."""
-        verdict = self._services.qualification.verdict
+        verdict = self._qualification.verdict
         return trust_in_words(verdict) if verdict is not None else ""
 
     def _pick_file(self) -> None:
         self._tasks.start_task(self._load_picked_file(), key="pick")
 
     async def _load_picked_file(self) -> None:
-        path = await ask_for_model_file(self._window)
+        path = await ask_for_model_file(self._status.window())
         if path is not None:
-            await self._services.models.load(path)
+            await self._models.load(path)
 
     def _pick_folder(self) -> None:
         self._tasks.start_task(self._add_picked_folder(), key="pick")
 
     async def _add_picked_folder(self) -> None:
-        folder = await ask_for_model_folder(self._window)
+        folder = await ask_for_model_folder(self._status.window())
         if folder is not None:
-            await self._services.models.add_folder(folder)
+            await self._models.add_folder(folder)
             await self._show_menu()
+
+    async def add_folder(self) -> None:
+        """Let the user add a folder with models, and notify how many were found in it."""
+        folder = await ask_for_model_folder(self._status.window())
+        if folder is None:
+            return
+        found = await self._models.add_folder(folder)
+        count_text = format_count(len(found), self.tr("{n} model found."), self.tr("{n} models found."))
+        self._notifier.notify(self.tr("The model folder “{folder}” was added.").format(folder=folder.name), count_text)

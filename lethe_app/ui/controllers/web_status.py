@@ -12,9 +12,11 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.pages.web_log.labels import running_request_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.web import OutgoingRequest
-    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.web.gate import WebGate
+    from lethe_app.ui.chat.status_line import StatusLine
+    from lethe_app.ui.core.theme import Theme
 
 MIN_DISPLAY_MS = 2500
 """Minimum time for which a request is shown, so that a fast one can be read."""
@@ -23,15 +25,15 @@ MIN_DISPLAY_MS = 2500
 class WebStatusController(QObject):
     """Follows the web gate and the setting for web access."""
 
-    def __init__(self, window: MainWindow, services: AppServices) -> None:
-        super().__init__(window)
-        self._status, self._theme, self._preferences = window.chat.status, window.theme, services.preferences
+    def __init__(self, status: StatusLine, theme: Theme, web_gate: WebGate, preferences: Preferences) -> None:
+        super().__init__(status)
+        self._status, self._theme, self._preferences = status, theme, preferences
         self._running_requests: dict[UUID, str] = {}
         self._clear_timer = QTimer(self, singleShot=True, interval=MIN_DISPLAY_MS)
         self._clear_timer.timeout.connect(lambda: self._status.show_web_request(""))
         self._unsubscribers = [
-            services.web_gate.changed.add(self._on_request_changed),
-            services.preferences.changed.add(lambda _settings: self._update_icon()),
+            web_gate.changed.add(self._on_request_changed),
+            preferences.changed.add(lambda _settings: self._update_icon()),
         ]
         self._theme.changed.connect(self._update_icon)
         self._update_icon()

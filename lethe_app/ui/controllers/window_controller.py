@@ -14,28 +14,36 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import AppearanceController
-from lethe_app.ui.controllers.background_activity import BackgroundActivityController
-from lethe_app.ui.controllers.bundles import BundleController, export_persona
+from lethe_app.ui.controllers.background_activity import BackgroundActivityController, BackgroundServices
+from lethe_app.ui.controllers.bundle_export import BundleExporter
+from lethe_app.ui.controllers.bundle_import import BundleDropTarget, BundleImporter, BundleInbox
+from lethe_app.ui.controllers.conversation.drafts import DraftStore
 from lethe_app.ui.controllers.conversation.feedback import FeedbackController
+from lethe_app.ui.controllers.conversation.group import GroupController
+from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
 from lethe_app.ui.controllers.conversation.message_deletion import MessageDeletion
 from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
-from lethe_app.ui.controllers.conversation.replies import ReplyController
+from lethe_app.ui.controllers.conversation.next_speaker import NextSpeakerController
+from lethe_app.ui.controllers.conversation.participants import ParticipantsController
+from lethe_app.ui.controllers.conversation.replies import ReplyController, ReplyServices
+from lethe_app.ui.controllers.conversation.session_deletion import SessionDeletion
 from lethe_app.ui.controllers.conversation.session_end import SessionEnd
 from lethe_app.ui.controllers.conversation.session_follower import SessionFollower
+from lethe_app.ui.controllers.conversation.sessions import SessionController
+from lethe_app.ui.controllers.conversation.tool_permissions import ToolPermissionController
 from lethe_app.ui.controllers.conversation.unanswered import UnansweredController
 from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
-from lethe_app.ui.controllers.group import GroupController
 from lethe_app.ui.controllers.index_rebuild import IndexRebuild
-from lethe_app.ui.controllers.memory_panel import MemoryPanelController
+from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices, MemoryPanelViews
 from lethe_app.ui.controllers.model import ModelController
-from lethe_app.ui.controllers.participants import ParticipantsController
+from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
-from lethe_app.ui.controllers.sessions import SessionController
-from lethe_app.ui.controllers.tool_permissions import ToolPermissionController
+from lethe_app.ui.controllers.sidebar import SidebarController
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
+from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.page_preload import PagePreload
 from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
 from lethe_app.ui.core.tasks import TaskRunner
@@ -65,19 +73,166 @@ class WindowController(QObject):
         super().__init__(window)
         self._window, self._services = window, services
         self.tasks = TaskRunner(window.notifier.report_error)
+        self.file_transfers = FileTransfers()
+        self.directory = PersonaDirectory(services.library, window.theme, window)
+        self._create_status_controllers()
+        self._create_session_controllers()
+        self._create_message_controllers()
+        self._create_page_controllers()
+        self._create_bundle_controllers()
+        self._connect_view()
+
+    def _create_status_controllers(self) -> None:
+        """Create the controllers of the model, the status line and the settings of the window."""
+        window, services, status = self._window, self._services, self._window.chat.status
+        notifier, preferences = window.notifier, services.preferences
         queries = AnnotationQueries(services.reply_sources.recalled_counts, services.feedback.ratings_of)
         self.messages = ChatModel(queries, self)
         self.view = ChatView(self.messages)
-        self.models = ModelController(window, services, self.tasks)
-        self.background = BackgroundActivityController(window, services, self.tasks)
-        self.web_status = WebStatusController(window, services)
-        self.participants = ParticipantsController(window, services)
-        self.replies = ReplyController(window, services, self.messages, self.models, self.participants, self.tasks)
-        self.sessions = SessionController(window, services, self.replies, self.participants, self.tasks)
-        self.appearance = AppearanceController(window, self.view, self.messages, services.preferences, self.tasks)
-        self.gear_menu = GearMenu(window, services, self.appearance, self.tasks)
-        self.desktop_notifications = DesktopNotifications(window, services)
+        self.models = ModelController(
+            status, window.actions_, notifier, window.theme, services.models, services.qualification, self.tasks
+        )
+        background = BackgroundServices(
+            services.archiving, services.indexing, services.models, services.downloads, services.task_runner
+        )
+        self.background = BackgroundActivityController(
+            status, window.sidebar.activity_button, notifier, background, self.file_transfers, self.tasks
+        )
+        self.web_status = WebStatusController(status, window.theme, services.web_gate, preferences)
+        self.appearance = AppearanceController(
+            self.view, window.theme, window.actions_, preferences, self.tasks, window.store_window_value
+        )
+        self.gear_menu = GearMenu(
+            window.sidebar.gear_button,
+            window.actions_,
+            window.theme,
+            self.appearance,
+            self.models,
+            services.paths.home,
+            self.tasks,
+        )
+        self.desktop_notifications = DesktopNotifications(window, preferences, services.archiving, services.mind.reminders)
+        self.index_rebuild = IndexRebuild(window.actions_, notifier, services.brain, services.library, self.tasks)
+        self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
+        self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
+        self.page_preload = PagePreload(self.is_idle, self)
+        self.command_palette = CommandPalette(window.theme, window.actions_, window)
+        window.actions_.connect(palette=self.command_palette.open_palette)
+
+    def _create_session_controllers(self) -> None:
+        """Create the controllers of the sidebar and of the session on display with its replies."""
+        window, services = self._window, self._services
+        reply_services = ReplyServices(
+            services.chat, services.sessions, services.message_editing, services.models, services.counting
+        )
+        self.participants = ParticipantsController(window, services.group)
+        self.replies = ReplyController(
+            window.chat, self.messages, window.actions_, reply_services, self.models, self.participants, self.tasks
+        )
+        self.sessions = SessionController(
+            window.chat,
+            window.panes,
+            self.directory,
+            services.sessions,
+            services.preferences,
+            self.participants,
+            self.replies,
+            self.tasks,
+        )
+        self.sidebar = SidebarController(
+            window.sidebar,
+            self.directory,
+            services.library,
+            services.sessions,
+            services.session_timeout,
+            self.sessions,
+            self.tasks,
+        )
+        self.session_deletion = SessionDeletion(
+            window.sidebar, window.notifier, services.sessions, self.sessions, self.replies, self.tasks
+        )
+        self.drafts = DraftStore(services.paths.window, window.chat.composer)
+        self.long_conversation_hint = LongConversationHint(window.notifier, window.actions_["new"])
+        window.actions_.connect(new=lambda: self.sessions.start_session(""))
+        self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
+        self.sessions.session_opened.connect(self.preferred_model.set_persona)
+
+    def _create_message_controllers(self) -> None:
+        """Create the controllers of the messages of the session on display and of its participants."""
+        window, services, view, notifier = self._window, self._services, self.view, self._window.notifier
+        self.session_follower = SessionFollower(
+            services.session_editing, services.sessions, self.sessions, self.replies, self.messages, self.tasks
+        )
+        self.message_edits = MessageEdits(
+            window.panes, view, notifier, services.sessions, services.message_editing, self.replies, self.tasks
+        )
+        self.message_deletion = MessageDeletion(view, notifier, services.sessions, services.trash, self.replies, self.tasks)
+        self.group = GroupController(
+            window.chat.header,
+            window.actions_,
+            self.directory,
+            services.sessions,
+            services.group,
+            self.participants,
+            self.tasks,
+        )
+        self.next_speaker = NextSpeakerController(
+            window.chat, window.actions_, window.theme, services.preferences, self.participants, self.replies
+        )
+        self.unanswered = UnansweredController(window.chat, self.replies, self.messages)
+        self.session_end = SessionEnd(
+            window.chat,
+            view,
+            services.sessions,
+            services.session_timeout,
+            services.preferences,
+            services.idleness,
+            self.replies,
+            self.tasks,
+        )
+        self.tool_permissions = ToolPermissionController(window.chat, self.replies)
+        self.feedback = FeedbackController(view, services.feedback, self.tasks)
+        self.memory_panel = self._create_memory_panel_controller()
+
+    def _create_memory_panel_controller(self) -> MemoryPanelController:
+        window, services = self._window, self._services
+        views = MemoryPanelViews(window.memory_panel, window.panes, window.chat.header, self.view, window.actions_)
+        panel_services = MemoryPanelServices(
+            services.reply_sources,
+            services.reply_actions,
+            services.brain,
+            services.fact_service,
+            services.sessions,
+            services.mind.moods,
+            services.preferences,
+            services.library,
+        )
+        return MemoryPanelController(
+            views, panel_services, window.notifier, window.theme, self.tasks, window.clock, self._go_to
+        )
+
+    def _create_bundle_controllers(self) -> None:
+        """Create the controllers that import and export personas."""
+        window, services = self._window, self._services
+        self.bundle_importer = BundleImporter(
+            window, window.theme, window.notifier, services.bundles, self.file_transfers, self.tasks
+        )
+        self.bundle_drop_target = BundleDropTarget(window, self.bundle_importer)
+        self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
+        window.actions_.connect(meet=self.bundle_importer.choose_files)
+        window.sidebar.export_requested.connect(self._export_persona)
+        self.bundle_importer.imported.connect(
+            lambda persona_id: self.tasks.start_task(self._go_to_persona(persona_id), key="find")
+        )
+        self.bundle_importer.import_reverted.connect(lambda persona_id: self.tasks.start_task(self._leave_persona(persona_id)))
+
+    def _create_page_controllers(self) -> None:
+        """Create the navigator of the pages, and connect the actions that open one."""
+        window, services = self._window, self._services
+        self.bundle_exporter = BundleExporter(
+            window, window.theme, window.notifier, self.directory, services.bundles, self.file_transfers, self.tasks
+        )
         self.navigator = PageNavigator(window.pages, window.panes, window.focus_composer, self._create_page, self.tasks)
         self.page_context = PageContext(
             window,
@@ -86,7 +241,7 @@ class WindowController(QObject):
             self.navigator,
             lambda: self.sessions.current_session,
             self._go_to,
-            self.background.file_transfers,
+            self.bundle_exporter.export_persona,
         )
         self.pages = PageRegistry(self.page_context)
         self.navigator.route_changed.connect(self._update_persona_action)
@@ -94,28 +249,9 @@ class WindowController(QObject):
             window.actions_.connect(**{name: partial(self.navigator.open, route)})
         window.actions_.connect(persona_editor=self._edit_current_persona)
         window.actions_.return_to_session = self._return_to_session
-        window.sidebar.edit_wanted.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
-        window.sidebar.duplicate_wanted.connect(self._duplicate_persona)
-        window.sidebar.export_wanted.connect(self._export_persona)
+        window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
+        window.sidebar.duplicate_requested.connect(self._duplicate_persona)
         window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
-        self.command_palette = CommandPalette(window.theme, window.actions_, window)
-        window.actions_.connect(palette=self.command_palette.open_palette)
-        self.session_follower = SessionFollower(services, self.sessions, self.replies, self.messages, self.tasks)
-        self.message_edits = MessageEdits(window, services, self.view, self.messages, self.replies, self.tasks)
-        self.message_deletion = MessageDeletion(window, services, self.view, self.replies, self.tasks)
-        self.group = GroupController(self.page_context, self.participants, self.replies)
-        self.memory_panel = MemoryPanelController(self.page_context, self.view, self.messages)
-        self.index_rebuild = IndexRebuild(window, services, self.tasks)
-        self.unanswered = UnansweredController(window.chat, self.replies, self.messages)
-        self.session_end = SessionEnd(window, services, self.view, self.replies, self.tasks)
-        self.tool_permissions = ToolPermissionController(window.chat, self.replies)
-        self.feedback = FeedbackController(self.page_context, self.view, self.messages)
-        self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
-        self.bundles = BundleController(self.page_context)
-        self.page_preload = PagePreload(self.is_idle, self)
-        self.preferred_model = PreferredModelController(self.page_context, self.models)
-        self.sessions.session_opened.connect(self.preferred_model.set_persona)
-        self._connect_view()
 
     def _create_page(self, route: Route) -> Page:
         return self.pages.create_page(route)
@@ -170,23 +306,40 @@ class WindowController(QObject):
         view.alternative_requested.connect(replies.show_alternative)
         view.link_activated.connect(QDesktopServices.openUrl)
         view.text_typed.connect(self._window.chat.composer.insert_text)
-        view.set_avatars(self.sessions.render_speaker_avatar)
-        self.sessions.avatars_changed.connect(lambda: view.set_avatars(self.sessions.render_speaker_avatar))
+        view.set_avatars(self.directory.render_speaker_avatar)
+        self.sidebar.avatars_changed.connect(lambda: view.set_avatars(self.directory.render_speaker_avatar))
         self.participants.changed.connect(self._update_empty_text)  # not before: what is still being read is not empty
         self.messages.load_failed.connect(self._window.notifier.report_error)
-        self._window.chat.composer.edit_last_wanted.connect(self._edit_last_message)
+        self._window.chat.composer.edit_last_requested.connect(self._edit_last_message)
         self._window.set_transcript(view)
 
     def open(self) -> None:
         """Show the welcome screen at the first start; otherwise open the last session while the model is loaded."""
-        if self._services.preferences.current.welcomed:
+        services = self._services
+        if services.preferences.current.welcomed:
             self._window.close_welcome_pages()
-            self.tasks.start_task(self.sessions.open_initial_session())
-            if isinstance(self._services.models.state, NoModel):
+            self.tasks.start_task(self._open_initial_session())
+            if isinstance(services.models.state, NoModel):
                 self.models.load_model()
         else:
-            first = FirstStart(self._window, self._services, self.sessions, self.models, self.tasks)
-            self.tasks.start_task(first.show_welcome())
+            first_start = FirstStart(
+                self._window,
+                services.library,
+                services.models,
+                services.preferences,
+                self.directory,
+                self.models,
+                self.tasks,
+                self._open_initial_session,
+            )
+            self.tasks.start_task(first_start.show_welcome())
+
+    async def _open_initial_session(self) -> None:
+        """Fill the sidebar, open the session of the last time, and report problems of the library."""
+        await self.sidebar.refresh_personas()
+        await self.sessions.open_last_session()
+        for problem in await self._services.library.problems():
+            self._window.notifier.report_error(problem)
 
     @property
     def is_replying(self) -> bool:
@@ -199,7 +352,8 @@ class WindowController(QObject):
         """
         self.page_preload.close()
         self.navigator.close_all_pages()
-        self.bundles.close()
+        self.bundle_inbox.close()
+        self.bundle_drop_target.close()
         await self.replies.stop_all_replies()
         await self.tasks.close()
         self.session_follower.close()
@@ -210,6 +364,8 @@ class WindowController(QObject):
         for part in (
             self.memory_panel,
             self.desktop_notifications,
+            self.drafts,
+            self.sidebar,
             self.sessions,
             self.models,
             self.background,
@@ -220,7 +376,19 @@ class WindowController(QObject):
         self.web_status.close()
 
     def _export_persona(self, persona_id: str) -> None:
-        self.tasks.start_task(export_persona(self.page_context, persona_id, BundleScope.PERSONA), key="give")
+        self.tasks.start_task(self.bundle_exporter.export_persona(persona_id, BundleScope.PERSONA), key="give")
+
+    async def _go_to_persona(self, persona_id: str) -> None:
+        """Leave the pages for the newest session of a persona."""
+        await self._open_session_at((await self._services.sessions.resume(persona_id)).guid, None)
+
+    async def _leave_persona(self, persona_id: str) -> None:
+        """Open a session of another persona if one of a removed persona is on display."""
+        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
+
+        current = self.sessions.current_session
+        if current is not None and current.persona_id == persona_id:
+            await PersonaDeletion(self.page_context).open_other_session(persona_id)
 
     def _update_empty_text(self) -> None:
         """Set the text that is shown in a session without messages."""

@@ -36,7 +36,7 @@ class FileTransfers:
     def add_transfer(self, title: str, fraction: float, stop: Callable[[], None]) -> str:
         """Add a transfer; return its key for `report_progress` and `remove_transfer`."""
         self._count += 1
-        key = f"luggage {self._count}"
+        key = f"transfer {self._count}"
         self._transfers[key] = FileTransfer(key, title, fraction, stop)
         self.changed.tell(None)
         return key

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
+    from lethe_app.domain.bundle import BundleScope
     from lethe_app.domain.chat import ChatSession
-    from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.pages.navigator import PageNavigator
@@ -29,8 +29,8 @@ class PageContext:
     """Return the session on display; None if there is none."""
     open_session: Callable[[UUID, UUID | None], None]
     """Leave the pages for a session and, if given, for a message in it."""
-    file_transfers: FileTransfers
-    """Imports and exports in progress."""
+    export_persona: Callable[[str, BundleScope], Awaitable[None]]
+    """Ask for scope and target file, and export the persona of that id."""
 
     @property
     def theme(self) -> Theme:

@@ -38,14 +38,14 @@ class Sidebar(QFrame):
 
     persona_chosen = Signal(str)
     session_chosen = Signal(str)
-    new_wanted = Signal(str)
+    new_requested = Signal(str)
     """Id of the persona; empty for the current one."""
-    rename_wanted = Signal(str, str)
-    delete_wanted = Signal(str)
-    edit_wanted = Signal(str)
-    duplicate_wanted = Signal(str)
-    export_wanted = Signal(str)
-    """Like `edit_wanted` and `duplicate_wanted`, with the id of the persona."""
+    rename_requested = Signal(str, str)
+    delete_requested = Signal(str)
+    edit_requested = Signal(str)
+    duplicate_requested = Signal(str)
+    export_requested = Signal(str)
+    """Like `edit_requested` and `duplicate_requested`, with the id of the persona."""
 
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class Sidebar(QFrame):
         self._search_icon_action: QAction | None = None
         self._remembered_position = ("", 0)
         self.model = SidebarModel(clock, self)
-        self.model.rename_wanted.connect(self.rename_wanted)
+        self.model.rename_requested.connect(self.rename_requested)
         self._build_top()
         self._build_list()
         self._build_bottom()
@@ -81,7 +81,7 @@ class Sidebar(QFrame):
         self.new_session_button = QPushButton(action_title("new"))
         self.new_session_button.setProperty("row", True)
         self.new_session_button.setToolTip(action_tooltip("new"))
-        self.new_session_button.clicked.connect(lambda: self.new_wanted.emit(""))
+        self.new_session_button.clicked.connect(lambda: self.new_requested.emit(""))
         self._top = QVBoxLayout()
         self._top.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._top.setSpacing(SPACE_1)
@@ -200,7 +200,7 @@ class Sidebar(QFrame):
     def _request_deletion(self, index: QModelIndex) -> None:
         row = self.model.row_at(index)
         if isinstance(row, SessionRow):
-            self.delete_wanted.emit(row.guid)
+            self.delete_requested.emit(row.guid)
 
     def _show_menu(self, point: QPoint) -> None:
         index = self.session_list.indexAt(point)
@@ -218,17 +218,17 @@ class Sidebar(QFrame):
             menu.addAction(self.tr("Open"), lambda: self.session_chosen.emit(row.guid))
             edit = menu.addAction(load_icon("edit", palette.muted), self.tr("Rename"), lambda: self.session_list.edit(index))
             edit.setShortcut(action_shortcut("rename"))
-            ask = partial(self.delete_wanted.emit, row.guid)
+            ask = partial(self.delete_requested.emit, row.guid)
             delete = menu.addAction(load_icon("trash", palette.muted), self.tr("Delete…"), ask)
             delete.setShortcut(action_shortcut("delete"))
         elif isinstance(row, PersonaRow):
             title = self.tr("New conversation with {name}").format(name=row.name)
-            menu.addAction(load_icon("plus", palette.muted), title, lambda: self.new_wanted.emit(row.persona_id))
-            menu.addAction(load_icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_wanted.emit(row.persona_id))
-            duplicate = partial(self.duplicate_wanted.emit, row.persona_id)
+            menu.addAction(load_icon("plus", palette.muted), title, lambda: self.new_requested.emit(row.persona_id))
+            menu.addAction(load_icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_requested.emit(row.persona_id))
+            duplicate = partial(self.duplicate_requested.emit, row.persona_id)
             menu.addAction(load_icon("copy", palette.muted), self.tr("Duplicate"), duplicate)
             menu.addAction(
-                load_icon("export", palette.muted), self.tr("Export…"), partial(self.export_wanted.emit, row.persona_id)
+                load_icon("export", palette.muted), self.tr("Export…"), partial(self.export_requested.emit, row.persona_id)
             )
         return menu
 

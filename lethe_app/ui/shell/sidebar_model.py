@@ -63,7 +63,7 @@ AGE_ROLE = Qt.ItemDataRole.UserRole + 1
 class SidebarModel(QAbstractListModel):
     """Rows in display order. The model does not load anything itself."""
 
-    rename_wanted = Signal(str, str)
+    rename_requested = Signal(str, str)
     rearranged = Signal()
 
     def __init__(self, clock: Callable[[], datetime], parent: Any = None) -> None:  # noqa: ANN401 - any Qt object
@@ -173,7 +173,7 @@ class SidebarModel(QAbstractListModel):
         row, title = self.row_at(index), str(value).strip()
         if not isinstance(row, SessionRow) or role != Qt.ItemDataRole.EditRole or not title or title == row.title:
             return False
-        self.rename_wanted.emit(row.guid, title)  # the new title arrives with the next `set_sessions`
+        self.rename_requested.emit(row.guid, title)  # the new title arrives with the next `set_sessions`
         return True
 
     def _accessible_text(self, row: Row) -> str:

@@ -41,8 +41,8 @@ class Welcome(QFrame):
 
     start_requested = Signal(str, object, str)
     """Name of the user, path of the model or None, and id of the persona."""
-    file_wanted = Signal()
-    folder_wanted = Signal()
+    file_requested = Signal()
+    folder_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,9 +127,9 @@ class Welcome(QFrame):
         self._column.addWidget(self.search_label)
         self._column.addWidget(self._model_box)
         self.file_button = QPushButton(self.tr("Open a GGUF &file…"))
-        self.file_button.clicked.connect(self.file_wanted)
+        self.file_button.clicked.connect(self.file_requested)
         self.folder_button = QPushButton(self.tr("Add a model f&older…"))
-        self.folder_button.clicked.connect(self.folder_wanted)
+        self.folder_button.clicked.connect(self.folder_requested)
         row = QHBoxLayout()
         row.setSpacing(SPACE_2)
         for button in (self.file_button, self.folder_button):

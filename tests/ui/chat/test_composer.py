@@ -53,7 +53,7 @@ def test_while_a_reply_runs_the_button_stops_and_the_draft_stays(composer, qtbot
 
     with qtbot.assertNotEmitted(composer.sent):
         QTest.keyClick(composer.text, Qt.Key.Key_Return)
-    with qtbot.waitSignal(composer.stop_wanted):
+    with qtbot.waitSignal(composer.stop_requested):
         QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
 
     assert composer.text.toPlainText() == "And then?"
@@ -100,11 +100,11 @@ def test_the_field_grows_with_the_text_up_to_ten_lines(composer):
 
 
 def test_up_in_an_empty_field_edits_the_last_message(composer, qtbot):
-    with qtbot.waitSignal(composer.edit_last_wanted):
+    with qtbot.waitSignal(composer.edit_last_requested):
         QTest.keyClick(composer.text, Qt.Key.Key_Up)
 
     composer.text.setPlainText("something")
-    with qtbot.assertNotEmitted(composer.edit_last_wanted):
+    with qtbot.assertNotEmitted(composer.edit_last_requested):
         QTest.keyClick(composer.text, Qt.Key.Key_Up)
 
 
@@ -119,7 +119,7 @@ def test_pasting_brings_words_without_their_dress(composer):
 
 
 def test_tokens_are_counted_when_the_writer_rests(composer, qtbot):
-    with qtbot.waitSignal(composer.count_wanted, timeout=60_000) as wanted:
+    with qtbot.waitSignal(composer.count_requested, timeout=60_000) as wanted:
         QTest.keyClicks(composer.text, "Four small words here")
     composer.show_tokens(wanted.args[0], 4)
 

@@ -244,7 +244,7 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
 
     assert scene.window.panes.is_panel_open
     assert scene.window.memory_panel.reply_id == view.chat_model.outline(row).id
-    scene.window.memory_panel.newest_wanted.emit()
+    scene.window.memory_panel.newest_requested.emit()
     await until(lambda: not scene.window.memory_panel.cards)
     assert scene.window.memory_panel.reply_id == view.chat_model.outline(newest).id
 

@@ -75,7 +75,7 @@ async def test_it_is_about_now_and_leaves_when_an_older_reply_is_chosen(scene: S
 
     scene.controller.memory_panel.open_on_reply(scene.controller.messages.outline(older).id)
     await until(lambda: not line(scene).isVisible())
-    scene.window.memory_panel.newest_wanted.emit()
+    scene.window.memory_panel.newest_requested.emit()
     await until(lambda: line(scene).isVisible())
 
 

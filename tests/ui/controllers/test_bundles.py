@@ -16,7 +16,6 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.maintenance import single_instance
 from lethe_app.storage.memory.facts import FactStore
-from lethe_app.ui.controllers.bundles import write_bundle
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
@@ -94,7 +93,7 @@ async def test_other_files_are_left_alone(tmp_path: Path):
 
 async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.controller.bundles.import_bundle(nerys(tmp_path))
+        scene.controller.bundle_importer.import_bundle(nerys(tmp_path))
         (await shown(scene, BundleImportDialog)).accept()
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
         await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
@@ -108,7 +107,7 @@ async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path)
 
 async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.controller.bundles.import_bundle(nerys(tmp_path, name="Mira"))
+        scene.controller.bundle_importer.import_bundle(nerys(tmp_path, name="Mira"))
         dialog = await shown(scene, BundleImportDialog)
         assert dialog.name.text() == "Mira 2"
         dialog.name.clear()
@@ -149,7 +148,7 @@ async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Pat
 async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path):
     (tmp_path / "Bad.lethe").write_bytes(b"hello")
     async with opened(tmp_path / "home") as scene:
-        scene.controller.bundles.import_bundle(tmp_path / "Bad.lethe")
+        scene.controller.bundle_importer.import_bundle(tmp_path / "Bad.lethe")
         await until(lambda: scene.toasts)
 
         assert scene.toasts[0].text == "Bad.lethe: is not a Lethe file, or is incomplete"
@@ -233,7 +232,7 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
     async with opened(tmp_path / "home") as scene:
         button = scene.window.sidebar.activity_button
         dialog = TransferProgressDialog(scene.window, "Exporting Mira…")
-        waiting = asyncio.ensure_future(run_with_progress(dialog, scene.controller.page_context.file_transfers, half_done))
+        waiting = asyncio.ensure_future(run_with_progress(dialog, scene.controller.file_transfers, half_done))
         await until(lambda: "Exporting Mira" in titles(scene))
         row = at_work(scene)[0]
         assert dialog.isVisible()
@@ -251,14 +250,14 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
 
 async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        luggage, told = FileTransfers(), []
-        luggage.changed.add(lambda _none: told.append(luggage.transfers))
+        transfers, told = FileTransfers(), []
+        transfers.changed.add(lambda _none: told.append(transfers.transfers))
 
         async def work(told: Callable[[float], None]) -> str:
             told(1.0)
             return "done"
 
-        assert await run_with_progress(TransferProgressDialog(scene.window, "Exporting Mira…"), luggage, work) == "done"
+        assert await run_with_progress(TransferProgressDialog(scene.window, "Exporting Mira…"), transfers, work) == "done"
         assert told == []
 
 
@@ -267,7 +266,7 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
 ):
     async with opened(tmp_path / "home") as scene:
         let_in = held_back(monkeypatch, scene.services.bundles, "import_bundle")
-        scene.controller.bundles.import_bundle(nerys(tmp_path))
+        scene.controller.bundle_importer.import_bundle(nerys(tmp_path))
         (await shown(scene, BundleImportDialog)).accept()
         dialog = await shown(scene, TransferProgressDialog)
         assert titles(scene) == ["Importing Nerys"]
@@ -287,7 +286,7 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
         mira = await scene.services.library.persona("mira")
         scene.controller.tasks.start_task(
-            write_bundle(scene.controller.page_context, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
+            scene.controller.bundle_exporter.write_bundle(mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
         )
         await until(lambda: titles(scene) == ["Exporting Mira"])
         assert len(list((tmp_path / "out").iterdir())) == 1  # half a file
@@ -315,7 +314,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch, of: object, name: str) -> asyncio
 def at_work(scene: Scene) -> list[ActivityRow]:
     """The rows that are about files of ours."""
     rows = scene.window.sidebar.activity_button.activity_list._rows
-    return [row for key, row in rows.items() if key.startswith("luggage")]
+    return [row for key, row in rows.items() if key.startswith("transfer")]
 
 
 def titles(scene: Scene) -> list[str]:

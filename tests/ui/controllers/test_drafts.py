@@ -37,7 +37,7 @@ async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:
         QTest.keyClicks(scene.draft, "Good evening.")
-        scene.controller.sessions._drafts.save_drafts()
+        scene.controller.drafts.save_drafts()
         scene.draft.entered.emit()
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
     async with opened(tmp_path, model) as scene:

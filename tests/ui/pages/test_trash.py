@@ -41,8 +41,8 @@ async def trash_page(scene: Scene, count: int) -> TrashPage:
 async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_trash(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", "The hatch gave way.", "Jonas held it.")
-        await scene.controller.sessions.refresh_sessions("mira")
-        scene.window.sidebar.delete_wanted.emit(str(session.guid))
+        await scene.controller.sidebar.refresh_sessions("mira")
+        scene.window.sidebar.delete_requested.emit(str(session.guid))
         (await scene.dialog()).accept()
         await until(lambda: "The storm" not in scene.titles)
 

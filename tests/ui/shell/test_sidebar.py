@@ -109,7 +109,7 @@ def test_f2_renames_in_place(sidebar, qtbot):
     field = sidebar.list.findChild(QLineEdit)
     assert field.text() == "First night"
 
-    with qtbot.waitSignal(sidebar.rename_wanted) as wanted:
+    with qtbot.waitSignal(sidebar.rename_requested) as wanted:
         field.selectAll()
         QTest.keyClicks(field, "The second night")
         QTest.keyClick(field, Qt.Key.Key_Return)
@@ -119,7 +119,7 @@ def test_f2_renames_in_place(sidebar, qtbot):
 
 def test_an_empty_or_unchanged_title_renames_nothing(sidebar, qtbot):
     index = sidebar.model.index_of(f"session {NIGHT}")
-    with qtbot.assertNotEmitted(sidebar.rename_wanted):
+    with qtbot.assertNotEmitted(sidebar.rename_requested):
         assert not sidebar.model.setData(index, "   ")
         assert not sidebar.model.setData(index, "First night")
 
@@ -127,11 +127,11 @@ def test_an_empty_or_unchanged_title_renames_nothing(sidebar, qtbot):
 def test_del_asks_to_delete_the_conversation_but_never_a_persona(sidebar, qtbot):
     sidebar.focus_list()
     sidebar.list.setCurrentIndex(sidebar.model.index_of("persona mira"))
-    with qtbot.assertNotEmitted(sidebar.delete_wanted):
+    with qtbot.assertNotEmitted(sidebar.delete_requested):
         QTest.keyClick(sidebar.list, Qt.Key.Key_Delete)
 
     sidebar.list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
-    with qtbot.waitSignal(sidebar.delete_wanted) as wanted:
+    with qtbot.waitSignal(sidebar.delete_requested) as wanted:
         QTest.keyClick(sidebar.list, Qt.Key.Key_Delete)
 
     assert wanted.args == [NIGHT]

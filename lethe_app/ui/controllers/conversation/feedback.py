@@ -10,17 +10,17 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.agent_runs import ReplyRating
 
 if TYPE_CHECKING:
-    from lethe_app.ui.pages.context import PageContext
-    from lethe_app.ui.transcript.model.chat_model import ChatModel
+    from lethe_app.services.background.feedback import Feedbacks
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.transcript.view import ChatView
 
 
 class FeedbackController(QObject):
     """Connects the thumbs of the transcript with the feedback service, once per window."""
 
-    def __init__(self, context: PageContext, view: ChatView, messages: ChatModel) -> None:
-        super().__init__(context.window)
-        self._service, self._tasks, self._ratings = context.services.feedback, context.tasks, messages.annotations.ratings
+    def __init__(self, view: ChatView, service: Feedbacks, tasks: TaskRunner) -> None:
+        super().__init__(view)
+        self._service, self._tasks, self._ratings = service, tasks, view.chat_model.annotations.ratings
         view.rating_requested.connect(
             lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
         )

@@ -10,7 +10,9 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.prompt import Receipt
 
 if TYPE_CHECKING:
-    from lethe_app.ui.shell.main_window import MainWindow
+    from PySide6.QtGui import QAction
+
+    from lethe_app.ui.shell.notifier import Notifier
 
 LONG_SESSION_FRACTION = 0.9
 """Fraction of the prompt's token budget from which a session counts as long."""
@@ -19,9 +21,9 @@ LONG_SESSION_FRACTION = 0.9
 class LongConversationHint(QObject):
     """Shows the suggestion once per session, as a notification."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._notifier, self._new_session_action = window.notifier, window.actions_["new"]
+    def __init__(self, notifier: Notifier, new_session_action: QAction) -> None:
+        super().__init__(notifier)
+        self._notifier, self._new_session_action = notifier, new_session_action
         self._notified_sessions: set[UUID] = set()
 
     def check_prompt_size(self, session_id: UUID, name: str, receipt: Receipt) -> None:

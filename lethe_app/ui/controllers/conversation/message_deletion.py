@@ -12,10 +12,11 @@ from lethe_app.domain.changes import TrashKind
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.maintenance.trash import Trash
+    from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.transcript.view import ChatView
 
 MAX_TEXT_LENGTH = 200
@@ -28,18 +29,25 @@ class MessageDeletion(QObject):
     """
 
     def __init__(
-        self, window: MainWindow, services: AppServices, view: ChatView, turns: ReplyController, tasks: TaskRunner
+        self,
+        view: ChatView,
+        notifier: Notifier,
+        sessions: SessionService,
+        trash: Trash,
+        replies: ReplyController,
+        tasks: TaskRunner,
     ) -> None:
-        super().__init__(window)
-        self._window, self._services, self._turns, self._tasks = window, services, turns, tasks
+        super().__init__(view)
+        self._view, self._notifier = view, notifier
+        self._sessions, self._trash, self._replies, self._tasks = sessions, trash, replies, tasks
         view.delete_requested.connect(lambda message_id: tasks.start_task(self._delete(message_id), key="delete"))
 
     async def _delete(self, message_id: UUID) -> None:
-        message = await self._services.sessions.message(message_id)
+        message = await self._sessions.message(message_id)
         words = " ".join(message.content.split())
         name = message.speaker_name or self.tr("nobody")
         question = ConfirmDialog(
-            self._window,
+            self._view.window(),
             self.tr("Delete this message?"),
             words if len(words) <= MAX_TEXT_LENGTH else f"{words[: MAX_TEXT_LENGTH - 1]}…",
             self.tr("Delete the message by {name}").format(name=name),
@@ -47,8 +55,8 @@ class MessageDeletion(QObject):
         question.add_paragraph(self.tr("You can restore it from the Trash."))
         if not await run_dialog(question):
             return
-        await self._turns.delete_message(message.session_id, message_id)
-        self._window.notifier.notify(
+        await self._replies.delete_message(message.session_id, message_id)
+        self._notifier.notify(
             self.tr("The message by {name} was deleted.").format(name=name),
             button=self.tr("Undo"),
             action=partial(self._undo_deletion, message_id),
@@ -58,7 +66,6 @@ class MessageDeletion(QObject):
         self._tasks.start_task(self._restore_message(message_id))
 
     async def _restore_message(self, message_id: UUID) -> None:
-        trash = self._services.trash
-        for entry in await trash.list_items():
+        for entry in await self._trash.list_items():
             if entry.kind is TrashKind.MESSAGE and entry.id == str(message_id):
-                await trash.restore(entry)
+                await self._trash.restore(entry)

@@ -12,11 +12,12 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from lethe_app.domain.chat import Message
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.chat.message_editing import MessageEditing
+    from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.transcript.model.chat_model import ChatModel
+    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.panes import WindowPanes
     from lethe_app.ui.transcript.view import ChatView
 
 MAX_UNDO = 50
@@ -30,21 +31,23 @@ class MessageEdits(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
-        services: AppServices,
+        panes: WindowPanes,
         view: ChatView,
-        messages: ChatModel,
-        turns: ReplyController,
+        notifier: Notifier,
+        sessions: SessionService,
+        message_editing: MessageEditing,
+        replies: ReplyController,
         tasks: TaskRunner,
     ) -> None:
-        super().__init__(window)
-        self._window, self._services, self._messages, self._turns, self._tasks = window, services, messages, turns, tasks
+        super().__init__(view)
+        self._messages, self._notifier = view.chat_model, notifier
+        self._sessions, self._message_editing, self._replies, self._tasks = sessions, message_editing, replies, tasks
         self._originals: list[Message] = []
         """Edited messages as they were before, newest last."""
         self._shown_session: UUID | None = None
-        turns.session_shown.connect(self._on_session_shown)
+        replies.session_shown.connect(self._on_session_shown)
         view.edited.connect(self.edit_message)
-        shortcut = QShortcut(window.panes)
+        shortcut = QShortcut(panes)
         shortcut.setKeys(QKeySequence.StandardKey.Undo)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self._undo_newest)
@@ -57,14 +60,12 @@ class MessageEdits(QObject):
         self._shown_session = session_id
 
     async def _save_edit(self, message_id: UUID, text: str) -> None:
-        original = await self._services.sessions.message(message_id)
+        original = await self._sessions.message(message_id)
         if original.content == text:
             return
-        self._messages.replace_message(await self._services.message_editing.edit(message_id, text))
+        self._messages.replace_message(await self._message_editing.edit(message_id, text))
         self._originals = [*self._originals, original][-MAX_UNDO:]
-        self._window.notifier.notify(
-            self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo_edit, original)
-        )
+        self._notifier.notify(self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo_edit, original))
 
     def _undo_newest(self) -> None:
         for original in reversed(self._originals):
@@ -75,12 +76,12 @@ class MessageEdits(QObject):
     def _undo_edit(self, original: Message) -> None:
         if original not in self._originals:
             return  # taken back already
-        if self._turns.is_busy:
-            self._window.notifier.notify(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
+        if self._replies.is_busy:
+            self._notifier.notify(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
             return
         self._originals.remove(original)
         self._tasks.start_task(self._restore_original(original))
 
     async def _restore_original(self, original: Message) -> None:
-        self._messages.replace_message(await self._services.message_editing.undo_edit(original))
-        self._window.notifier.notify(self.tr("Edit undone"))
+        self._messages.replace_message(await self._message_editing.undo_edit(original))
+        self._notifier.notify(self.tr("Edit undone"))

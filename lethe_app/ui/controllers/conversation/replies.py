@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -22,16 +23,31 @@ from lethe_app.services.events import (
     ToolPermissionRequested,
     TurnEvent,
 )
-from lethe_app.ui.controllers.conversation.long_conversation_hint import LongConversationHint
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.chat.message_editing import MessageEditing
+    from lethe_app.services.chat.service import ChatService
+    from lethe_app.services.models.service import ModelService
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.services.token_counts import TokenCountService
+    from lethe_app.ui.chat.chat_panel import ChatPanel
+    from lethe_app.ui.controllers.conversation.participants import ParticipantsController
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.controllers.participants import ParticipantsController
+    from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
+
+
+@dataclass(frozen=True)
+class ReplyServices:
+    """Services that generate, store and change replies."""
+
+    chat: ChatService
+    sessions: SessionService
+    message_editing: MessageEditing
+    models: ModelService
+    token_counts: TokenCountService
 
 
 class ReplyController(QObject):
@@ -45,25 +61,27 @@ class ReplyController(QObject):
     """Emitted with the id of the session on display."""
     reply_completed = Signal(str, str)
     """Emitted with name and text of each complete reply."""
+    prompt_built = Signal(object, str, object)
+    """Emitted with session id, name of the persona and `Receipt` of each prompt of the session on display."""
     turn_ended = Signal(object)
     """Emitted with the `ReplyState` of a turn that is over, however it ended."""
 
     def __init__(
         self,
-        window: MainWindow,
-        services: AppServices,
+        chat: ChatPanel,
         messages: ChatModel,
+        actions: Actions,
+        services: ReplyServices,
         model_controller: ModelController,
         participants: ParticipantsController,
         tasks: TaskRunner,
     ) -> None:
-        super().__init__(window)
-        self._participants, self._long_session_hint = participants, LongConversationHint(window)
+        super().__init__(chat)
+        self._composer, self._status, self._messages = chat.composer, chat.status, messages
         self._chat, self._sessions, self._models = services.chat, services.sessions, services.models
-        self._editing, self._token_counts = services.message_editing, services.counting
-        self._composer, self._status = window.chat.composer, window.chat.status
-        self._messages, self._model_controller, self._tasks = messages, model_controller, tasks
-        self._stop_action = window.actions_["stop"]
+        self._message_editing, self._token_counts = services.message_editing, services.token_counts
+        self._model_controller, self._participants, self._tasks = model_controller, participants, tasks
+        self._stop_action = actions["stop"]
         self._stop_action.setEnabled(False)
         self._session: ChatSession | None = None
         self._persona: Persona | None = None
@@ -71,9 +89,9 @@ class ReplyController(QObject):
         self._used_tokens: dict[UUID, int] = {}
         self._reply_tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(self.send_message)
-        self._composer.stop_wanted.connect(self.stop_reply)
-        self._composer.count_wanted.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
-        window.actions_.connect(
+        self._composer.stop_requested.connect(self.stop_reply)
+        self._composer.count_requested.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
+        actions.connect(
             stop=self.stop_reply,
             regenerate=lambda: self._run_on_last_reply(self.regenerate),
             proceed=lambda: self._run_on_last_reply(self.continue_reply),
@@ -109,6 +127,11 @@ class ReplyController(QObject):
         if turn is not None and turn.is_awaited and turn.displayed_speaker != self._participants.expected_speaker(turn.speaker):
             self._messages.remove_placeholder()
             self._show_preparing(turn)
+
+    def read_ahead(self) -> None:
+        """Evaluate the prompt of the session on display before the user writes."""
+        if self._session is not None:
+            self._chat.attend(self._session.guid)
 
     def _is_shown(self, session_id: UUID) -> bool:
         return self._session is not None and self._session.guid == session_id
@@ -264,7 +287,7 @@ class ReplyController(QObject):
         elif isinstance(event, PromptBuilt):
             self._model_controller.show_used_tokens(self._used_tokens[turn.session_id])
             if self._persona is not None:
-                self._long_session_hint.check_prompt_size(turn.session_id, self._persona.name, event.receipt)
+                self.prompt_built.emit(turn.session_id, self._persona.name, event.receipt)
 
     def _move_to_session(self, turn: ReplyState, session: ChatSession) -> None:
         """Continue a turn in the new session that the message has started, and show that session if the old one was on
@@ -301,12 +324,12 @@ class ReplyController(QObject):
 
     async def delete_message(self, session_id: UUID, message_id: UUID) -> None:
         """Delete a message and update the transcript."""
-        await self._editing.delete(session_id, message_id)
+        await self._message_editing.delete(session_id, message_id)
         if self._is_shown(session_id):
             self._messages.refresh_outlines(await self._sessions.outline(session_id))
 
     async def _select_alternative(self, message_id: UUID, index: int) -> None:
-        self._messages.replace_message(await self._editing.show_alternative(message_id, index))
+        self._messages.replace_message(await self._message_editing.show_alternative(message_id, index))
 
     async def _count_tokens(self, text: str) -> None:
         self._composer.show_tokens(text, await self._token_counts.count_one(text))

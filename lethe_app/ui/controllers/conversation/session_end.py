@@ -12,10 +12,13 @@ from lethe_app.ui.core.formatting import format_minutes
 from lethe_app.ui.transcript.painting.ended_line import SessionEndLine
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.scheduling.idle import Idleness
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.services.sessions.timeout import SessionTimeout
+    from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.view import ChatView
 
 
@@ -23,28 +26,35 @@ class SessionEnd(QObject):
     """Follows the session on display. Sessions do not time out while a message is being edited."""
 
     def __init__(
-        self, window: MainWindow, services: AppServices, view: ChatView, turns: ReplyController, tasks: TaskRunner
+        self,
+        chat: ChatPanel,
+        view: ChatView,
+        sessions: SessionService,
+        session_timeout: SessionTimeout,
+        preferences: Preferences,
+        idleness: Idleness,
+        replies: ReplyController,
+        tasks: TaskRunner,
     ) -> None:
-        super().__init__(window)
-        self._window, self._services, self._view, self._tasks = window, services, view, tasks
+        super().__init__(view)
+        self._chat, self._view, self._tasks = chat, view, tasks
+        self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
         self._shown_session: UUID | None = None
         self.ended_line = SessionEndLine(view.viewport())
         self.ended_line.continue_wanted.connect(self._continue_session)
-        services.session_timeout.is_edited = lambda session_id: (
-            session_id == self._shown_session and view.overlays.editor is not None
-        )
+        session_timeout.is_edited = lambda session_id: session_id == self._shown_session and view.overlays.editor is not None
         self._unsubscribers = [
-            services.sessions.changed.add(lambda _persona: self._refresh_state()),
-            services.preferences.changed.add(lambda _settings: self._refresh_state()),
-            services.idleness.user_active.add(lambda _none: self._report_input()),
+            sessions.changed.add(lambda _persona: self._refresh_state()),
+            preferences.changed.add(lambda _settings: self._refresh_state()),
+            idleness.user_active.add(lambda _none: self._report_input()),
         ]
-        turns.session_shown.connect(self._on_session_shown)
+        replies.session_shown.connect(self._on_session_shown)
 
     def close(self) -> None:
         """Disconnect from the services."""
         for unsubscribe in self._unsubscribers:
             unsubscribe()
-        self._services.session_timeout.is_edited = lambda _session: False
+        self._session_timeout.is_edited = lambda _session: False
 
     def _on_session_shown(self, session_id: UUID) -> None:
         self._shown_session = session_id
@@ -57,26 +67,26 @@ class SessionEnd(QObject):
 
     async def _check_ended(self, session_id: UUID) -> None:
         try:
-            has_ended = await self._services.sessions.has_ended(session_id)
+            has_ended = await self._sessions.has_ended(session_id)
         except LetheError:
             return  # deleted meanwhile: another one is shown in a moment
         if session_id != self._shown_session:
             return
         if has_ended and not self.ended_line.isVisibleTo(self._view):
-            minutes = self._services.preferences.current.rotation_minutes
+            minutes = self._preferences.current.rotation_minutes
             words = self.tr("This conversation ended after {time} of inactivity")
             self.ended_line.announce_text(words.format(time=format_minutes(minutes)))
         self._update_widgets(has_ended=has_ended)
 
     def _update_widgets(self, *, has_ended: bool) -> None:
         self._view.overlays.set_footer(self.ended_line if has_ended else None)
-        self._window.chat.composer.set_ended(is_ended=has_ended)
+        self._chat.composer.set_ended(is_ended=has_ended)
 
     def _report_input(self) -> None:
-        if self._shown_session is not None and self._window.pages.currentWidget() is self._window.panes:
-            self._services.session_timeout.note_input(self._shown_session)
+        if self._shown_session is not None and not self._chat.is_covered:
+            self._session_timeout.note_input(self._shown_session)
 
     def _continue_session(self) -> None:
         if self._shown_session is not None:
-            self._window.focus_composer()
-            self._tasks.start_task(self._services.sessions.reopen(self._shown_session))
+            self._chat.focus_composer()
+            self._tasks.start_task(self._sessions.reopen(self._shown_session))

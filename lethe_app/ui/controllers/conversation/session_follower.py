@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.errors import LetheError
-from lethe_app.services.sessions.editing import SessionsChanged
+from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
-    from lethe_app.ui.controllers.sessions import SessionController
+    from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.transcript.model.chat_model import ChatModel
 
@@ -22,16 +22,17 @@ class SessionFollower:
 
     def __init__(
         self,
-        services: AppServices,
-        conversations: SessionController,
-        turns: ReplyController,
+        session_editing: SessionEditing,
+        sessions: SessionService,
+        session_controller: SessionController,
+        replies: ReplyController,
         messages: ChatModel,
         tasks: TaskRunner,
     ) -> None:
-        self._services, self._tasks = services, tasks
-        self._conversations, self._turns, self._messages = conversations, turns, messages
-        services.session_editing.still = self._stop_replies
-        self._unsubscribe = services.session_editing.reshaped.add(self._on_session_reshaped)
+        self._sessions, self._session_controller = sessions, session_controller
+        self._replies, self._messages, self._tasks = replies, messages, tasks
+        session_editing.still = self._stop_replies
+        self._unsubscribe = session_editing.reshaped.add(self._on_session_reshaped)
 
     def close(self) -> None:
         """Disconnect from the service."""
@@ -39,25 +40,25 @@ class SessionFollower:
 
     async def _stop_replies(self, guids: Sequence[UUID]) -> None:
         for guid in guids:
-            await self._turns.stop_session_reply(guid)
+            await self._replies.stop_session_reply(guid)
 
     def _on_session_reshaped(self, change: SessionsChanged) -> None:
         self._tasks.start_task(self._update_shown_session(change))
 
     async def _update_shown_session(self, change: SessionsChanged) -> None:
-        current = self._conversations.current_session
+        current = self._session_controller.current_session
         if current is None:
             return
         try:
             if current.guid in change.gone:
                 successor = change.sessions[0] if change.sessions else None
                 if successor is None:
-                    await self._conversations.show_session(await self._services.sessions.resume(change.persona_id))
+                    await self._session_controller.show_session(await self._sessions.resume(change.persona_id))
                 else:
-                    await self._conversations.go_to_session(successor)
+                    await self._session_controller.go_to_session(successor)
             elif current.guid in change.sessions:
-                self._messages.refresh_outlines(await self._services.sessions.outline(current.guid))
+                self._messages.refresh_outlines(await self._sessions.outline(current.guid))
                 for message in change.reworded:
-                    self._messages.replace_message(await self._services.sessions.message(message))
+                    self._messages.replace_message(await self._sessions.message(message))
         except LetheError:
-            await self._conversations.show_session(await self._services.sessions.resume(change.persona_id))
+            await self._session_controller.show_session(await self._sessions.resume(change.persona_id))

@@ -55,9 +55,9 @@ class UnansweredController(QObject):
     after a restart.
     """
 
-    def __init__(self, panel: ChatPanel, turns: ReplyController, messages: ChatModel) -> None:
+    def __init__(self, panel: ChatPanel, replies: ReplyController, messages: ChatModel) -> None:
         super().__init__(panel)
-        self._panel, self._turns, self._messages = panel, turns, messages
+        self._panel, self._replies, self._messages = panel, replies, messages
         self._shown_session: UUID | None = None
         self._stopped_sessions: set[UUID] = set()
         """Sessions whose latest reply the user stopped before its first token."""
@@ -68,8 +68,8 @@ class UnansweredController(QObject):
         self._update_timer.timeout.connect(self._update_line)
         for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved):
             signal.connect(lambda *_rows: self._update_timer.start())
-        turns.session_shown.connect(self._on_session_shown)
-        turns.turn_ended.connect(self._on_turn_ended)
+        replies.session_shown.connect(self._on_session_shown)
+        replies.turn_ended.connect(self._on_turn_ended)
         self.line.retry_button.clicked.connect(lambda _checked=False: self._request_reply())
 
     def _on_session_shown(self, session_id: UUID) -> None:
@@ -89,7 +89,7 @@ class UnansweredController(QObject):
         for row in range(self._messages.rowCount() - 1, -1, -1):
             outline = self._messages.outline(row)
             if not outline.hidden:
-                return outline.role is Role.USER and not self._turns.is_busy
+                return outline.role is Role.USER and not self._replies.is_busy
         return False
 
     def _update_line(self) -> None:
@@ -102,4 +102,4 @@ class UnansweredController(QObject):
 
     def _request_reply(self) -> None:
         self._panel.composer.draft_field.setFocus()
-        self._turns.send_message("")
+        self._replies.send_message("")

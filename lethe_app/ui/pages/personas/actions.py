@@ -212,12 +212,10 @@ class PersonaActions(QObject):
         self._context.tasks.start_task(self._save_and_export(scope), key="give")
 
     async def _save_and_export(self, scope: BundleScope) -> None:
-        from lethe_app.ui.controllers.bundles import export_persona  # noqa: PLC0415 - rarely needed
-
         if self._page.is_dirty and not await self._page.save_persona():
             return
         if self._page.saved is not None:
-            await export_persona(self._context, self._page.saved.unique_name, scope)
+            await self._context.export_persona(self._page.saved.unique_name, scope)
 
     def delete_persona(self) -> None:
         if self._page.saved is not None:

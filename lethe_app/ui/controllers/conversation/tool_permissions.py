@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class ToolPermissionController(QObject):
     """Shows one card at a time. A request that is answered or cancelled is removed."""
 
-    def __init__(self, panel: ChatPanel, turns: ReplyController) -> None:
+    def __init__(self, panel: ChatPanel, replies: ReplyController) -> None:
         super().__init__(panel)
         self._panel = panel
         self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
         self._shown_session: UUID | None = None
         self.card: ToolCard | None = None
-        turns.permission_requested.connect(self.add_request)
-        turns.session_shown.connect(self.show_session_request)
+        replies.permission_requested.connect(self.add_request)
+        replies.session_shown.connect(self.show_session_request)
 
     def add_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
         """Add the request of a reply that waits for the answer."""

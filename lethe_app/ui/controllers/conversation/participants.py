@@ -16,7 +16,7 @@ from lethe_app.ui.core.formatting import join_with_and, join_with_or
 from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.chat.group import GroupService
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -26,12 +26,13 @@ class ParticipantsController(QObject):
     changed = Signal()
     """Emitted when the participants or the chosen speaker have changed."""
 
-    def __init__(self, window: MainWindow, services: AppServices) -> None:
+    def __init__(self, window: MainWindow, group: GroupService) -> None:
         super().__init__(window)
-        self._window, self._group = window, services.group
+        self._window, self._group = window, group
         self.participants: list[Persona] = []
         """The persona that owns the session, then the guests."""
-        self._session_id: UUID | None = None
+        self.session_id: UUID | None = None
+        """Id of the session on display."""
         self._chosen_speakers: dict[UUID, str] = {}
 
     async def load_participants(self, session: ChatSession, host: Persona) -> list[Persona]:
@@ -43,20 +44,20 @@ class ParticipantsController(QObject):
 
     def show_participants(self, session_id: UUID, participants: Sequence[Persona]) -> None:
         """Set the session on display and its participants."""
-        self._session_id, self.participants = session_id, list(participants)
+        self.session_id, self.participants = session_id, list(participants)
         self._window.set_persona(self.joined_names, "" if self.is_group else participants[0].tagline)
         self._notify_changed()
 
     def follow_to_session(self, session_id: UUID) -> None:
         """Take over participants and chosen speaker for the session that the user's message has started."""
-        if self._session_id in self._chosen_speakers:
-            self._chosen_speakers[session_id] = self._chosen_speakers[self._session_id]
-        self._session_id = session_id
+        if self.session_id in self._chosen_speakers:
+            self._chosen_speakers[session_id] = self._chosen_speakers[self.session_id]
+        self.session_id = session_id
 
     def choose_speaker(self, unique_name: str) -> None:
         """Set who answers from now on; an empty name leaves it to the group's turn order."""
-        if self._session_id is not None:
-            self._chosen_speakers[self._session_id] = unique_name
+        if self.session_id is not None:
+            self._chosen_speakers[self.session_id] = unique_name
             self._notify_changed()
 
     @property
@@ -71,7 +72,7 @@ class ParticipantsController(QObject):
     @property
     def chosen_speaker(self) -> Persona | None:
         """Return the chosen speaker; None outside of groups, or if nobody is chosen or the chosen one has left."""
-        speaker_id = self._chosen_speakers.get(self._session_id, "") if self._session_id is not None and self.is_group else ""
+        speaker_id = self._chosen_speakers.get(self.session_id, "") if self.session_id is not None and self.is_group else ""
         return next((one for one in self.participants if one.unique_name == speaker_id), None)
 
     @property

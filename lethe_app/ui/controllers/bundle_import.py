@@ -1,0 +1,181 @@
+"""Import of persona bundles: chosen in a dialog, dropped on the window, or handed over by another start of the program."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QFileSystemWatcher, QObject, QStandardPaths, QTimer, Signal
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from lethe_app.domain.bundle import ENDING
+from lethe_app.services.maintenance import single_instance
+from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
+from lethe_app.ui.dialogs.dialogs import run_dialog
+
+if TYPE_CHECKING:
+    from lethe_app.paths import Paths
+    from lethe_app.services.personas.bundles import BundleService, ImportedPersona
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.ui.core.file_transfers import FileTransfers
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.notifier import Notifier
+
+DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
+"""Events of a drag that the event filter handles."""
+
+
+class BundleImporter(QObject):
+    """Imports bundles, one after the other, so that only one dialog is open at a time."""
+
+    imported = Signal(str)
+    """Emitted with the id of an imported character for which the user has waited."""
+    import_reverted = Signal(str)
+    """Emitted with the id of a persona whose import was undone."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        theme: Theme,
+        notifier: Notifier,
+        bundles: BundleService,
+        file_transfers: FileTransfers,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._notifier = window, theme, notifier
+        self._bundles, self._file_transfers, self._tasks = bundles, file_transfers, tasks
+        self._import_lock = asyncio.Lock()
+
+    def choose_files(self) -> None:
+        """Let the user choose bundles to import."""
+        self._tasks.start_task(self._choose_and_import(), key="meet")
+
+    def import_bundle(self, file: Path) -> None:
+        """Start the import of the bundle `file`; the user is asked first."""
+        self._tasks.start_task(self._confirm_and_import(file))
+
+    async def _choose_and_import(self) -> None:
+        name_filter = self.tr("Personas (*{ending})").format(ending=ENDING)
+        dialog = QFileDialog(self._window, self.tr("Import character"), downloads_folder(), name_filter)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        if await run_dialog(dialog):
+            for name in dialog.selectedFiles():
+                self.import_bundle(Path(name))
+
+    async def _confirm_and_import(self, file: Path) -> None:
+        from lethe_app.ui.dialogs.bundle_import import BundleImportDialog  # noqa: PLC0415 - rarely needed
+
+        bundles, transfers = self._bundles, self._file_transfers
+        async with self._import_lock:
+            reading_dialog = TransferProgressDialog(self._window, self.tr("Reading “{file}”…").format(file=file.name))
+            bundle = await run_with_progress(reading_dialog, transfers, lambda report: bundles.read_bundle(file, report))
+            if bundle is None:
+                return
+            dialog = BundleImportDialog(self._window, self._theme, bundle, await bundles.find_free_name(bundle))
+            if not await run_dialog(dialog):
+                return
+            name = dialog.name_field.text()
+            import_dialog = TransferProgressDialog(self._window, self.tr("Importing {name}…").format(name=name))
+            received = await run_with_progress(
+                import_dialog, transfers, lambda report: bundles.import_bundle(bundle, name, report)
+            )
+        if received is not None:
+            self._announce_import(received, is_awaited=not import_dialog.is_in_background)
+
+    def _announce_import(self, received: ImportedPersona, *, is_awaited: bool) -> None:
+        """Emit `imported`, unless the user did not wait for the import or it is a user persona; show a notification with
+        Undo.
+        """
+        persona = received.persona
+        if is_awaited and not persona.is_user:
+            self.imported.emit(persona.unique_name)
+        self._notifier.notify(
+            self.tr("{name} was imported.").format(name=persona.name),
+            button=self.tr("Undo"),
+            action=partial(self._undo_import, received),
+        )
+
+    def _undo_import(self, received: ImportedPersona) -> None:
+        self._tasks.start_task(self._revert_import(received))
+
+    async def _revert_import(self, received: ImportedPersona) -> None:
+        await self._bundles.revert_import(received)
+        self.import_reverted.emit(received.persona.unique_name)
+
+
+class BundleDropTarget(QObject):
+    """Event filter that imports bundles dropped on the window, its input field included, which would else write the file's
+    address.
+    """
+
+    def __init__(self, window: MainWindow, importer: BundleImporter) -> None:
+        super().__init__(window)
+        self._window, self._importer = window, importer
+        draft_field = window.chat.composer.draft_field
+        window.setAcceptDrops(True)
+        for widget in (window, draft_field, draft_field.viewport()):
+            widget.installEventFilter(self)
+
+    def close(self) -> None:
+        """Stop filtering the window's events."""
+        self._window.removeEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Accept drags that contain bundles, and import the bundles that are dropped."""
+        if event.type() in DRAG_EVENTS and isinstance(event, QDropEvent):
+            files = list_bundle_files(event)
+            if files:
+                event.acceptProposedAction()
+                for file in files if event.type() == QEvent.Type.Drop else []:
+                    self._importer.import_bundle(file)
+                return True
+        return False
+
+
+class BundleInbox(QObject):
+    """Watcher of the folder in which another start of the program leaves files and requests as notes."""
+
+    def __init__(self, window: MainWindow, importer: BundleImporter, paths: Paths, preferences: Preferences) -> None:
+        super().__init__(window)
+        self._window, self._importer, self._paths, self._preferences = window, importer, paths, preferences
+        self._unsubscribe = preferences.changed.add(lambda _settings: self._process_notes())
+        with suppress(OSError):  # a home that cannot be written was told of already
+            paths.inbox.mkdir(parents=True, exist_ok=True)
+        self._watcher = QFileSystemWatcher([str(paths.inbox)], self)
+        self._watcher.directoryChanged.connect(self._process_notes)
+        # Notes may have arrived before the folder was watched.
+        QTimer.singleShot(0, self, self._process_notes)
+
+    def close(self) -> None:
+        """Disconnect from settings and folder."""
+        self._unsubscribe()
+        self._watcher.directoryChanged.disconnect(self._process_notes)
+
+    def _process_notes(self) -> None:
+        """Bring the window to the front and import files that were handed over. Files wait until the welcome screen of the
+        first start is finished.
+        """
+        if single_instance.take_window_requests(self._paths):
+            self._window.bring_to_front()
+        if self._preferences.current.welcomed:
+            for file in single_instance.take_requested_files(self._paths):
+                self._window.bring_to_front()
+                self._importer.import_bundle(file)
+
+
+def list_bundle_files(event: QDropEvent) -> list[Path]:
+    """Return the bundle files among the dragged URLs."""
+    files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    return [file for file in files if file.suffix.lower() == ENDING]
+
+
+def downloads_folder() -> str:
+    """Return the path of the downloads folder, or of the home folder if there is none."""
+    return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation) or str(Path.home())

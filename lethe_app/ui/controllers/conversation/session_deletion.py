@@ -1,0 +1,78 @@
+"""Delete a session after a confirmation, with Undo."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.ui.core.formatting import format_message_count
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+
+if TYPE_CHECKING:
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.sidebar import Sidebar
+
+
+class SessionDeletion(QObject):
+    """Moves sessions of the sidebar to the trash. In place of the one on display, the persona's newest other one is opened."""
+
+    def __init__(
+        self,
+        sidebar: Sidebar,
+        notifier: Notifier,
+        sessions: SessionService,
+        session_controller: SessionController,
+        replies: ReplyController,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(sidebar)
+        self._sidebar, self._notifier = sidebar, notifier
+        self._sessions, self._session_controller = sessions, session_controller
+        self._replies, self._tasks = replies, tasks
+        sidebar.delete_requested.connect(lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"))
+
+    async def _delete_session(self, guid: UUID) -> None:
+        row = self._sidebar.model.find_session(str(guid))
+        if row is None:
+            return
+        question = ConfirmDialog(
+            self._sidebar.window(),
+            self.tr("Delete this conversation?"),
+            self.tr("“{title}” and the facts learnt only there will be moved to the Trash, where you can restore them.").format(
+                title=row.title
+            ),
+            self.tr("Delete ‘{title}’ ({count})").format(
+                title=shorten_title(row.title), count=format_message_count(row.message_count)
+            ),
+        )
+        if not await run_dialog(question):
+            return
+        await self._replies.stop_session_reply(guid)
+        await self._sessions.delete(guid)
+        current = self._session_controller.current_session
+        if current is not None and current.guid == guid:
+            await self._session_controller.resume_persona(row.persona_id)
+        self._notifier.notify(
+            self.tr("“{title}” was deleted.").format(title=shorten_title(row.title)),
+            button=self.tr("Undo"),
+            action=partial(self._undo_deletion, guid),
+        )
+
+    def _undo_deletion(self, guid: UUID) -> None:
+        self._tasks.start_task(self._restore_session(guid))
+
+    async def _restore_session(self, guid: UUID) -> None:
+        await self._sessions.restore(guid)
+        await self._session_controller.go_to_session(guid)
+
+
+def shorten_title(title: str, max_length: int = 24) -> str:
+    """Return a title of at most `max_length` characters, for a button."""
+    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"

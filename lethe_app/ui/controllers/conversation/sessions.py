@@ -1,0 +1,162 @@
+"""Open and start sessions, and keep the participants of the one on display up to date."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Signal
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.errors import LetheError
+
+if TYPE_CHECKING:
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.ui.chat.chat_panel import ChatPanel
+    from lethe_app.ui.controllers.conversation.participants import ParticipantsController
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.persona_directory import PersonaDirectory
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.panes import WindowPanes
+
+
+class SessionController(QObject):
+    """Controller of the session on display."""
+
+    session_changed = Signal(object)
+    """Emitted with the session that is on display now."""
+    session_opened = Signal(object)
+    """Emitted with the persona of a session that was opened, when it is shown in full."""
+
+    def __init__(
+        self,
+        chat: ChatPanel,
+        panes: WindowPanes,
+        directory: PersonaDirectory,
+        sessions: SessionService,
+        preferences: Preferences,
+        participants: ParticipantsController,
+        replies: ReplyController,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(chat)
+        self._chat, self._panes, self._directory = chat, panes, directory
+        self._sessions, self._preferences = sessions, preferences
+        self._participants, self._replies, self._tasks = participants, replies, tasks
+        self._current_session: ChatSession | None = None
+        self._unsubscribe = sessions.changed.add(self._start_guest_refresh)
+        replies.session_started.connect(self._follow_started_session)
+
+    def close(self) -> None:
+        """Disconnect from the service."""
+        self._unsubscribe()
+
+    @property
+    def current_session(self) -> ChatSession | None:
+        """Return the session on display."""
+        return self._current_session
+
+    async def go_to_session(self, guid: UUID) -> None:
+        """Open a session and wait until it is on display."""
+        await self.show_session(await self._sessions.open(guid))
+
+    # User actions
+
+    def choose_persona(self, persona_id: str) -> None:
+        """Open the newest session with this persona."""
+        self._tasks.start_task(self.resume_persona(persona_id), key="open")
+
+    def choose_session(self, guid: str) -> None:
+        """Open a session by its GUID."""
+        self._tasks.start_task(self.go_to_session(UUID(guid)), key="open")
+
+    def start_session(self, persona_id: str) -> None:
+        """Start a new session; with an empty id with the persona of the session on display."""
+        chosen_persona_id = persona_id or (
+            self._current_session.persona_id if self._current_session else next(iter(self._directory.personas), "")
+        )
+        if chosen_persona_id:
+            self._tasks.start_task(self._open_new_session(chosen_persona_id), key="open")
+
+    async def open_last_session(self) -> None:
+        """Open the session of the last time, or else the newest one of the last or the first persona."""
+        settings = self._preferences.current
+        if settings.last_session:
+            with suppress(LetheError, ValueError):  # deleted meanwhile: the newest other one takes its place
+                await self.go_to_session(UUID(settings.last_session))
+                return
+        personas = self._directory.personas
+        persona_id = settings.last_persona if settings.last_persona in personas else next(iter(personas), "")
+        if persona_id:
+            await self.resume_persona(persona_id)
+
+    async def resume_persona(self, persona_id: str) -> None:
+        """Open the newest session of a persona and wait until it is on display."""
+        await self.show_session(await self._sessions.resume(persona_id))
+
+    async def _open_new_session(self, persona_id: str) -> None:
+        await self.show_session(await self._sessions.start_session(persona_id))
+
+    async def show_session(self, session: ChatSession) -> None:
+        """Put `session` on display. One that is on display already is left as it is, at the reader's scroll position."""
+        if self._current_session is not None and self._current_session.guid == session.guid:
+            self._focus_composer()
+            return
+        persona = await self._directory.find_persona(session.persona_id)
+        participants = await self._participants.load_participants(session, persona)
+        outline = await self._sessions.outline(session.guid)
+        self._current_session = session
+        self._participants.show_participants(session.guid, participants)
+        self._chat.composer.switch_session(str(session.guid))
+        self._replies.show_session(session, persona, outline)
+        self.session_changed.emit(session)
+        self._focus_composer()
+        self._replies.read_ahead()
+        self.session_opened.emit(persona)
+        await self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+
+    def _follow_started_session(self, session: ChatSession) -> None:
+        """Follow the transcript to a session that the user's message has started and that is on display already."""
+        self._current_session = session
+        self._participants.follow_to_session(session.guid)
+        self._chat.composer.switch_session(str(session.guid))
+        self.session_changed.emit(session)
+        self._tasks.start_task(self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
+
+    def _focus_composer(self) -> None:
+        """Close the drawer and focus the composer."""
+        self._panes.close_drawer()
+        self._chat.focus_composer()
+
+    # Participants
+
+    async def refresh_participants(self) -> None:
+        """Show the current names of the participants of the session on display."""
+        if self._current_session is not None:
+            await self._show_participants(self._current_session)
+
+    def _start_guest_refresh(self, persona_id: str) -> None:
+        if self._current_session is not None and self._current_session.persona_id == persona_id:
+            self._tasks.start_task(self._refresh_guests(self._current_session), key="guests")
+
+    async def _refresh_guests(self, old_session: ChatSession) -> None:
+        """Read the session on display again and show its participants if they have changed."""
+        try:
+            session = await self._sessions.open(old_session.guid)
+        except LetheError:
+            return  # it was deleted, and another one takes its place in a moment
+        if session.guests != old_session.guests and self._current_session is old_session:
+            self._current_session = session
+            await self._show_participants(session)
+            if not self._replies.is_replying:  # the prompt begins with other words now, and may be read before the user writes
+                self._replies.read_ahead()
+
+    async def _show_participants(self, session: ChatSession) -> None:
+        """Show the current names of all participants of `session`, if it is still on display."""
+        host = self._directory.personas.get(session.persona_id)
+        participants = await self._participants.load_participants(session, host) if host is not None else []
+        if host is not None and self._current_session is session:
+            self._participants.show_participants(session.guid, participants)
+            self._replies.update_persona(host)

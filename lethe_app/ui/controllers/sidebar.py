@@ -1,0 +1,109 @@
+"""Fill the sidebar with the personas and their sessions, and pass on what the user chooses in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Signal
+
+from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.services.scheduling.offload import offload_if_large
+from lethe_app.ui.shell.sidebar_model import SessionRow
+
+if TYPE_CHECKING:
+    from lethe_app.services.library import Library
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.services.sessions.timeout import SessionTimeout
+    from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.controllers.persona_directory import PersonaDirectory
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.shell.sidebar import Sidebar
+
+
+class SidebarController(QObject):
+    """Controller of the sidebar's list. It reads the personas again when the library changes, and the sessions of a persona
+    when one of them changes.
+    """
+
+    avatars_changed = Signal()
+    """Emitted when personas, and so possibly avatars, have been read again."""
+
+    def __init__(
+        self,
+        sidebar: Sidebar,
+        directory: PersonaDirectory,
+        library: Library,
+        sessions: SessionService,
+        session_timeout: SessionTimeout,
+        session_controller: SessionController,
+        tasks: TaskRunner,
+    ) -> None:
+        super().__init__(sidebar)
+        self._sidebar, self._directory, self._sessions = sidebar, directory, sessions
+        self._session_timeout, self._session_controller, self._tasks = session_timeout, session_controller, tasks
+        self._unsubscribers = [
+            sessions.changed.add(self._start_session_refresh),
+            library.changed.add(lambda _none: self._start_persona_refresh()),
+        ]
+        session_controller.session_changed.connect(self._mark_open_session)
+        sidebar.persona_chosen.connect(session_controller.choose_persona)
+        sidebar.session_chosen.connect(session_controller.choose_session)
+        sidebar.new_requested.connect(session_controller.start_session)
+        sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
+
+    def close(self) -> None:
+        """Disconnect from the services."""
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+
+    def _mark_open_session(self, session: ChatSession) -> None:
+        self._sidebar.set_open_session(session.persona_id, str(session.guid))
+
+    def _start_session_refresh(self, persona_id: str) -> None:
+        self._tasks.start_task(self.refresh_sessions(persona_id), key=f"sessions {persona_id}")
+
+    def _start_persona_refresh(self) -> None:
+        self._tasks.start_task(self.refresh_personas(), key="personas")
+
+    async def refresh_personas(self) -> None:
+        """Read the personas again, with the sessions of each, and update sidebar, avatars and participants."""
+        await self._directory.read_personas()
+        personas = list(self._directory.personas.values())
+        self.avatars_changed.emit()
+        self._sidebar.set_personas([self._directory.build_persona_row(persona) for persona in personas])
+        await self._session_controller.refresh_participants()  # who may have been written anew
+        for persona in personas:
+            await self.refresh_sessions(persona.unique_name)
+
+    async def refresh_sessions(self, persona_id: str) -> None:
+        """Read the sessions of a persona again and show them."""
+        summaries = await self._sessions.list(persona_id)
+        ended = await self._session_timeout.ended(persona_id)
+        # In a thread if there are many sessions, so that the window stays responsive.
+        rows = await offload_if_large(
+            len(summaries), lambda: [self._build_session_row(summary, ended) for summary in summaries]
+        )
+        self._sidebar.set_sessions(persona_id, rows)
+
+    def _build_session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
+        title = (
+            summary.title.strip()
+            or strip_markdown(summary.first_words)
+            or strip_markdown(summary.preview)
+            or self.tr("New conversation")
+        )
+        return SessionRow(
+            str(summary.guid),
+            summary.persona_id,
+            title,
+            summary.last_activity,
+            summary.messages,
+            guests=self._directory.find_names(summary.guests),
+            is_ended=summary.guid == ended,
+        )
+
+
+def strip_markdown(preview: str) -> str:
+    """Return the beginning of a message as one line, without Markdown marks of actions and headings."""
+    return " ".join(preview.replace("*", "").replace("#", "").split()).strip('“”"_> ')
