@@ -371,7 +371,7 @@ async def welcome(studio: Studio) -> None:
 
         def page() -> Welcome | None:
             shown = window.pages.currentWidget()
-            return shown if isinstance(shown, Welcome) and shown._model_cards else None
+            return shown if isinstance(shown, Welcome) and shown.model_cards else None
 
         await until(page, PATIENCE)
         QTest.keyClicks(page().name_field, "Tomas")

@@ -128,12 +128,12 @@ class Stage:
 
     async def begin(self, name: str, persona: str) -> None:
         """Go through the first start."""
-        await self.until(lambda: self.welcome is not None and self.welcome._persona_cards, "the welcome screen offers personas")
+        await self.until(lambda: self.welcome is not None and self.welcome.persona_cards, "the welcome screen offers personas")
         welcome = self.welcome
         assert welcome is not None
         QTest.keyClicks(welcome.name_field, name)
-        cards = dict(zip((row.name for row in welcome._persona_rows), welcome._persona_cards, strict=True))
+        cards = {card.text(): card for card in welcome.persona_cards}
         self.click(cards[persona])
-        await self.until(lambda: welcome._models, "the models on this computer are listed")
+        await self.until(lambda: welcome.model_cards, "the models on this computer are listed")
         self.click(welcome.start_button)
         await self.until(lambda: self.welcome is None and self.messages(), "the persona greets")

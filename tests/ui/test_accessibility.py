@@ -106,7 +106,7 @@ async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, wardr
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         page = scene.window.pages.currentWidget()
-        await until(lambda: page._persona_cards and page._models)
+        await until(lambda: page.persona_cards and page.model_cards)
         assert nameless(scene.window) == []
 
 
@@ -115,7 +115,7 @@ async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, wardrob
         scene.window.notifier.notify("Something was done.", button="Undo", action=lambda: None)
         view = scene.window.chat.view
         view.focus_row(0)
-        view.edit_message(UUID(str(view.chat.outline(0).id)))
+        view.edit_message(UUID(str(view.chat_model.outline(0).id)))
         QApplication.processEvents()
         assert view.overlays.editor is not None
         assert nameless(scene.window) == []
@@ -151,16 +151,16 @@ async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, wardrobe: QAppli
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         page = scene.window.pages.currentWidget()
-        await until(lambda: page._persona_cards and page._models)
+        await until(lambda: page.persona_cards and page.model_cards)
         scene.window.activateWindow()
-        page.name.setFocus()
+        page.name_field.setFocus()
         met: list[QWidget] = []
-        while not met or met[-1] is not page.begin:
+        while not met or met[-1] is not page.start_button:
             QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
             met.append(QApplication.focusWidget())
             assert len(met) < 20
         heights = [widget.mapTo(scene.window, widget.rect().topLeft()).y() for widget in met]
-        assert met[0] in page._persona_cards
+        assert met[0] in page.persona_cards
         assert heights == sorted(heights)
 
 

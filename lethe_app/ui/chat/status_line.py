@@ -15,7 +15,7 @@ RESULT_DISPLAY_MS = 10_000
 class StatusLine(QPushButton):
     """Line at the right of the header. The current activity replaces the description of the model while it lasts."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, result_display_ms: int = RESULT_DISPLAY_MS) -> None:
         super().__init__(parent)
         self.setObjectName("status")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -25,7 +25,7 @@ class StatusLine(QPushButton):
         self._thinking_timer = QElapsedTimer()
         self._second_timer = QTimer(self, interval=1000)
         self._second_timer.timeout.connect(self._show_thinking_seconds)
-        self._result_timer = QTimer(self, singleShot=True, interval=RESULT_DISPLAY_MS)
+        self._result_timer = QTimer(self, singleShot=True, interval=result_display_ms)
         self._result_timer.timeout.connect(lambda: self._set_activity_text(""))
         self._refresh_text()
 

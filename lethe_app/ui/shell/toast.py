@@ -106,6 +106,11 @@ class Toast(QFrame):
         if not self.is_error:
             self._dismiss_timer.start()
 
+    @property
+    def remaining_ms(self) -> int | None:
+        """Return the milliseconds until the toast fades; None if it stays until it is closed."""
+        return self._dismiss_timer.remainingTime() if self._dismiss_timer.isActive() else None
+
     def dismiss(self) -> None:
         if self._is_dismissed:
             return

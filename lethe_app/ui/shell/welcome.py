@@ -49,9 +49,9 @@ class Welcome(QFrame):
         self.setObjectName("welcome")
         self._theme = theme
         self._persona_rows: list[PersonaRow] = []
-        self._persona_cards: list[ChoiceCard] = []
+        self.persona_cards: list[ChoiceCard] = []
         self._models: list[ModelFile] = []
-        self._model_cards: list[ChoiceCard] = []
+        self.model_cards: list[ChoiceCard] = []
         self._columns = 0
         page = QWidget()
         page.setObjectName("welcome_page")
@@ -182,19 +182,19 @@ class Welcome(QFrame):
         for button, sign in ((self.file_button, "model"), (self.folder_button, "folder")):
             button.setIcon(load_button_icon(sign, palette.muted))
             button.setIconSize(BUTTON_ICON_SIZE)
-        for card, row in zip(self._persona_cards, self._persona_rows, strict=True):
+        for card, row in zip(self.persona_cards, self._persona_rows, strict=True):
             card.set_image(self._render_avatar(row))
-        for card in self._model_cards:
+        for card in self.model_cards:
             card.set_image(self._render_model_icon())
 
     # Choices
 
     def set_personas(self, personas: Sequence[PersonaRow]) -> None:
-        for card in self._persona_cards:
+        for card in self.persona_cards:
             card.deleteLater()
         self._persona_rows = list(personas)
-        self._persona_cards = [self._create_persona_card(row) for row in personas]
-        for card in self._persona_cards[:1]:
+        self.persona_cards = [self._create_persona_card(row) for row in personas]
+        for card in self.persona_cards[:1]:
             card.setChecked(True)
         self._columns = 0
         self._arrange_personas()
@@ -204,8 +204,8 @@ class Welcome(QFrame):
         """Set the tab order from top to bottom; without it the cards, which are created last, would come last."""
         stops = [
             self.name_field,
-            *self._persona_cards,
-            *self._model_cards,
+            *self.persona_cards,
+            *self.model_cards,
             self.file_button,
             self.folder_button,
             self.start_button,
@@ -223,10 +223,10 @@ class Welcome(QFrame):
 
         Models in `too_large` do not fit into the free memory; they are shown with a note.
         """
-        for card in self._model_cards:
+        for card in self.model_cards:
             card.deleteLater()
         self._models = [model for model in models if not model.is_embedding]
-        self._model_cards = []
+        self.model_cards = []
         for position, model in enumerate(self._models):
             card = ChoiceCard(
                 self._theme,
@@ -237,7 +237,7 @@ class Welcome(QFrame):
             )
             card.setChecked(model.path == selected_path or (selected_path is None and position == 0))
             self._model_column.addWidget(card)
-            self._model_cards.append(card)
+            self.model_cards.append(card)
         self._set_tab_order()
         self.search_label.setVisible(not self._models)
         self.search_label.setText(
@@ -267,7 +267,7 @@ class Welcome(QFrame):
         if columns == self._columns:
             return
         self._columns = columns
-        for place, card in enumerate(self._persona_cards):
+        for place, card in enumerate(self.persona_cards):
             self._persona_grid.addWidget(card, place // columns, place % columns)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -277,14 +277,14 @@ class Welcome(QFrame):
     # User actions
 
     def _start_with_model(self) -> None:
-        models = zip(self._models, self._model_cards, strict=True)
+        models = zip(self._models, self.model_cards, strict=True)
         self._emit_start(next((model.path for model, card in models if card.isChecked()), None))
 
     def _start_without_model(self) -> None:
         self._emit_start(None)
 
     def _emit_start(self, model_path: Path | None) -> None:
-        rows = zip(self._persona_rows, self._persona_cards, strict=True)
+        rows = zip(self._persona_rows, self.persona_cards, strict=True)
         persona_id = next((row.persona_id for row, card in rows if card.isChecked()), "")
         for button in (self.start_button, self.skip_button):
             button.setEnabled(False)

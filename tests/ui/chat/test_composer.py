@@ -21,91 +21,91 @@ def composer(qtbot, theme) -> Composer:
 
 
 def test_enter_sends_and_empties_the_field(composer, qtbot):
-    QTest.keyClicks(composer.text, "Good evening.")
+    QTest.keyClicks(composer.draft_field, "Good evening.")
 
     with qtbot.waitSignal(composer.sent) as sent:
-        QTest.keyClick(composer.text, Qt.Key.Key_Return)
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
 
     assert sent.args == ["Good evening."]
     assert composer.is_empty
 
 
 def test_shift_enter_breaks_the_line(composer, qtbot):
-    QTest.keyClicks(composer.text, "One")
+    QTest.keyClicks(composer.draft_field, "One")
     with qtbot.assertNotEmitted(composer.sent):
-        QTest.keyClick(composer.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    QTest.keyClicks(composer.text, "two")
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(composer.draft_field, "two")
 
-    assert composer.text.toPlainText() == "One\ntwo"
+    assert composer.draft_field.toPlainText() == "One\ntwo"
 
 
 def test_sending_nothing_lets_the_persona_speak_again(composer, qtbot):
     with qtbot.waitSignal(composer.sent) as sent:
-        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
 
     assert sent.args == [""]
-    assert composer.button.accessibleName() == "Let Mira speak"
+    assert composer.send_button.accessibleName() == "Let Mira speak"
 
 
 def test_while_a_reply_runs_the_button_stops_and_the_draft_stays(composer, qtbot):
     composer.set_replying(True)
-    QTest.keyClicks(composer.text, "And then?")
+    QTest.keyClicks(composer.draft_field, "And then?")
 
     with qtbot.assertNotEmitted(composer.sent):
-        QTest.keyClick(composer.text, Qt.Key.Key_Return)
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
     with qtbot.waitSignal(composer.stop_requested):
-        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
 
-    assert composer.text.toPlainText() == "And then?"
-    assert "Mira is still writing" in composer.note.text()
+    assert composer.draft_field.toPlainText() == "And then?"
+    assert "Mira is still writing" in composer.note_label.text()
 
 
 def test_every_conversation_has_its_own_draft(composer):
-    composer.switch_to("one")
-    QTest.keyClicks(composer.text, "for the first")
-    composer.switch_to("two")
+    composer.switch_session("one")
+    QTest.keyClicks(composer.draft_field, "for the first")
+    composer.switch_session("two")
     assert composer.is_empty
 
-    QTest.keyClicks(composer.text, "for the second")
-    composer.switch_to("one")
+    QTest.keyClicks(composer.draft_field, "for the second")
+    composer.switch_session("one")
 
-    assert composer.text.toPlainText() == "for the first"
+    assert composer.draft_field.toPlainText() == "for the first"
 
 
 def test_what_could_not_be_kept_comes_back(composer):
-    composer.switch_to("one")
-    composer.give_back("one", "Do not lose me.")
-    assert composer.text.toPlainText() == "Do not lose me."
+    composer.switch_session("one")
+    composer.restore_draft("one", "Do not lose me.")
+    assert composer.draft_field.toPlainText() == "Do not lose me."
 
-    composer.give_back("two", "Nor me.")
-    composer.switch_to("two")
-    assert composer.text.toPlainText() == "Nor me."
+    composer.restore_draft("two", "Nor me.")
+    composer.switch_session("two")
+    assert composer.draft_field.toPlainText() == "Nor me."
 
 
 def test_what_comes_back_never_covers_a_new_draft(composer):
-    composer.switch_to("one")
-    QTest.keyClicks(composer.text, "New")
-    composer.give_back("one", "Old")
+    composer.switch_session("one")
+    QTest.keyClicks(composer.draft_field, "New")
+    composer.restore_draft("one", "Old")
 
-    assert composer.text.toPlainText() == "New"
+    assert composer.draft_field.toPlainText() == "New"
 
 
 def test_the_field_grows_with_the_text_up_to_ten_lines(composer):
     heights = []
     for lines in (1, 2, 5, MAX_LINES, MAX_LINES + 5):
-        composer.text.setPlainText("\n".join(["line"] * lines))
-        heights.append(composer.text.height())
+        composer.draft_field.setPlainText("\n".join(["line"] * lines))
+        heights.append(composer.draft_field.height())
 
     assert heights[0] < heights[1] < heights[2] < heights[3] == heights[4]
 
 
 def test_up_in_an_empty_field_edits_the_last_message(composer, qtbot):
     with qtbot.waitSignal(composer.edit_last_requested):
-        QTest.keyClick(composer.text, Qt.Key.Key_Up)
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Up)
 
-    composer.text.setPlainText("something")
+    composer.draft_field.setPlainText("something")
     with qtbot.assertNotEmitted(composer.edit_last_requested):
-        QTest.keyClick(composer.text, Qt.Key.Key_Up)
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Up)
 
 
 def test_pasting_brings_words_without_their_dress(composer):
@@ -113,53 +113,53 @@ def test_pasting_brings_words_without_their_dress(composer):
     rich.setHtml("<b>Bold</b> words")
     rich.setText("Bold words\r\nhere")
 
-    composer.text.insertFromMimeData(rich)
+    composer.draft_field.insertFromMimeData(rich)
 
-    assert composer.text.toPlainText() == "Bold words\nhere"
+    assert composer.draft_field.toPlainText() == "Bold words\nhere"
 
 
 def test_tokens_are_counted_when_the_writer_rests(composer, qtbot):
     with qtbot.waitSignal(composer.count_requested, timeout=60_000) as wanted:
-        QTest.keyClicks(composer.text, "Four small words here")
+        QTest.keyClicks(composer.draft_field, "Four small words here")
     composer.show_tokens(wanted.args[0], 4)
 
-    assert composer.note.text() == "4 tokens"
+    assert composer.note_label.text() == "4 tokens"
 
 
 def test_a_late_count_of_an_older_draft_is_not_shown(composer):
-    composer.text.setPlainText("new words")
+    composer.draft_field.setPlainText("new words")
     composer.show_tokens("old words", 2)
 
-    assert composer.note.text() == ""
+    assert composer.note_label.text() == ""
 
 
 def test_the_field_is_as_tall_as_its_lines_also_when_they_break_anew(composer, qtbot):
-    composer.text.setPlainText("word " * 40)
+    composer.draft_field.setPlainText("word " * 40)
     for width in (700, 420, 560):
         composer.resize(width, 400)
         qtbot.wait(10)
-        lines = int(composer.text.document().size().height())
+        lines = int(composer.draft_field.document().size().height())
         assert lines > 1
-        assert composer.text.height() >= lines * composer.text.fontMetrics().lineSpacing()
+        assert composer.draft_field.height() >= lines * composer.draft_field.fontMetrics().lineSpacing()
 
 
 def test_no_word_moves_when_the_count_of_tokens_comes(composer, qtbot):
-    composer.text.setPlainText("word " * 30)
+    composer.draft_field.setPlainText("word " * 30)
     qtbot.wait(10)
-    before = composer.text.width()
-    composer.show_tokens(composer.text.toPlainText(), 31)
+    before = composer.draft_field.width()
+    composer.show_tokens(composer.draft_field.toPlainText(), 31)
     qtbot.wait(10)
 
-    assert composer.note.text() == "31 tokens"
-    assert composer.text.width() == before
+    assert composer.note_label.text() == "31 tokens"
+    assert composer.draft_field.width() == before
 
 
 def test_a_long_name_leaves_the_hint_on_one_line(composer, qtbot):
     composer.resize(420, 200)
-    composer.set_name("Sir Bartholomew Featherstonehaugh-Cholmondeley the Younger")
+    composer.set_addressee("Sir Bartholomew Featherstonehaugh-Cholmondeley the Younger")
     qtbot.wait(10)
 
-    hint = composer.text.placeholderText()
+    hint = composer.draft_field.placeholderText()
     assert hint.endswith("…")
-    assert composer.text.fontMetrics().horizontalAdvance(hint) <= composer.text.viewport().width()
-    assert "Younger" in composer.text.accessibleName()
+    assert composer.draft_field.fontMetrics().horizontalAdvance(hint) <= composer.draft_field.viewport().width()
+    assert "Younger" in composer.draft_field.accessibleName()

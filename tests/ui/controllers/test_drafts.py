@@ -47,8 +47,8 @@ async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
 def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbot):
     file = Paths.standard(tmp_path).window
     DraftStore(file, composer)
-    composer.switch_to("one")
-    composer.text.setPlainText("Wait “for it”, *they* say; \\ = ä")
+    composer.switch_session("one")
+    composer.draft_field.setPlainText("Wait “for it”, *they* say; \\ = ä")
 
     qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(SETTINGS_KEY)), timeout=60_000)
 
@@ -67,9 +67,9 @@ def test_a_spoilt_file_costs_no_more_than_the_drafts(tmp_path, composer, spoilt)
     stored.sync()
 
     DraftStore(file, composer)
-    composer.switch_to("two")
+    composer.switch_session("two")
 
-    assert composer.text.toPlainText() == ""
+    assert composer.draft_field.toPlainText() == ""
 
 
 def test_only_so_many_of_the_newest_drafts_are_kept():
@@ -81,12 +81,12 @@ def test_only_so_many_of_the_newest_drafts_are_kept():
 
 
 def test_what_is_written_before_a_conversation_is_open_goes_into_it(composer):
-    composer.take_drafts({"one": "Before."})
-    composer.text.setPlainText("Early.")
-    composer.switch_to("one")
-    assert composer.text.toPlainText() == "Before.\nEarly."
+    composer.add_drafts({"one": "Before."})
+    composer.draft_field.setPlainText("Early.")
+    composer.switch_session("one")
+    assert composer.draft_field.toPlainText() == "Before.\nEarly."
 
-    composer.switch_to("two")
-    assert composer.text.toPlainText() == ""
-    composer.switch_to("one")
-    assert composer.text.toPlainText() == "Before.\nEarly."
+    composer.switch_session("two")
+    assert composer.draft_field.toPlainText() == ""
+    composer.switch_session("one")
+    assert composer.draft_field.toPlainText() == "Before.\nEarly."

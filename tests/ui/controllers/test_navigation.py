@@ -38,7 +38,7 @@ async def test_the_greeting_is_still_there_after_a_look_at_the_settings(tmp_path
         await until(lambda: scene.page is None)
 
         assert scene.window.pages.currentWidget() is greeting
-        assert greeting.name.hasFocus()
+        assert greeting.name_field.hasFocus()
 
 
 async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there(tmp_path: Path):
@@ -47,7 +47,7 @@ async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there
         off = {name for name in RETURN_TO_SESSION | SESSION_ONLY if not scene.window.actions_[name].isEnabled()}
         assert off == RETURN_TO_SESSION | SESSION_ONLY
 
-        scene.window.pages.currentWidget().begin.click()
+        scene.window.pages.currentWidget().start_button.click()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes and scene.words)
 
         assert all(
@@ -58,7 +58,7 @@ async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there
 async def test_a_page_that_was_opened_while_the_greeting_ended_stays(tmp_path: Path):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
-        scene.window.pages.currentWidget().begin.click()
+        scene.window.pages.currentWidget().start_button.click()
         scene.window.actions_["settings"].trigger()
         await until(lambda: scene.words)
         page = scene.window.pages.currentWidget()

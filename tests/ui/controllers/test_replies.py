@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.services.events import ModelLoading
+from lethe_app.ui.chat.status_line import StatusLine
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
-def said_by(status) -> list[str]:
+class StatusRecorder(QObject):
+    """Records each text of the status line, whose tooltip changes with it."""
+
+    def __init__(self, status: StatusLine) -> None:
+        super().__init__(status)
+        self.texts: list[str] = []
+        self._status = status
+        status.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt calls it so
+        if event.type() == QEvent.Type.ToolTipChange and self._status.full_text not in self.texts[-1:]:
+            self.texts.append(self._status.full_text)
+        return False
+
+
+def said_by(status: StatusLine) -> list[str]:
     """Everything the status line says from now on."""
-    said: list[str] = []
-    tell = status._tell
-
-    def listen() -> None:
-        if not said or said[-1] != status.words:
-            said.append(status.words)
-        tell()
-
-    status._tell = listen
-    return said
+    return StatusRecorder(status).texts
 
 
 async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(tmp_path, echo_model):
@@ -39,7 +46,7 @@ async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(
         assert "Writing…" in said
         assert "tokens/s · reused" in said[-1]
 
-        status._result_timer.timeout.emit()
+        status.clear_activity()  # as after a while
         assert status.full_text.startswith("●")
         assert " / " in status.full_text
 

@@ -49,22 +49,22 @@ def test_only_the_palette_spells_colours(path: Path):
 
 
 def test_day_and_night_dress_the_application(wardrobe, theme):
-    theme.wear("light", 15)
+    theme.apply_choice("light", 15)
 
     assert theme.palette is DAY
     assert wardrobe.palette().color(QPalette.ColorRole.Window).name().upper() == DAY.background
 
-    theme.wear("dark", 15)
+    theme.apply_choice("dark", 15)
 
     assert wardrobe.palette().color(QPalette.ColorRole.Window).name().upper() == NIGHT.background
 
 
 def test_larger_prose_enlarges_the_interface_too(wardrobe, theme):
-    theme.wear("dark", 24)
+    theme.apply_choice("dark", 24)
 
     assert wardrobe.font().pixelSize() == interface_font_size(24) > interface_font_size(15)
 
 
 def test_nothing_is_dressed_anew_when_nothing_changed(theme, qtbot):
     with qtbot.assertNotEmitted(theme.changed):
-        theme.wear("dark", 15)
+        theme.apply_choice("dark", 15)

@@ -7,9 +7,10 @@ import logging
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from lethe_app.errors import ModelCrashed, ModelError
+from lethe_app.ui.shell import toast as toast_module
 from lethe_app.ui.shell.notifier import MAX_TOASTS, Notifier
 from lethe_app.ui.shell.toast import Toast
 
@@ -35,37 +36,37 @@ def toasts(place: QWidget) -> list[Toast]:
 
 
 def test_an_error_is_told_in_its_own_words_and_stays(place, notifier):
-    notifier.report(ModelError("The model ran out of memory.", "Choose a smaller one."))
+    notifier.report_error(ModelError("The model ran out of memory.", "Choose a smaller one."))
 
     (toast,) = toasts(place)
     assert (toast.text, toast.detail) == ("The model ran out of memory.", "Choose a smaller one.")
     assert toast.is_error
-    assert not toast._dismiss_timer.isActive()
+    assert toast.remaining_ms is None
     assert toast.accessibleName().startswith("Error: The model ran out of memory.")
 
 
-def test_news_fades_by_itself(place, notifier, theme, qtbot):
+def test_news_fades_by_itself(place, notifier, theme, qtbot, monkeypatch):
     theme.reduced_motion = True
-    notifier.tell("Deleted.")
-    (toast,) = toasts(place)
-    toast._dismiss_timer.start(1)
+    monkeypatch.setattr(toast_module, "DISPLAY_MS", 1)
+    notifier.notify("Deleted.")
 
+    assert len(toasts(place)) == 1
     qtbot.waitUntil(lambda: not toasts(place))
 
 
 def test_news_with_a_button_stay_longer_than_those_without(place, notifier):
-    notifier.tell("Saved.")
-    notifier.tell("Deleted.", button="Undo", action=lambda: None)
+    notifier.notify("Saved.")
+    notifier.notify("Deleted.", button="Undo", action=lambda: None)
 
     plain, offer = sorted(toasts(place), key=lambda toast: toast.text, reverse=True)
     assert (plain.text, offer.text) == ("Saved.", "Deleted.")
-    assert offer._dismiss_timer.remainingTime() > plain._dismiss_timer.interval() + 2000
+    assert offer.remaining_ms > plain.remaining_ms + 2000
 
 
 def test_a_known_error_offers_its_remedy(place, notifier):
     pressed = []
-    notifier.offer(ModelCrashed, "Restart", lambda: pressed.append(True))
-    notifier.report(ModelCrashed("The model's process ended."))
+    notifier.register_remedy(ModelCrashed, "Restart", lambda: pressed.append(True))
+    notifier.report_error(ModelCrashed("The model's process ended."))
 
     (toast,) = toasts(place)
     button = next(button for button in toast.findChildren(QPushButton) if button.text() == "Restart")
@@ -76,15 +77,15 @@ def test_a_known_error_offers_its_remedy(place, notifier):
 
 
 def test_a_button_that_is_enough_says_the_remedy_alone_and_codes_are_left_out(place, notifier):
-    notifier.offer(ModelCrashed, "Restart", lambda: None, is_enough=True)
-    notifier.report(ModelCrashed("The model stopped working (code 9). All is safe.", "Restart the model to continue."))
+    notifier.register_remedy(ModelCrashed, "Restart", lambda: None, replaces_text=True)
+    notifier.report_error(ModelCrashed("The model stopped working (code 9). All is safe.", "Restart the model to continue."))
 
     (toast,) = toasts(place)
     assert (toast.text, toast.detail) == ("The model stopped working. All is safe.", "")
 
 
 def test_a_bug_of_ours_is_logged_once_and_can_be_copied(place, notifier, quiet_log):
-    notifier.report(KeyError("lost"))
+    notifier.report_error(KeyError("lost"))
 
     assert [record.levelno for record in quiet_log.records] == [logging.ERROR]
     quiet_log.records.clear()
@@ -105,34 +106,36 @@ def test_what_is_told_before_the_window_exists_is_shown_later(place, theme):
 
 def test_the_same_error_twice_is_shown_once(place, notifier):
     for _time in range(3):
-        notifier.report(ModelError("Again."))
+        notifier.report_error(ModelError("Again."))
 
     assert len(toasts(place)) == 1
 
 
 def test_toasts_never_fill_the_window(place, notifier):
     for number in range(MAX_TOASTS + 3):
-        notifier.report(ModelError(f"Error {number}."))
+        notifier.report_error(ModelError(f"Error {number}."))
 
     assert [toast.text for toast in toasts(place)] == [f"Error {number}." for number in range(3, MAX_TOASTS + 3)]
 
 
 def test_toasts_stay_inside_a_window_that_shrinks(place, notifier, qtbot):
-    notifier.report(ModelError("A sentence that is long enough to be wrapped in a narrow window, and then once more."))
+    notifier.report_error(ModelError("A sentence that is long enough to be wrapped in a narrow window, and then once more."))
     place.resize(430, 500)
     qtbot.waitUntil(lambda: place.rect().contains(toasts(place)[0].geometry()))
 
 
 def test_long_words_are_not_cut_off(place, notifier):
     long = "What was said is in the trash for thirty days, with all that was learnt from it, and can be had back."
-    notifier.tell("Forgotten.", long)
+    notifier.notify("Forgotten.", long)
 
-    (toast,) = notifier._toasts
-    assert all(label.height() >= label.heightForWidth(label.width()) for label in toast._labels)
+    (toast,) = toasts(place)
+    labels = [label for label in toast.findChildren(QLabel) if label.wordWrap()]
+    assert len(labels) == 2
+    assert all(label.height() >= label.heightForWidth(label.width()) for label in labels)
 
 
 def test_esc_closes_a_toast(place, notifier):
-    notifier.report(ModelError("Close me."))
+    notifier.report_error(ModelError("Close me."))
     QTest.keyClick(toasts(place)[0], Qt.Key.Key_Escape)
 
     assert toasts(place) == []

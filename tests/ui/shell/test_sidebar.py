@@ -50,63 +50,63 @@ def test_only_the_open_persona_shows_her_conversations(sidebar):
 
 def test_a_click_opens_a_conversation(sidebar, qtbot):
     with qtbot.waitSignal(sidebar.session_chosen) as chosen:
-        QTest.mouseClick(sidebar.list.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(sidebar, f"session {NIGHT}"))
+        QTest.mouseClick(sidebar.session_list.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(sidebar, f"session {NIGHT}"))
 
     assert chosen.args == [NIGHT]
 
 
 def test_a_click_on_a_persona_goes_on_with_her(sidebar, qtbot):
     with qtbot.waitSignal(sidebar.persona_chosen) as chosen:
-        QTest.mouseClick(sidebar.list.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(sidebar, "persona aiko"))
+        QTest.mouseClick(sidebar.session_list.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(sidebar, "persona aiko"))
 
     assert chosen.args == ["aiko"]
 
 
 def test_arrows_and_enter_open_too(sidebar, qtbot):
     sidebar.focus_list()
-    sidebar.list.setCurrentIndex(sidebar.model.index_of(f"session {STORM}"))
+    sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {STORM}"))
 
     with qtbot.waitSignal(sidebar.session_chosen) as chosen:
-        QTest.keyClick(sidebar.list, Qt.Key.Key_Down)
-        QTest.keyClick(sidebar.list, Qt.Key.Key_Return)
+        QTest.keyClick(sidebar.session_list, Qt.Key.Key_Down)
+        QTest.keyClick(sidebar.session_list, Qt.Key.Key_Return)
 
     assert chosen.args == [NIGHT]
 
 
 def test_a_search_finds_names_taglines_and_titles_of_everyone(sidebar):
-    QTest.keyClicks(sidebar.search, "storm")
+    QTest.keyClicks(sidebar.search_field, "storm")
     assert titles(sidebar) == ["Aiko", "The stormy piano", "Mira", "The storm"]
 
-    sidebar.search.clear()
-    QTest.keyClicks(sidebar.search, "NAVIG")
+    sidebar.search_field.clear()
+    QTest.keyClicks(sidebar.search_field, "NAVIG")
     assert titles(sidebar) == ["Mira"]
 
-    sidebar.search.clear()
+    sidebar.search_field.clear()
     assert titles(sidebar) == ["Aiko", "Mira", "The storm", "First night"]
 
 
 def test_a_search_without_a_find_says_so(sidebar):
-    QTest.keyClicks(sidebar.search, "xyz")
+    QTest.keyClicks(sidebar.search_field, "xyz")
 
-    assert sidebar.nothing.isVisible()
-    assert not sidebar.list.isVisible()
+    assert sidebar.empty_label.isVisible()
+    assert not sidebar.session_list.isVisible()
 
 
 def test_enter_in_the_search_opens_the_first_conversation_found(sidebar, qtbot):
-    QTest.keyClicks(sidebar.search, "first")
+    QTest.keyClicks(sidebar.search_field, "first")
 
     with qtbot.waitSignal(sidebar.session_chosen) as chosen:
-        QTest.keyClick(sidebar.search, Qt.Key.Key_Return)
+        QTest.keyClick(sidebar.search_field, Qt.Key.Key_Return)
 
     assert chosen.args == [NIGHT]
-    assert sidebar.search.text() == ""
+    assert sidebar.search_field.text() == ""
 
 
 def test_f2_renames_in_place(sidebar, qtbot):
     sidebar.focus_list()
-    sidebar.list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
-    QTest.keyClick(sidebar.list, Qt.Key.Key_F2)
-    field = sidebar.list.findChild(QLineEdit)
+    sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
+    QTest.keyClick(sidebar.session_list, Qt.Key.Key_F2)
+    field = sidebar.session_list.findChild(QLineEdit)
     assert field.text() == "First night"
 
     with qtbot.waitSignal(sidebar.rename_requested) as wanted:
@@ -126,13 +126,13 @@ def test_an_empty_or_unchanged_title_renames_nothing(sidebar, qtbot):
 
 def test_del_asks_to_delete_the_conversation_but_never_a_persona(sidebar, qtbot):
     sidebar.focus_list()
-    sidebar.list.setCurrentIndex(sidebar.model.index_of("persona mira"))
+    sidebar.session_list.setCurrentIndex(sidebar.model.index_of("persona mira"))
     with qtbot.assertNotEmitted(sidebar.delete_requested):
-        QTest.keyClick(sidebar.list, Qt.Key.Key_Delete)
+        QTest.keyClick(sidebar.session_list, Qt.Key.Key_Delete)
 
-    sidebar.list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
+    sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
     with qtbot.waitSignal(sidebar.delete_requested) as wanted:
-        QTest.keyClick(sidebar.list, Qt.Key.Key_Delete)
+        QTest.keyClick(sidebar.session_list, Qt.Key.Key_Delete)
 
     assert wanted.args == [NIGHT]
 
@@ -150,12 +150,12 @@ def test_rows_are_read_out_in_words(sidebar):
 
 
 def test_news_of_a_conversation_keeps_the_place_in_the_list(sidebar):
-    sidebar.list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
+    sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
 
     news = [session("guid-new", "New", 0), session(STORM, "The storm", 0), session(NIGHT, "First night", 1)]
     sidebar.set_sessions("mira", news)
 
-    row = sidebar.model.row_at(sidebar.list.currentIndex())
+    row = sidebar.model.row_at(sidebar.session_list.currentIndex())
     assert row is not None
     assert row.key == f"session {NIGHT}"
 

@@ -37,34 +37,34 @@ def welcome(qtbot, theme) -> Welcome:
 
 
 def test_enter_alone_begins_with_what_is_recommended(welcome, qtbot):
-    with qtbot.waitSignal(welcome.begun) as begun:
-        QTest.keyClick(welcome.name, Qt.Key.Key_Return)
+    with qtbot.waitSignal(welcome.start_requested) as begun:
+        QTest.keyClick(welcome.name_field, Qt.Key.Key_Return)
 
     assert begun.args == ["", OWN.path, "aiko"]
 
 
 def test_name_persona_and_model_are_taken_as_chosen(welcome, qtbot):
-    QTest.keyClicks(welcome.name, " Tomas ")
-    QTest.mouseClick(welcome._persona_cards[1], Qt.MouseButton.LeftButton)
-    QTest.mouseClick(welcome._model_cards[1], Qt.MouseButton.LeftButton)
+    QTest.keyClicks(welcome.name_field, " Tomas ")
+    QTest.mouseClick(welcome.persona_cards[1], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(welcome.model_cards[1], Qt.MouseButton.LeftButton)
 
-    with qtbot.waitSignal(welcome.begun) as begun:
-        QTest.mouseClick(welcome.begin, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(welcome.start_requested) as begun:
+        QTest.mouseClick(welcome.start_button, Qt.MouseButton.LeftButton)
 
     assert begun.args == ["Tomas", STARTER.path, "mira"]
 
 
 def test_begin_cannot_be_pressed_twice(welcome, qtbot):
-    QTest.mouseClick(welcome.begin, Qt.MouseButton.LeftButton)
-    with qtbot.assertNotEmitted(welcome.begun):
+    QTest.mouseClick(welcome.start_button, Qt.MouseButton.LeftButton)
+    with qtbot.assertNotEmitted(welcome.start_requested):
         QTest.keyClick(welcome, Qt.Key.Key_Return)
 
-    welcome.again()
-    assert welcome.begin.isEnabled()
+    welcome.enable_retry()
+    assert welcome.start_button.isEnabled()
 
 
 def test_every_model_says_where_it_is_from_and_why(welcome):
-    own, starter = (card.accessibleName() for card in welcome._model_cards)
+    own, starter = (card.accessibleName() for card in welcome.model_cards)
 
     assert "LM Studio · 7.5 GB · Q4_K_M" in own
     assert "Recommended" in own
@@ -74,25 +74,25 @@ def test_every_model_says_where_it_is_from_and_why(welcome):
 def test_what_does_not_fit_is_said_and_not_recommended(welcome):
     welcome.set_models([STARTER, OWN], too_large={OWN.path})
 
-    starter, own = (card.accessibleName() for card in welcome._model_cards)
+    starter, own = (card.accessibleName() for card in welcome.model_cards)
     assert "Needs more memory" in own
     assert "good for a first try" in starter
-    assert welcome._model_cards[0].isChecked()
+    assert welcome.model_cards[0].isChecked()
 
 
 def test_without_any_model_one_may_still_look_around(welcome, qtbot):
     welcome.set_models([])
-    assert "No model was found" in welcome.searching.text()
+    assert "No model was found" in welcome.search_label.text()
 
-    with qtbot.waitSignal(welcome.begun) as begun:
-        QTest.mouseClick(welcome.begin, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(welcome.start_requested) as begun:
+        QTest.mouseClick(welcome.start_button, Qt.MouseButton.LeftButton)
 
     assert begun.args[1] is None
 
 
 def test_with_a_model_one_may_look_around_first(welcome, qtbot):
-    with qtbot.waitSignal(welcome.begun) as begun:
-        QTest.mouseClick(welcome.look_around, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(welcome.start_requested) as begun:
+        QTest.mouseClick(welcome.skip_button, Qt.MouseButton.LeftButton)
 
     assert begun.args[1] is None
     assert begun.args[2]
@@ -101,18 +101,18 @@ def test_with_a_model_one_may_look_around_first(welcome, qtbot):
 @pytest.mark.parametrize(("width", "columns"), [(1000, 2), (430, 1)])
 def test_cards_find_room_in_any_width(welcome, qtbot, width, columns):
     welcome.resize(width, 700)
-    qtbot.waitUntil(lambda: len({card.y() for card in welcome._persona_cards}) == 3 - columns)
+    qtbot.waitUntil(lambda: len({card.y() for card in welcome.persona_cards}) == 3 - columns)
 
-    assert all(card.mapTo(welcome, card.rect().topRight()).x() <= width for card in welcome._persona_cards)
-    assert welcome.begin.isVisible()
+    assert all(card.mapTo(welcome, card.rect().topRight()).x() <= width for card in welcome.persona_cards)
+    assert welcome.start_button.isVisible()
 
 
 def test_arrows_move_the_choice(welcome):
-    welcome._persona_cards[0].setFocus()
-    QTest.keyClick(welcome._persona_cards[0], Qt.Key.Key_Right)
+    welcome.persona_cards[0].setFocus()
+    QTest.keyClick(welcome.persona_cards[0], Qt.Key.Key_Right)
 
-    assert welcome._persona_cards[1].isChecked()
-    assert not welcome._persona_cards[0].isChecked()
+    assert welcome.persona_cards[1].isChecked()
+    assert not welcome.persona_cards[0].isChecked()
 
 
 async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, wardrobe):
@@ -120,13 +120,13 @@ async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, w
         window = scene.window
         await until(lambda: isinstance(window.pages.currentWidget(), Welcome))
         page = window.pages.currentWidget()
-        await until(lambda: len(page._persona_cards) > 1 and page._model_cards)
+        await until(lambda: len(page.persona_cards) > 1 and page.model_cards)
         page.set_models([])  # so that the scripted model is the one that answers
         await scene.services.preferences.set(model_path=str(echo_model("Welcome, Tomas.")))
-        assert QApplication.focusWidget() in {page.name, None}
+        assert QApplication.focusWidget() in {page.name_field, None}
 
-        QTest.keyClicks(page.name, "Tomas")
-        QTest.keyClick(page.name, Qt.Key.Key_Return)
+        QTest.keyClicks(page.name_field, "Tomas")
+        QTest.keyClick(page.name_field, Qt.Key.Key_Return)
         await until(lambda: window.pages.currentWidget() is window.panes and scene.words)
 
         (own,) = await scene.services.library.user_personas()
@@ -141,9 +141,9 @@ async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, w
 async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_model, wardrobe):
     async with opened(tmp_path, welcomed=False) as scene:
         page = scene.window.pages
-        await until(lambda: isinstance(page.currentWidget(), Welcome) and page.currentWidget()._persona_cards)
+        await until(lambda: isinstance(page.currentWidget(), Welcome) and page.currentWidget().persona_cards)
 
-        QTest.keyClick(page.currentWidget().name, Qt.Key.Key_Return)
+        QTest.keyClick(page.currentWidget().name_field, Qt.Key.Key_Return)
         await until(lambda: page.currentWidget() is scene.window.panes and scene.words)
 
         (own,) = await scene.services.library.user_personas()
