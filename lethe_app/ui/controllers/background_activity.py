@@ -34,8 +34,8 @@ Source = Callable[[], list[ActivityItem]]
 
 
 @dataclass(frozen=True)
-class BackgroundServices:
-    """Services that work in the background."""
+class ActivityServices:
+    """Services whose activities are shown."""
 
     archiving: ArchiveQueue
     indexing: IndexingService
@@ -52,7 +52,7 @@ class BackgroundActivityController(QObject):
         status: StatusLine,
         button: ActivityButton,
         notifier: Notifier,
-        services: BackgroundServices,
+        services: ActivityServices,
         file_transfers: FileTransfers,
         tasks: TaskRunner,
     ) -> None:

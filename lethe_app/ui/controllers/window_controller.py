@@ -14,7 +14,7 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import AppearanceController
-from lethe_app.ui.controllers.background_activity import BackgroundActivityController, BackgroundServices
+from lethe_app.ui.controllers.background_activity import ActivityServices, BackgroundActivityController
 from lethe_app.ui.controllers.bundle_export import BundleExporter
 from lethe_app.ui.controllers.bundle_import import BundleDropTarget, BundleImporter, BundleInbox
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
@@ -92,7 +92,7 @@ class WindowController(QObject):
         self.models = ModelController(
             status, window.actions_, notifier, window.theme, services.models, services.qualification, self.tasks
         )
-        background = BackgroundServices(
+        background = ActivityServices(
             services.archiving, services.indexing, services.models, services.downloads, services.task_runner
         )
         self.background = BackgroundActivityController(

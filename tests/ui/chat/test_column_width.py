@@ -34,7 +34,7 @@ async def test_messages_and_writing_field_have_the_same_edges(tmp_path, echo_mod
         for width in (1280, 1279, 1100, 1000, 900, 640):
             scene.window.resize(width, 700)
             QApplication.processEvents()
-            left, prose = chat.view.column()
+            left, prose = chat.view.text_column()
             frame = chat.composer.frame
             edge = frame.mapTo(chat, QPoint(0, 0)).x()
             assert (edge, edge + frame.width()) == (left - AVATAR_COLUMN_WIDTH, left + prose)
@@ -47,12 +47,12 @@ async def test_the_column_does_not_move_when_the_scroll_bar_appears(tmp_path, ec
         scene.window.resize(1280, 1400)
         QApplication.processEvents()
         assert view.verticalScrollBar().maximum() == 0
-        before = view.column()
+        before = view.text_column()
 
         scene.window.resize(1280, 420)
         QApplication.processEvents()
         assert view.verticalScrollBar().maximum() > 0
-        assert view.column() == before
+        assert view.text_column() == before
 
 
 async def test_nothing_is_drawn_where_there_is_nothing_to_scroll(tmp_path, echo_model):

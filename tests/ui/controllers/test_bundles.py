@@ -109,11 +109,11 @@ async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path:
     async with opened(tmp_path / "home") as scene:
         scene.controller.bundle_importer.import_bundle(nerys(tmp_path, name="Mira"))
         dialog = await shown(scene, BundleImportDialog)
-        assert dialog.name.text() == "Mira 2"
-        dialog.name.clear()
+        assert dialog.name_field.text() == "Mira 2"
+        dialog.name_field.clear()
         assert not dialog.primary.isEnabled()
-        QTest.keyClicks(dialog.name, "Mira of the nets")
-        QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+        QTest.keyClicks(dialog.name_field, "Mira of the nets")
+        QTest.keyClick(dialog.name_field, Qt.Key.Key_Return)
         await until(lambda: scene.window.windowTitle().startswith("Mira of the nets"))
 
 
@@ -177,8 +177,8 @@ async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path
         scene.controller.navigator.open(PersonaRoute("mira"))
         page = scene.page
         await until(lambda: page.is_loaded)
-        page.deeds.fill_menu()
-        next(action for action in page.deeds.menu.actions() if action.text() == entry).trigger()
+        page.persona_actions.fill_menu()
+        next(action for action in page.persona_actions.menu.actions() if action.text() == entry).trigger()
         dialog = await shown(scene, BundleExportDialog)
         assert dialog.scope is scope
         assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleName()
@@ -216,7 +216,7 @@ async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
             run_with_progress(TransferProgressDialog(scene.window, "Exporting Mira…"), FileTransfers(), half_done)
         )
         dialog = await shown(scene, TransferProgressDialog)
-        assert dialog.bar.value() == 50
+        assert dialog.progress_bar.value() == 50
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
 
         assert await waiting is None
