@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QW
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.maintenance import single_instance
+from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.routes import PersonaRoute
@@ -23,8 +25,10 @@ from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.interchange.packed import PERSONA, archive, members, packed
+from tests.ui.activity_rows import activity_rows
 from tests.ui.window_scene import Scene, opened, until
 
+TRANSFER = re.compile("(Reading|Importing|Exporting) ")
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
@@ -173,7 +177,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 )
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
-        await FactStore(scene.services._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
+        await FactStore(scene.services.core.database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
         scene.controller.navigator.open(PersonaRoute("mira"))
         page = scene.page
         await until(lambda: page.is_loaded)
@@ -283,7 +287,7 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
 async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path / "home") as scene:
         (tmp_path / "out").mkdir()
-        held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
+        held_back(monkeypatch, PersonaExport, "conversation")
         mira = await scene.services.library.persona("mira")
         scene.controller.tasks.start_task(
             scene.controller.bundle_exporter.write_bundle(mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
@@ -313,8 +317,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch, of: object, name: str) -> asyncio
 
 def at_work(scene: Scene) -> list[ActivityRow]:
     """The rows that are about files of ours."""
-    rows = scene.window.sidebar.activity_button.activity_list._rows
-    return [row for key, row in rows.items() if key.startswith("transfer")]
+    return [row for row in activity_rows(scene.window.sidebar.activity_button) if TRANSFER.match(row.title.text())]
 
 
 def titles(scene: Scene) -> list[str]:

@@ -44,7 +44,7 @@ async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
         assert scene.draft.toPlainText() == ""
 
 
-def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbot):
+def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, theme, qtbot):
     file = Paths.standard(tmp_path).window
     DraftStore(file, composer)
     composer.switch_session("one")
@@ -52,7 +52,7 @@ def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbo
 
     qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(SETTINGS_KEY)), timeout=60_000)
 
-    again = Composer(composer._theme)
+    again = Composer(theme)
     qtbot.addWidget(again)
     DraftStore(file, again)
     again.switch_session("one")

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
 
 from lethe_app.domain.agent_runs import ReplyRating
 from tests.ui.window_scene import Scene, opened, until
@@ -32,14 +33,20 @@ async def answer(scene: Scene) -> UUID:
     return scene.controller.messages.outline(row_of_reply(scene)).id
 
 
+def good_button(scene: Scene) -> QToolButton:
+    """The thumb that says the reply with the focus was good."""
+    buttons = scene.controller.view.overlays.action_buttons.findChildren(QToolButton)
+    return next(button for button in buttons if button.accessibleName() == "Good reply")
+
+
 async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         reply = await answer(scene)
         view = scene.controller.view
         view.setFocus()
         view.focus_row(row_of_reply(scene))
-        button = view.overlays.action_buttons._buttons["good"]
-        assert button.accessibleName() == "Good reply"
+        button = good_button(scene)
+        assert button.isVisible()
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: verdict(scene) is ReplyRating.GOOD)
@@ -75,5 +82,5 @@ async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Call
         scene.controller.view.focus_row(mine)
         QTest.keyClicks(scene.controller.view, "+")
 
-        assert not scene.controller.view.overlays.action_buttons._buttons["good"].isVisible()
+        assert not good_button(scene).isVisible()
         assert await scene.services.feedback.list_feedback("mira") == []

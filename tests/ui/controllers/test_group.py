@@ -10,13 +10,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMenu, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.formatting import join_with_and, join_with_or
-from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, GroupDialog, describe_persona
+from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, GroupDialog, GroupMemberRow, describe_persona
 from lethe_app.ui.shell.sidebar_model import AGE_ROLE
 from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
+from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -220,10 +221,10 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
 
 
 async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):
-    async with opened(tmp_path, echo_model("Yes.", "Yes.")) as scene:
+    async with opened(tmp_path, echo_model(LONG, "Yes.", LONG, "Yes.", delay=0.01)) as scene:
         await ask_in(scene, "Edmund")
-        messages, chat = scene.controller.messages, scene.services.chat
-        async with chat._one_reply_at_a_time:  # as while another reply is still being written
+        messages = scene.controller.messages
+        async with writing_elsewhere(scene):
             say(scene, "Well?")
             await until(lambda: messages.rowCount() == 3)
             awaited = messages.message(2)
@@ -232,7 +233,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
         await until(lambda: not scene.is_replying)
 
         await choose(scene, "Edmund")
-        async with chat._one_reply_at_a_time:
+        async with writing_elsewhere(scene):
             say(scene, "Well?")
             await until(lambda: messages.rowCount() == 5)
             assert speakers(scene)[4] == "Edmund"
@@ -260,7 +261,7 @@ async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Pat
 async def test_esc_leaves_everything_as_it_was(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         dialog = await invitation(scene)
-        dialog._boxes[0].toggle()
+        choices(dialog)[0].toggle()
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         await until(lambda: not dialog.isVisible())
         assert scene.window.windowTitle() == "Mira — Lethe"
@@ -276,9 +277,9 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
         assert isinstance(dialog, GroupDialog)
         assert nameless(dialog) == []
         assert dialog.windowTitle() == "Choose participants"
-        assert [row.name for row in dialog._rows if row.box is None] == ["Mira"]
+        assert [row.name for row in members(dialog) if row.box is None] == ["Mira"]
 
-        row = next(row for row in dialog._rows if row.name == "Edmund")
+        row = next(row for row in members(dialog) if row.name == "Edmund")
         QTest.mouseClick(row.findChildren(QLabel)[1], Qt.MouseButton.LeftButton)
         assert dialog.selected_names == ["edmund"]
         dialog.accept()
@@ -299,6 +300,15 @@ async def test_on_a_page_nobody_is_asked_in(tmp_path: Path, echo_model: Script):
         scene.window.actions_["settings"].trigger()
         await until(lambda: scene.page is not None)
         assert not scene.window.actions_["group"].isVisible()
+
+
+def members(dialog: GroupDialog) -> list[GroupMemberRow]:
+    """The rows from top to bottom."""
+    return dialog.findChildren(GroupMemberRow)
+
+
+def choices(dialog: GroupDialog) -> list[QCheckBox]:
+    return [row.box for row in members(dialog) if row.box is not None]
 
 
 def face(_persona: Persona) -> QPixmap:
@@ -333,7 +343,7 @@ def test_among_many_somebody_is_found_by_name(theme, qtbot):
     assert dialog.height() <= 640
     QTest.keyClicks(dialog.search_field, "person 12")
 
-    assert [row.name for row in dialog._rows if not row.isHidden()] == ["Person 12"]
+    assert [row.name for row in members(dialog) if not row.isHidden()] == ["Person 12"]
 
 
 def test_whoever_cannot_be_read_stays_until_they_are_let_go(theme, qtbot):
@@ -344,7 +354,7 @@ def test_whoever_cannot_be_read_stays_until_they_are_let_go(theme, qtbot):
     dialog.open()
     assert dialog.selected_names == ["p1"]
 
-    for box in dialog._boxes:
+    for box in choices(dialog):
         box.toggle()
     assert dialog.selected_names == ["p2"]
 

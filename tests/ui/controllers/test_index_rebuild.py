@@ -17,7 +17,7 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
     async with opened(tmp_path) as scene:
         brain, action = scene.services.brain, scene.window.actions_["rebuild_index"]
         await brain.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
-        await scene.services._database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
+        await scene.services.core.database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await brain.reload()
         lost = await scene.services.lookup.search("mira", "Where does the bell hang?")
         told: list[IndexingProgress] = []

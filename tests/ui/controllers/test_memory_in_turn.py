@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def talk_of_yesterday(scene: Scene) -> ChatSession:
     """A conversation that lies a day back, on display."""
-    chats, begun = scene.services.sessions._chats, now() - timedelta(days=1)
+    chats, begun = scene.services.core.chats, now() - timedelta(days=1)
     session = await chats.add_session(ChatSession(persona_id="mira", added=begun))
     lines = [("user", "I saw the lighthouse."), ("assistant", "Which one?"), ("user", "Skerry Point."), ("assistant", "Ah.")]
     messages = [

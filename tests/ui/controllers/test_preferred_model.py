@@ -52,15 +52,19 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
         await until(lambda: any(isinstance(state, ModelLoading) and state.name == name for state in heard), 20)
 
 
-async def test_nothing_is_offered_that_is_loaded_already_or_not_there(tmp_path: Path, echo_model: Callable[..., Path]):
+async def test_nothing_is_offered_that_is_loaded_already_or_not_there(
+    tmp_path: Path, echo_model: Callable[..., Path], starter_model: Path
+):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         models = scene.services.models
         await until(lambda: isinstance(models.state, ModelReady))
-        voice = scene.controller.preferred_model
-        for model in ("echo.json", ""):
-            voice.set_persona(await wanting(scene, model))
-        assert not voice._offered_models
-        voice.set_persona(mira := await wanting(scene, "nowhere.gguf"))
-        await voice._offer_model(mira)
+        hers = scene.services.paths.models / "hers.gguf"
+        hers.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(starter_model, hers)
 
-        assert offers(scene) == []
+        for model in ("echo.json", "", "nowhere.gguf", "hers.gguf"):
+            scene.controller.preferred_model.set_persona(await wanting(scene, model))
+            await models.list_chat_models()  # as the offer does before it is made
+        await until(lambda: offers(scene))
+
+        assert len(offers(scene)) == 1

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.services.events import ModelLoading
 from lethe_app.ui.chat.status_line import StatusLine
+from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -89,13 +90,14 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
         assert "Writing…" in said
 
 
-async def test_loading_ends_every_other_word(tmp_path, echo_model):
+async def test_loading_ends_every_other_word(tmp_path, echo_model, qtbot):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
         status.show_thinking()
-        scene.controller.models._show_state(ModelLoading("Mistral", 0.4))
+        scene.services.models.changed.tell(ModelLoading("Mistral", 0.4))
         assert status.full_text == "Loading Mistral… 40 %"
-        assert not status._second_timer.isActive()
+        qtbot.wait(1_200)
+        assert "Thinking" not in status.full_text
 
 
 async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path, echo_model):
@@ -115,10 +117,10 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
 
 
 async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_name(tmp_path, echo_model):
-    async with opened(tmp_path, echo_model("Good evening.")) as scene:
+    async with opened(tmp_path, echo_model(LONG, "Good evening.", delay=0.01)) as scene:
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         messages, library = scene.controller.messages, scene.services.library
-        async with scene.services.chat._one_reply_at_a_time:  # as while another reply is still being written
+        async with writing_elsewhere(scene):
             QTest.keyClicks(scene.draft, "Good evening.")
             QTest.keyClick(scene.draft, Qt.Key.Key_Return)
             await until(lambda: messages.rowCount() == 3)

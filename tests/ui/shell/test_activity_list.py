@@ -9,13 +9,27 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.services.events import ModelLoading, NoModel
-from lethe_app.services.sessions.archive_queue import ArchiveProgress
+from lethe_app.services.events import ModelLoading, ModelState, NoModel
+from lethe_app.services.models.service import ModelService
+from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.activity_list import ActivityButton, ActivityItem
+from tests.ui.activity_rows import activity_row, activity_rows
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def report(archiving: ArchiveQueue, progress: ArchiveProgress) -> None:
+    """What the queue says when a conversation is on its way."""
+    archiving.progress = progress
+    archiving.changed.tell(progress)
+
+
+def enter_state(models: ModelService, state: ModelState) -> None:
+    """What the service says when a model comes or goes."""
+    models.state = state
+    models.changed.tell(state)
 
 
 def test_nothing_at_work_shows_nothing(theme: Theme):
@@ -43,14 +57,14 @@ def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
     button.resize(300, 30)
     button.show_activities([reading, ActivityItem("load", "Loading a model")])
 
-    row = button.activity_list._rows["read"]
+    row = activity_row(button, "Indexing memories")
     QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
 
     assert button.text() == "2 tasks running"
     assert (row.progress_bar.value(), row.detail.text(), stopped) == (500, "40 remaining", ["read"])
-    assert button.activity_list._rows["load"].button.isHidden()
+    assert activity_row(button, "Loading a model").button.isHidden()
     button.show_activities([reading])
-    assert list(button.activity_list._rows) == ["read"]
+    assert [row.title.text() for row in activity_rows(button)] == ["Indexing memories"]
     assert button.text() == "Indexing memories"
 
 
@@ -58,12 +72,11 @@ async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
         archiving, button = scene.services.archiving, scene.window.sidebar.activity_button
         archiving.start()
-        archiving._report(ArchiveProgress(uuid4(), "First night", None, 1, 4))
-        assert button.activity_list._rows["archive"].title.text() == "Archiving “First night”"
+        report(archiving, ArchiveProgress(uuid4(), "First night", None, 1, 4))
 
-        QTest.mouseClick(button.activity_list._rows["archive"].button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(activity_row(button, "Archiving “First night”").button, Qt.MouseButton.LeftButton)
         await until(lambda: archiving.is_paused and button.text() == "Paused")
-        QTest.mouseClick(button.activity_list._rows["archive"].button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(activity_row(button, "Archiving conversations").button, Qt.MouseButton.LeftButton)
 
         assert not archiving.is_paused
 
@@ -94,8 +107,8 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
         scene.window.hide()
 
         for part in range(3):
-            archiving._report(ArchiveProgress(uuid4(), "First night", None, part, 3))
-        archiving._report(ArchiveProgress(None, "", None, 3, 3))
+            report(archiving, ArchiveProgress(uuid4(), "First night", None, part, 3))
+        report(archiving, ArchiveProgress(None, "", None, 3, 3))
 
         assert told == [("Conversation archived", "")]
 
@@ -103,10 +116,10 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
 async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):
     async with opened(tmp_path) as scene:
         models, button = scene.services.models, scene.window.sidebar.activity_button
-        models._set_state(ModelLoading("A very large one", 0.25))
-        row = button.activity_list._rows["model"]
+        enter_state(models, ModelLoading("A very large one", 0.25))
+        row = activity_row(button, "Loading A very large one")
 
-        assert (row.title.text(), row.progress_bar.value(), row.button.text()) == ("Loading A very large one", 250, "Stop")
+        assert (row.progress_bar.value(), row.button.text()) == (250, "Stop")
         QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)  # nothing is on the way in truth, so nothing comes of it
-        models._set_state(NoModel())
-        assert "model" not in button.activity_list._rows
+        enter_state(models, NoModel())
+        assert "Loading A very large one" not in [one.title.text() for one in activity_rows(button)]
