@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("personas", "worldinfo", "resources")
-ENDINGS = {".py", ".json", ".npz", ".svg", ".qss", ".md", ".ttf", ".otf", ".txt", ".html"}
+ENDINGS = {".py", ".json", ".npz", ".svg", ".qss", ".md", ".ttf", ".otf", ".txt", ".html", ".sql"}
 BIN = "Scripts" if os.name == "nt" else "bin"
 
 
@@ -86,9 +86,11 @@ def test_every_shipped_file_travels_in_the_wheel_unchanged(wheel: Path, folder: 
     assert (lost, changed) == ([], [])
 
 
-def test_every_module_travels_in_the_wheel(wheel: Path):
-    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "lethe_app").rglob("*.py")}
+def test_every_module_and_script_is_in_the_wheel(wheel: Path):
+    files = [path for ending in ("*.py", "*.sql") for path in (ROOT / "lethe_app").rglob(ending)]
+    modules = {path.relative_to(ROOT).as_posix() for path in files}
 
+    assert any(path.suffix == ".sql" for path in files)
     assert modules <= {path.as_posix() for path in inside(wheel)}
 
 

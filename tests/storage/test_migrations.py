@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.prompt import PartTokens, PromptPart, PromptSpan, Receipt, ReceiptEntry
 from lethe_app.errors import StorageError
+from lethe_app.storage import migrations
 from lethe_app.storage.backup import backups_of, list_backups
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import SessionStore
@@ -188,6 +190,30 @@ async def test_a_migration_that_fails_leaves_the_version_before_it(old: Path):
     database = await Database.open(old)
     assert len(await SessionStore(database).page(SESSION, 0, 100)) == 5
     await database.close()
+
+
+def test_a_script_that_fails_half_way_is_rolled_back(old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    script = "-- Moods; one per persona.\nCREATE TABLE moods (persona_id TEXT DEFAULT ';'); -- a comment\nDROP TABLE nowhere;\n"
+    (tmp_path / "moods.sql").write_text(script, encoding="utf-8")
+
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        migrate(connection)
+        monkeypatch.setattr(migrations, "SCHEMA", tmp_path)
+        with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+            migrate(connection, (*MIGRATIONS, partial(migrations.run_script, "moods.sql")))
+        assert schema_version(connection) == len(MIGRATIONS)
+
+    assert "moods" not in tables(old)
+
+
+def test_a_script_is_split_at_the_ends_of_its_statements_only():
+    script = (migrations.SCHEMA / "v3_facts.sql").read_text(encoding="utf-8")
+
+    statements = list(migrations.split_statements(script))
+
+    assert "".join(statements) == script
+    assert sum("CREATE TRIGGER" in one for one in statements) == 14
+    assert all(one.count("CREATE TRIGGER") <= 1 for one in statements)
 
 
 async def test_nothing_is_migrated_when_the_copy_cannot_be_made(old: Path):

@@ -15,7 +15,7 @@ from lethe_app.domain import old_reasons
 from lethe_app.domain.prompt import CacheMiss, CutReason, ReceiptEntry
 from lethe_app.domain.recall import BlockReason, ReasonKind, RecalledMemory, TurnMemory
 from lethe_app.storage.migrations import MIGRATIONS, migrate
-from lethe_app.storage.schema.reasons import reason_schema
+from lethe_app.storage.schema.v8_reasons import convert_reasons
 
 REASONS = [
     ("“the lamp” was said 3 messages before", 0.0, ReasonKind.KEY, {"key": "the lamp", "before": 3}),
@@ -106,7 +106,7 @@ def test_every_cost_of_old_is_known(words: str):
 
 def test_a_database_is_converted_and_what_cannot_be_read_is_left(tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as connection:
-        migrate(connection, MIGRATIONS[: MIGRATIONS.index(reason_schema)])
+        migrate(connection, MIGRATIONS[: MIGRATIONS.index(convert_reasons)])
         connection.execute("PRAGMA foreign_keys = OFF")
         memory = {"recalled": [recollection(because=[{"what": "it is always there", "value": 0.0}])], "blocked": []}
         rows = [("a", json.dumps({"said": "x", "memory": memory})), ("b", "not json"), ("c", json.dumps({"said": "x"}))]
@@ -114,7 +114,7 @@ def test_a_database_is_converted_and_what_cannot_be_read_is_left(tmp_path: Path)
         taken = json.dumps(recollection(because=[{"what": "its time has come", "value": 0.0}]))
         connection.execute("INSERT INTO house_state VALUES ('objections mira', 'taken back x y', ?)", (taken,))
 
-        reason_schema(connection)
+        convert_reasons(connection)
 
         kept = dict(connection.execute("SELECT message_id, value FROM turn_memories"))
         (objection,) = connection.execute("SELECT value FROM house_state").fetchone()

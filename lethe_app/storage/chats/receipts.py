@@ -1,7 +1,8 @@
 """Receipts of prompts (parts, costs), and the newest prompts word for word.
 
 Receipts are small and stay as long as the reply. Prompts are large and private: only a limited number is stored, and a
-persona's prompts are deleted as soon as something of that persona is forgotten (see `receipt_schema`).
+persona's prompts are deleted as soon as something of that persona is forgotten (see
+`schema/v4_receipts.sql`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.domain.prompt import PromptPart, PromptSpan, ReceiptEntry
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable
-from lethe_app.storage.schema.receipts import delete_prompts_of
 
 PROMPTS_KEPT = 200
 """Maximum number of stored prompts."""
@@ -69,7 +69,12 @@ class Receipts:
 
     async def delete_prompts(self, persona_id: str) -> None:
         """Delete all stored prompts of a persona, and prevent those being built now from being stored."""
-        await self._database.run(lambda connection: delete_prompts_of(connection, persona_id))
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
+            connection.execute(COUNT_DELETION, (persona_id,))
+
+        await self._database.run(work)
 
 
 SHOWN = """
@@ -81,6 +86,9 @@ INSERT INTO receipts (message_id, position, value) VALUES (?, ?, ?)
 ON CONFLICT (message_id, position) DO UPDATE SET value = excluded.value
 """
 SAVE_PROMPT = "INSERT INTO kept_prompts (message_id, position, persona_id, spans) VALUES (?, ?, ?, ?)"
+COUNT_DELETION = """
+INSERT INTO forgettings (persona_id, times) VALUES (?, 1) ON CONFLICT (persona_id) DO UPDATE SET times = times + 1
+"""
 DELETE_OLD_PROMPTS = (
     "DELETE FROM kept_prompts WHERE number NOT IN (SELECT number FROM kept_prompts ORDER BY number DESC LIMIT ?)"
 )

@@ -1,1 +1,1 @@
-"""Schema of the tables added since version 3, by subject."""
+"""Schema of the database: one script or module per version, never changed in effect once released."""
