@@ -26,7 +26,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from lethe_app.brain.dialogue.dialogue_acts import SentenceMeaning, read_pieces
+from lethe_app.brain.dialogue.dialogue_acts import read_pieces
+from lethe_app.brain.dialogue.dialogue_pieces import SentenceMeaning
 from lethe_app.brain.fact_rules.judged_sentences import KEEP_THRESHOLD
 from lethe_app.brain.fact_rules.sentence_classifier import BIAS
 from lethe_app.brain.fact_rules.sentence_features import extract_features

@@ -10,25 +10,13 @@ from enum import Enum
 from statistics import median
 
 from lethe_app.brain.dialogue import beside_speech, character_speech, scene_setting, unreal_statements
-from lethe_app.brain.dialogue.detail_corrections import (
-    MAX_LOOKBACK,
-    find_announced_detail,
-    find_corrected_index,
-    find_detail_corrections,
-    find_replaced_detail,
-    replace_detail,
-)
+from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
 from lethe_app.brain.dialogue.pasted_text import announces_text, extract_own_text, remove_quotations
-from lethe_app.brain.dialogue.retractions import extract_corrected_statement, is_about_other_subject, is_joke, is_retraction
-from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.sentences import (
-    MAX_CHARACTERS_READ,
-    MessagePart,
-    is_prose,
-    remove_markup,
-    split_narration,
-    split_sentences,
-)
+from lethe_app.brain.dialogue.piece_corrections import apply_retractions, correct_details
+from lethe_app.brain.dialogue.retractions import is_joke
+from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
+from lethe_app.brain.text.narration import MessagePart, is_prose, split_narration
+from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
@@ -89,17 +77,6 @@ _REPORTED = re.compile(
 )
 
 
-class SentenceMeaning(Enum):
-    """Meaning of a sentence."""
-
-    PLAIN = "plain"
-    """Stated by the speaker as themselves."""
-    IN_CHARACTER = "in character"
-    """Said or done in a roleplay scene."""
-    DROPPED = "dropped"
-    """Passed on, quoted, drafted, imagined or retracted."""
-
-
 class _Scene(Enum):
     """Whether the user's messages belong to a roleplay scene."""
 
@@ -108,26 +85,6 @@ class _Scene(Enum):
     """Acted without a declaration, or in a relationship with the persona; sentences about everyday life stay the user's own."""
     DECLARED = 2
     """Set up with a role for the user; everything but out-of-character asides is in character."""
-
-
-@dataclass(frozen=True)
-class MessageParts:
-    """Text of one message by meaning; passed-on, quoted, drafted and retracted text is in neither part."""
-
-    plain: str
-    """Statements of the speaker as themselves; may be empty."""
-    in_character: str
-    """Actions and speech of a roleplay scene."""
-
-
-@dataclass
-class DialoguePiece:
-    """One sentence or action of a message with its meaning."""
-
-    text: str
-    meaning: SentenceMeaning
-    narrates: bool = False
-    """True if the text narrates an action instead of being speech."""
 
 
 @dataclass
@@ -172,57 +129,8 @@ def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
     counts = [len(WORD.findall(line.text[:MAX_CHARACTERS_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual_word_count=int(median(counts)) if counts else 0)
     pieces = [_read_message(line, reading) for line in lines]
-    _correct_details(lines, pieces)
+    correct_details(lines, pieces)
     return pieces
-
-
-def _correct_details(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
-    """Apply corrections in later user messages to the sentence that first stated the detail."""
-    plain_pieces: list[DialoguePiece] = []
-    for line, line_pieces in zip(lines, pieces, strict=True):
-        if line.role is Role.USER:
-            for old, new in find_detail_corrections(line.text[:MAX_CHARACTERS_READ]):
-                index = find_corrected_index(
-                    line.text[:MAX_CHARACTERS_READ], [piece.text for piece in reversed(plain_pieces[-MAX_LOOKBACK:])], old
-                )
-                if index is not None:
-                    piece = plain_pieces[-1 - index]
-                    piece.text = replace_detail(piece.text, old, new) or piece.text
-            if _correct_day(line.text[:MAX_CHARACTERS_READ], plain_pieces):
-                _drop_announced(line_pieces)
-            plain_pieces += [piece for piece in line_pieces if piece.meaning is SentenceMeaning.PLAIN]
-
-
-def join_pieces(pieces: Sequence[DialoguePiece]) -> MessageParts:
-    """Join the pieces of one message by their meaning."""
-    return MessageParts(_join_meaning(pieces, SentenceMeaning.PLAIN), _join_meaning(pieces, SentenceMeaning.IN_CHARACTER))
-
-
-def _correct_day(message: str, plain_pieces: Sequence[DialoguePiece]) -> bool:
-    """Apply a day correction such as “no wait, the play's on the 11th” to the earlier sentences about the same subject.
-
-    Return whether any sentence was corrected.
-    """
-    return bool(find_announced_detail(message)) and any(
-        _correct_piece_day(message, piece) for piece in reversed(plain_pieces[-3 * MAX_LOOKBACK :])
-    )
-
-
-def _drop_announced(pieces: Sequence[DialoguePiece]) -> None:
-    """Drop the sentences of a message that only announce the corrected day of an earlier sentence."""
-    for piece in pieces:
-        if find_announced_detail(piece.text):
-            piece.meaning = SentenceMeaning.DROPPED
-
-
-def _correct_piece_day(message: str, piece: DialoguePiece) -> bool:
-    """Replace the day of an earlier sentence if the message announces a new one for it; return whether it was replaced."""
-    new_day = find_announced_detail(message)
-    words = {word for word in content_words(message) if word.isalpha()} - content_words("no wait wrong read letter got")
-    old_day = find_replaced_detail(piece.text, new_day, words) if new_day else ""
-    if old_day:
-        piece.text = replace_detail(piece.text, old_day, new_day) or piece.text
-    return bool(old_day)
 
 
 def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
@@ -243,13 +151,13 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
         _mark_game_sentences(pieces)
     replied_text = previous_line.text if previous_line is not None and previous_line.name != line.name else ""
     if (
-        _apply_retractions(pieces, reading.pieces_by_speaker.get(line.name, []), replied_text)
+        apply_retractions(pieces, reading.pieces_by_speaker.get(line.name, []), replied_text)
         and is_user
         and reading.scene is _Scene.LOOSE
     ):
         reading.scene = _Scene.NONE  # what looked played was the joke, what follows is meant
         pieces = list(_classify_user_text(remove_markup(text), reading))
-        _apply_retractions(pieces, [], replied_text)
+        apply_retractions(pieces, [], replied_text)
     reading.pieces_by_speaker[line.name] = pieces
     reading.previous_line = line
     return pieces
@@ -442,44 +350,3 @@ def _remove_quotations(text: str) -> str:
         if quotation_match and character_speech.is_about_speaker(quotation_match["said"])
         else remove_quotations(text)
     )
-
-
-def _apply_retractions(pieces: list[DialoguePiece], previous_pieces: list[DialoguePiece], replied_text: str) -> bool:
-    """Drop the sentences that a retraction cancels and apply its corrections; return whether there was a retraction."""
-    has_retraction = False
-    for index, piece in enumerate(pieces):
-        own_statement = _find_last_statement(pieces[:index])
-        if piece.meaning is SentenceMeaning.DROPPED or not is_retraction(
-            piece.text, is_in_same_message=own_statement is not None, replied_text=replied_text
-        ):
-            continue
-        # “Did I tell you I'm a prince? Kidding.” retracts only the question in the same message, nothing in the one before.
-        has_earlier_sentence = any(len(one.text.split()) > MIN_LONG_ACTION_WORDS for one in pieces[:index])
-        retracted = own_statement or (None if has_earlier_sentence else _find_last_statement(previous_pieces))
-        if own_statement is None and retracted is not None and is_about_other_subject(piece.text, retracted.text):
-            continue
-        if retracted is not None and _correct_piece_day(piece.text, retracted):
-            piece.meaning = SentenceMeaning.DROPPED
-            has_retraction = True
-        elif retracted is not None:
-            piece.text, piece.meaning = extract_corrected_statement(piece.text, retracted.text), SentenceMeaning.PLAIN
-            retracted.meaning = SentenceMeaning.DROPPED
-            has_retraction = True
-    return has_retraction
-
-
-def _find_last_statement(pieces: Sequence[DialoguePiece]) -> DialoguePiece | None:
-    candidates = (piece for piece in reversed(pieces) if piece.meaning is not SentenceMeaning.DROPPED)
-    return next(
-        (piece for piece in candidates if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
-    )
-
-
-def _join_meaning(pieces: Sequence[DialoguePiece], meaning: SentenceMeaning) -> str:
-    """Join the pieces of one meaning, with a line break after a piece without an end mark."""
-    text = ""
-    for piece in pieces:
-        if piece.meaning is meaning and (stripped := piece.text.strip()):
-            is_ended = text.rstrip("\"”’')")[-1:] in ".!?…。！？"
-            text += stripped if not text else f"{' ' if is_ended else chr(10)}{stripped}"
-    return text

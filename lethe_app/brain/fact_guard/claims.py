@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
 
-from lethe_app.brain.dialogue.dialogue_acts import MessageParts
+from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.languages import ENGLISH, LANGUAGES, Language, detect_language
 from lethe_app.brain.fact_guard.quotations import MessageClause, Quotation
 from lethe_app.brain.text.utterance import Utterance

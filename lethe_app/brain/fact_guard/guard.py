@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain.dialogue.dialogue_acts import MessageParts
+from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.claim_contents import (
     check_absolutes,
     check_hedges,

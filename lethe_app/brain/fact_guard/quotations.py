@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain.dialogue.dialogue_acts import MessageParts
+from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 _TOKEN = re.compile(rf"{SPACELESS.pattern}|[^\W_]+(?:['’‘`´][^\W_]+)*")

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, join_pieces, read_pieces
+from lethe_app.brain.dialogue.dialogue_acts import read_pieces
+from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, join_pieces
 from lethe_app.brain.fact_rules import endings, fragments, told_facts
 from lethe_app.brain.fact_rules.attributes import classify_kind, find_attribute_key
 from lethe_app.brain.fact_rules.durability import DurabilityRule, find_matching_rule, normalize_clause
 from lethe_app.brain.fact_rules.first_person_clauses import add_subject, extract_subordinate, replace_we_by_i, simplify_clause
 from lethe_app.brain.fact_rules.pronouns import Referent, find_presented_pet, find_referents, resolve_references
 from lethe_app.brain.fact_rules.sentence_features import is_informative, question_word_features
+from lethe_app.brain.fact_rules.statements import SpeakerStatement, StatementCollection
 from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 from lethe_app.brain.people.introductions import find_implied_facts, find_own_name
-from lethe_app.brain.people.known_people import KnownPeople, is_run_on, is_same_without_name, makes_redundant
+from lethe_app.brain.people.known_people import KnownPeople
 from lethe_app.brain.question_answers import completion, everyday
+from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.sentences import extract_clauses, extract_sentences
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.query_terms import EVERYDAY, WORD, fold, split_words
@@ -69,92 +71,10 @@ _EMPHATIC_DO = re.compile(
     r"^(?P<kept>I) do(?= (?:have|like|love|enjoy|own|play|live|work|speak|collect|believe|hate|eat|drink)\b)"
 )
 _CONTRACTED_IS = re.compile(r"(?<=\w)'s(?= (?:from|in|at|an?|the|\d|married|pregnant|not|also|called|[a-z]+ing)\b)")
-_NAMED_RELATION = re.compile(
-    rf"(?:'s|their| an?) (?P<who>(?:[a-z-]+ )?(?:{RELATIVES}|{ANIMALS})),?(?: is)?(?: (?:called|named))?,? "
-    rf"(?P<name>[A-Z][^\W\d_]+)\b"
-)
-"""Name with a relation, as in “Tomas's daughter Emma …”, “… a dog called Max”."""
 _FULL_NAME = re.compile(r"\bname is [A-Z][\w'-]+ [A-Z][\w'-]+")
 _HERE = re.compile(r" here(?= from)")
 _CONTRASTED = re.compile(r"\b(?:never|not|n't|almost|wanted|before|always thought|only had)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"\W*\b(?:but|until|till|however|yet|except)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class SpeakerStatement:
-    """Lasting statement of a speaker about themselves, as a third-person sentence that is understood alone."""
-
-    text: str
-    """One third-person sentence with a full stop."""
-    subject: str
-    """Name of the speaker."""
-    message_ids: tuple[UUID, ...]
-    """Ids of the messages that state it; for an answer the question comes first."""
-    time: datetime
-    key: str = ""
-    """Attribute key such as “home”: a newer statement of the same subject and key supersedes it. Empty if statements do not
-    exclude each other.
-    """
-    kind: FactKind = FactKind.OTHER
-    in_story: bool = False
-    """True if it was made in character; it then belongs to the story of this session only."""
-    ended_statements: tuple[str, ...] = ()
-    """Sentences in the third person that no longer hold because of it, such as “Tomas wants to run Berlin.” The caller that
-    stores facts supersedes the known ones with these texts.
-    """
-
-
-@dataclass
-class _Reading:
-    """State of one pass over the lines."""
-
-    is_in_character: bool
-    """True if the lines are in character."""
-    speakers: frozenset[str] = frozenset()
-    """Names of the speakers, which are not accepted as names of anybody else."""
-    statements: dict[str, SpeakerStatement] = field(default_factory=dict)
-    last_mentions: dict[str, tuple[int, list[Referent]]] = field(default_factory=dict)
-    """By speaker: the index of their last message and whom they mentioned in it."""
-    relations_by_name: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Relation by speaker and name, such as “daughter”."""
-    people_by_speaker: dict[str, KnownPeople] = field(default_factory=dict)
-
-    def add(self, statement: SpeakerStatement) -> None:
-        """Add a statement. If it is repeated, the first wording stays and gets the ids of both messages."""
-        if statement.key == "name" and any(statement.text.endswith(f" is {name}.") for name in self.speakers):
-            return
-        if statement.key.endswith(" name") and any(statement.text.endswith(f" called {name}.") for name in self.speakers):
-            return
-        normalized = " ".join(sorted(map(fold, split_words(statement.text))))
-        if normalized in self.statements:
-            earlier = self.statements[normalized]
-            self.statements[normalized] = replace(
-                earlier, message_ids=tuple(dict.fromkeys((*earlier.message_ids, *statement.message_ids)))
-            )
-        elif statement.subject:
-            self.statements[normalized] = statement
-        if relation_match := _NAMED_RELATION.search(statement.text):
-            self.relations_by_name[statement.subject, relation_match["name"]] = relation_match["who"]
-            if relation_match.start() == len(statement.subject):
-                self.people_by_speaker.setdefault(statement.subject, KnownPeople()).add_person(
-                    relation_match["name"], relation_match["who"], statement.message_ids[-1]
-                )
-
-    def merge(self, statement: SpeakerStatement, names: Sequence[str]) -> None:
-        """Add a statement about people of these names in place of worse wordings from the same message."""
-        for key, earlier in [
-            (key, one) for key, one in self.statements.items() if one.message_ids[-1] == statement.message_ids[-1]
-        ]:
-            if is_run_on(earlier.text, names) or is_same_without_name(earlier.text, statement.text, names):
-                del self.statements[key]
-            elif makes_redundant(earlier.text, statement.text, names):
-                return
-        self.add(statement)
-
-    def is_possession_known(self, name: str, noun: str) -> bool:
-        """Return whether a statement of this speaker already mentions such a thing of theirs."""
-        possession = re.compile(rf"(?:'s|their|\ban?|\d|two|three|four) (?:[\w-]+ )*{re.escape(noun)}", re.IGNORECASE)
-        return any(statement.subject == name and possession.search(statement.text) for statement in self.statements.values())
 
 
 def extract_statements(lines: Sequence[Utterance]) -> list[SpeakerStatement]:
@@ -258,9 +178,9 @@ def _everyday_stems() -> frozenset[str]:
 
 
 def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[SpeakerStatement]:
-    reading = _Reading(is_played, frozenset(line.name for line in lines))
+    collection = StatementCollection(frozenset(line.name for line in lines))
     for index, line in enumerate(lines):
-        last_index, earlier_referents = reading.last_mentions.get(line.name, (max(-1, index - 2), []))
+        last_index, earlier_referents = collection.last_mentions.get(line.name, (max(-1, index - 2), []))
         if index - last_index > _PRONOUN_RANGE:
             earlier_referents = []
         other_speaker_referents = [
@@ -269,30 +189,30 @@ def _read_lines(lines: Sequence[Utterance], *, is_played: bool) -> list[SpeakerS
             for one in find_referents(other.text, other.id, is_other_speaker=True)
         ]
         referents: list[Referent] = []
-        reading.last_mentions[line.name] = (index, referents)
-        for statement in _extract_from_line(reading, lines, index, (*earlier_referents, *other_speaker_referents)):
-            reading.add(statement)
+        collection.last_mentions[line.name] = (index, referents)
+        for statement in _extract_from_line(collection, lines, index, (*earlier_referents, *other_speaker_referents)):
+            collection.add(statement)
         other_texts = [other.text for other in lines[last_index + 1 : index] if other.name != line.name]
-        people = reading.people_by_speaker.setdefault(line.name, KnownPeople())
+        people = collection.people_by_speaker.setdefault(line.name, KnownPeople())
         for one in people.read_message(line, index, other_texts) if line.role is Role.USER else ():
             # `_build_statements` uses only key and event of a rule; the pattern is a placeholder here and in similar calls.
             rule = DurabilityRule(
                 _BIRTHDAY, one.key, is_event=bool((matching_rule := find_matching_rule(one.clause)) and matching_rule.is_event)
             )
             for statement in _build_statements(one.clause, rule, line, *one.sources):
-                reading.merge(statement, one.names)
+                collection.merge(statement, one.names)
         if not is_played:
-            for statement in _extract_implied(reading, line):
-                reading.add(statement)
-    return list(reading.statements.values())
+            for statement in _extract_implied(collection, line):
+                collection.add(statement)
+    return list(collection.statements.values())
 
 
 def _extract_from_line(
-    reading: _Reading, lines: Sequence[Utterance], index: int, earlier_referents: Sequence[Referent]
+    collection: StatementCollection, lines: Sequence[Utterance], index: int, earlier_referents: Sequence[Referent]
 ) -> list[SpeakerStatement]:
     line = lines[index]
     replied_to = lines[index - 1] if index and lines[index - 1].name != line.name else None
-    statements = list(_extract_from_message(reading, line, earlier_referents, replied_to))
+    statements = list(_extract_from_message(collection, line, earlier_referents, replied_to))
     short_answer = completion.read_answer(lines, index)
     answer_statement = (
         next(
@@ -307,18 +227,18 @@ def _extract_from_line(
     if answer_statement and not any(answer_statement.key and answer_statement.key == statement.key for statement in statements):
         statements.insert(0, answer_statement)
     if not answer_statement and line.role is Role.USER:
-        statements += _complete_answers(reading, lines, index, statements)
+        statements += _complete_answers(collection, lines, index, statements)
     return statements
 
 
 def _complete_answers(
-    reading: _Reading, lines: Sequence[Utterance], index: int, statements: Sequence[SpeakerStatement]
+    collection: StatementCollection, lines: Sequence[Utterance], index: int, statements: Sequence[SpeakerStatement]
 ) -> Iterator[SpeakerStatement]:
     """Yield the statements an answer makes together with its question, unless the message makes them in full."""
     line = lines[index]
     for question_id, clause, key in everyday.read_answers(lines, index):
         for completed in _build_statements(
-            _insert_relation(reading, line.name, clause), DurabilityRule(_BIRTHDAY, key), line, question_id
+            _insert_relation(collection, line.name, clause), DurabilityRule(_BIRTHDAY, key), line, question_id
         ):
             words = set(split_words(fold(completed.text)))
             if not any(
@@ -328,12 +248,12 @@ def _complete_answers(
 
 
 def _extract_from_message(
-    reading: _Reading, line: Utterance, earlier_referents: Sequence[Referent], replied_to: Utterance | None
+    collection: StatementCollection, line: Utterance, earlier_referents: Sequence[Referent], replied_to: Utterance | None
 ) -> Iterator[SpeakerStatement]:
     """Yield the statements of a message sentence by sentence. `before` are the people mentioned just before it, `asked` is
     the message it replies to.
     """
-    referents = reading.last_mentions[line.name][1]
+    referents = collection.last_mentions[line.name][1]
     text = line.text[:MAX_MESSAGE_LENGTH]
     replaced_plan = endings.find_replaced_plan(correct_spelling(text))
     if replaced_plan:
@@ -348,7 +268,7 @@ def _extract_from_message(
             referents.append(Referent("", "she or he", line.id))
             continue
         full_sentence = _complete_subject(
-            _insert_relation(reading, line.name, sentence), question_subject if line.role is Role.USER else "other"
+            _insert_relation(collection, line.name, sentence), question_subject if line.role is Role.USER else "other"
         )
         if full_sentence.endswith("?") or not _INFORMATIVE_SENTENCE.search(full_sentence):
             referents += find_referents(full_sentence, line.id)
@@ -360,7 +280,7 @@ def _extract_from_message(
                 referents.append(referent)
             referent_sources = [referent.message_id] if referent and referent.message_id != line.id else []
             if not (replaced_plan and "instead" in full_sentence) and not _is_contrasted(part, full_sentence):
-                yield from _extract_from_clause(reading, clause, line, *referent_sources)
+                yield from _extract_from_clause(collection, clause, line, *referent_sources)
         if index + 1 < len(parts) and (name := find_presented_pet(sentence, parts[index + 1])):
             yield from _build_statements(name, DurabilityRule(re.compile(""), f"{name.split()[1]} name"), line)
 
@@ -374,10 +294,10 @@ def _complete_subject(sentence: str, question_subject: str) -> str:
     )
 
 
-def _insert_relation(reading: _Reading, speaker: str, sentence: str) -> str:
+def _insert_relation(collection: StatementCollection, speaker: str, sentence: str) -> str:
     """Return “Emma turned ten” as “my daughter Emma turned ten” if Emma is known as the speaker's daughter."""
     first_word = re.match(r"[A-Z][\w-]+(?=(?:'s)? \w)", sentence)
-    relation = reading.relations_by_name.get((speaker, first_word[0])) if first_word else None
+    relation = collection.relations_by_name.get((speaker, first_word[0])) if first_word else None
     return f"my {relation} {_CONTRACTED_IS.sub(' is', sentence, count=1)}" if relation else sentence
 
 
@@ -388,7 +308,9 @@ def _is_contrasted(part: str, sentence: str) -> bool:
     return bool(_CONTRASTED.search(part) and _CONTRAST.match(following_text))
 
 
-def _extract_from_clause(reading: _Reading, part: str, line: Utterance, *source_ids: UUID) -> Iterator[SpeakerStatement]:
+def _extract_from_clause(
+    collection: StatementCollection, part: str, line: Utterance, *source_ids: UUID
+) -> Iterator[SpeakerStatement]:
     clause = simplify_clause(_HERE.sub("", replace_we_by_i(part)))
     if birthday := _BIRTHDAY.match(clause):
         yield from _build_statements(
@@ -396,11 +318,11 @@ def _extract_from_clause(reading: _Reading, part: str, line: Utterance, *source_
         )
     elif rule := find_matching_rule(clause):
         if rule.key == "job" and (work := _WORK.match(clause)):
-            referents = reading.last_mentions[line.name][1]
+            referents = collection.last_mentions[line.name][1]
             referents.append(Referent(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
         yield from _build_statements(clause, rule, line, *source_ids)
     elif subordinate_clause := extract_subordinate(clause):
-        yield from _extract_from_clause(reading, subordinate_clause, line, *source_ids)
+        yield from _extract_from_clause(collection, subordinate_clause, line, *source_ids)
 
 
 def _spell_day(match: re.Match[str], said_at: datetime) -> str:
@@ -442,15 +364,15 @@ def _build_statements(
         )
 
 
-def _extract_implied(reading: _Reading, line: Utterance) -> Iterator[SpeakerStatement]:
+def _extract_implied(collection: StatementCollection, line: Utterance) -> Iterator[SpeakerStatement]:
     """Yield the facts a message implies, unless a statement of the same speaker contains them."""
     if name := find_own_name(correct_spelling(line.text[:MAX_MESSAGE_LENGTH])):
         yield from _build_statements(f"my name is {name}", DurabilityRule(_BIRTHDAY, "name"), line)
     for sentence in extract_sentences(line.text[:MAX_MESSAGE_LENGTH]):
         for clause, key in find_implied_facts(sentence):
             noun = clause.rstrip(".").rsplit(" ", 1)[-1]
-            if not reading.is_possession_known(line.name, noun) and not any(
+            if not collection.is_possession_known(line.name, noun) and not any(
                 statement.subject == line.name and re.search(rf"\b{re.escape(noun)}\b", statement.text)
-                for statement in reading.statements.values()
+                for statement in collection.statements.values()
             ):
                 yield from _build_statements(clause, find_matching_rule(clause) or DurabilityRule(_BIRTHDAY, key), line)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.text.sentences import extract_sentences, strip_fillers
+from lethe_app.brain.text.clauses import strip_fillers
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.vocabulary.entities import ANIMALS, JOBS, RELATIVES, STATES
 
 _YOUR_RELATION = re.compile(rf"\byour ((?:[a-z]+ )?(?:{RELATIVES}|{ANIMALS}))\b(?!'s)", re.IGNORECASE)

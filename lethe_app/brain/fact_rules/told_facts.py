@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
+from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.fact_rules import sentence_classifier
 from lethe_app.brain.fact_rules.fragments import find_question_subject
 from lethe_app.brain.fact_rules.judged_sentences import (
@@ -31,7 +31,8 @@ from lethe_app.brain.fact_rules.judged_sentences import (
 from lethe_app.brain.fact_rules.sentence_features import is_informative
 from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.sentences import split_narration, split_sentences
+from lethe_app.brain.text.narration import split_narration
+from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.phrases import FREQUENCY

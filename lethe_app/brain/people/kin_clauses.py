@@ -1,13 +1,16 @@
-"""Distinction of lasting predicates about a person (“is a physio”, “lives in douglas”) from momentary ones (“is asleep”)."""
+"""Clauses about a person: where they end, and lasting predicates (“is a physio”) as opposed to momentary ones (“is asleep”)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from lethe_app.brain.text.sentences import strip_fillers
+from lethe_app.brain.people.acquaintances import Person
+from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.vocabulary.entities import CONDITIONS, JOBS, STATES
 from lethe_app.brain.vocabulary.kin_words import parse_name
 from lethe_app.brain.vocabulary.phrases import AGE
+from lethe_app.retrieval.query_terms import fold
 
 _JUDGING_NOUN = (
     r"(?:angel|legend|star|saint|hero|pain|nightmare|joke|bit|lot|mess|idiot|fool|sweetheart|darling|delight|menace|"
@@ -114,6 +117,20 @@ _NOT_PLACES = frozenset(
     uni university college school hospital prison jail bed retail tech finance care nursing construction sales law
     """.split()  # noqa: SIM905
 )
+_CLAUSE_BREAK = re.compile(
+    r"\s*,\s*|\s+(?:and|but|so|because|cause|tho|though|n)\s+(?=(?:my|I|we|they)\b)|"
+    r"\s+(?:and|but|so|because|cause|tho|though|while|till|until|since|when|n|after)\s+(?=(?:he|she|he's|she's)\b"
+    r"|(?P<name>[^\W\d_][\w-]+)(?:'?s)? )|(?P<run>\s+(?=(?:he|she)(?:'s| \w)))",
+    re.IGNORECASE,
+)
+_OPEN_CLAUSE_END = re.compile(
+    r"\b(?:think|thinks|know|knows|say|says|said|that|if|when|what|how|where|why|who|hope|wish|told|than|like|as|believe|"
+    r"swear|guess|"
+    r"before|whether|because|cause|thought|everything|anything|all|the \w+|so|and|but|first time|last time|til|till|until|"
+    r"sure|love)$",
+    re.IGNORECASE,
+)
+_REPORTING_END = re.compile(r"\b(?:told|tell|asked|ask|show|showed|says|said) \w+(?: that)?$", re.IGNORECASE)
 
 
 def extract_predicate(text: str, *, is_verb_optional: bool = True) -> str:
@@ -181,3 +198,38 @@ def _capitalize_place(match: re.Match[str]) -> str:
     return match["before"] + " ".join(
         [first_word.capitalize(), *(word.capitalize() if parse_name(word) else word for word in rest)]
     )
+
+
+def is_contraction(contraction: str, rest: str) -> bool:
+    """Return whether “jaylens 9” is short for “Jaylen is 9”, unlike “jaylens bike”."""
+    return bool(
+        re.match(
+            r"(?:\d|an?\b|the\b|in\b|from\b|at\b|out\b|not\b|got\b|been\b|on\b|called\b|turning\b|getting\b|married\b|"
+            r"pregnant\b|single\b|"
+            r"allergic\b|moving\b|living\b|working\b|studying\b|expecting\b|dead\b|retired\b|nearly\b|only\b|just\b|"
+            r"about\b|due\b)",
+            rest,
+        )
+    )
+
+
+def split_clauses(text: str, people_by_name: dict[str, Person]) -> Iterator[str]:
+    """Split before every new subject that is a known person or a pronoun."""
+    start = 0
+    for match in _CLAUSE_BREAK.finditer(text):
+        preceding_text = text[start : match.start()].strip()
+        if match["run"] is not None and (
+            not preceding_text or _OPEN_CLAUSE_END.search(preceding_text) or _REPORTING_END.search(preceding_text)
+        ):
+            continue
+        if (
+            match["name"]
+            and fold(match["name"]) not in people_by_name
+            and fold(match["name"].removesuffix("s")) not in people_by_name
+        ):
+            continue
+        if preceding_text:
+            yield preceding_text
+        start = match.end()
+    if piece := text[start:].strip(" .!"):
+        yield piece

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lethe_app.brain.people import named_people
 from lethe_app.brain.people.acquaintances import Acquaintances, Person, PersonStatement, pronouns_of
 from lethe_app.brain.people.introductions import asks_to_remember
-from lethe_app.brain.people.kin_clauses import extract_predicate
+from lethe_app.brain.people.kin_clauses import extract_predicate, is_contraction, split_clauses
 from lethe_app.brain.people.named_people import NamedPerson
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.kin_words import NAME, PERSON_PHRASE, PETS, ROLES, parse_name, standardize_role
@@ -37,20 +37,6 @@ _RELATION_OF_OTHERS = re.compile(rf"\b(?:her|his|their|another|an?) (?:(?!old\b)
 _LEADING_NAME = re.compile(r"(?P<name>[A-Z][a-z]{2,})(?=$|[.,]| (?:is|was|from|has|had|did|[a-z]{2,}(?:s|ed))\b)")
 """Sentence that begins with a name: “Yuki, from Sapporo”."""
 _UNNAMED_RELATION = re.compile(rf"\b(?:I have|I've got|I got|got) an? (?P<who>{PERSON_PHRASE})\b", re.IGNORECASE)
-_CLAUSE_BREAK = re.compile(
-    r"\s*,\s*|\s+(?:and|but|so|because|cause|tho|though|n)\s+(?=(?:my|I|we|they)\b)|"
-    r"\s+(?:and|but|so|because|cause|tho|though|while|till|until|since|when|n|after)\s+(?=(?:he|she|he's|she's)\b"
-    r"|(?P<name>[^\W\d_][\w-]+)(?:'?s)? )|(?P<run>\s+(?=(?:he|she)(?:'s| \w)))",
-    re.IGNORECASE,
-)
-_OPEN_CLAUSE_END = re.compile(
-    r"\b(?:think|thinks|know|knows|say|says|said|that|if|when|what|how|where|why|who|hope|wish|told|than|like|as|believe|"
-    r"swear|guess|"
-    r"before|whether|because|cause|thought|everything|anything|all|the \w+|so|and|but|first time|last time|til|till|until|"
-    r"sure|love)$",
-    re.IGNORECASE,
-)
-_REPORTING_END = re.compile(r"\b(?:told|tell|asked|ask|show|showed|says|said) \w+(?: that)?$", re.IGNORECASE)
 _CLAUSE_SUBJECT = re.compile(
     rf"^(?:(?:and|but|so|yes|yeah|nah|no|well|oh|also|though|anyway|haha|lol|since|when|because|poor|little|big|my|our|"
     rf"the) )*"
@@ -256,7 +242,7 @@ class MessageReading:
     ) -> Iterator[PersonStatement]:
         """Yield the statements of a part of a sentence; `person` is whom the words before it introduce."""
         preceding_person, is_first = person, True
-        for text in _split_clauses(part, self.people.people_by_name):
+        for text in split_clauses(part, self.people.people_by_name):
             yield from self._find_naming(text)
             if is_sentence_start and is_first and _LEADING_THIRD_PERSON_VERB.match(text):
                 preceding_person = preceding_person or self.subject
@@ -342,7 +328,7 @@ class MessageReading:
         if match and match["name"]:
             for name, contraction in ((match["name"] + (match["s"] or ""), ""), (match["name"], match["s"])):
                 person = self.people.people_by_name.get(fold(name))
-                if person and (not contraction or _is_contraction(contraction, match["rest"] or "")):
+                if person and (not contraction or is_contraction(contraction, match["rest"] or "")):
                     return person, f"{chr(39) + 's ' if contraction else ''}{match['rest'] or ''}", True
         return preceding_person, text, False
 
@@ -423,41 +409,6 @@ def _is_same_animal(kind: str, other_kind: str) -> bool:
     """Return whether two words such as “puppy” and “dog” can name the same animal."""
     adult_kinds = {"puppy": "dog", "pup": "dog", "kitten": "cat"}
     return bool(_PET.fullmatch(kind)) and adult_kinds.get(kind, kind) == adult_kinds.get(other_kind, other_kind)
-
-
-def _is_contraction(contraction: str, rest: str) -> bool:
-    """Return whether “jaylens 9” is short for “Jaylen is 9”, unlike “jaylens bike”."""
-    return bool(
-        re.match(
-            r"(?:\d|an?\b|the\b|in\b|from\b|at\b|out\b|not\b|got\b|been\b|on\b|called\b|turning\b|getting\b|married\b|"
-            r"pregnant\b|single\b|"
-            r"allergic\b|moving\b|living\b|working\b|studying\b|expecting\b|dead\b|retired\b|nearly\b|only\b|just\b|"
-            r"about\b|due\b)",
-            rest,
-        )
-    )
-
-
-def _split_clauses(text: str, people_by_name: dict[str, Person]) -> Iterator[str]:
-    """Split before every new subject that is a known person or a pronoun."""
-    start = 0
-    for match in _CLAUSE_BREAK.finditer(text):
-        preceding_text = text[start : match.start()].strip()
-        if match["run"] is not None and (
-            not preceding_text or _OPEN_CLAUSE_END.search(preceding_text) or _REPORTING_END.search(preceding_text)
-        ):
-            continue
-        if (
-            match["name"]
-            and fold(match["name"]) not in people_by_name
-            and fold(match["name"].removesuffix("s")) not in people_by_name
-        ):
-            continue
-        if preceding_text:
-            yield preceding_text
-        start = match.end()
-    if piece := text[start:].strip(" .!"):
-        yield piece
 
 
 def _can_refer_to(question: str, person: Person) -> bool:

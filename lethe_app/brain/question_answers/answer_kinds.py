@@ -10,7 +10,8 @@ from collections.abc import Callable
 from lethe_app.brain.people.noun_phrases import DURATION, FAMILY, PET, add_article, capitalize_name
 from lethe_app.brain.question_answers import patterns as asking
 from lethe_app.brain.question_answers.ownership import EVASIVE, Answers, parse_ownership
-from lethe_app.brain.text.sentences import extract_sentences, strip_fillers
+from lethe_app.brain.text.clauses import strip_fillers
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.vocabulary.entities import JOBS, NOT_OCCUPATIONS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_past
 from lethe_app.retrieval.query_terms import MONTHS

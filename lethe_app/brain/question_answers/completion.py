@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from lethe_app.brain.text.sentences import extract_sentences, strip_fillers
+from lethe_app.brain.text.clauses import strip_fillers
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, NOT_OCCUPATIONS, RELATIVES

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_rules.durability import find_matching_rule, normalize_clause
-from lethe_app.brain.text.sentences import extract_clauses, extract_sentences
+from lethe_app.brain.text.clauses import extract_clauses
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 

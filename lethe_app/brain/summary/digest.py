@@ -12,23 +12,19 @@ from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.fact_rules.third_person import possessive
 from lethe_app.brain.summary import endorsed_lines
 from lethe_app.brain.summary import plans as wishes
-from lethe_app.brain.summary.candidates import (
-    SummaryCandidate,
-    SummaryMaterial,
-    build_candidates,
-    find_outdated_plans,
-    is_uninformative,
-    lasting_weight,
-)
+from lethe_app.brain.summary.candidates import SummaryCandidate, build_candidates
 from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names
 from lethe_app.brain.summary.keywords import SummaryTopic, find_topics, select_keywords
 from lethe_app.brain.summary.reported_facts import build_reported_facts
 from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signs, salience
 from lethe_app.brain.summary.selection import choose_reports
+from lethe_app.brain.summary.sentence_weights import SummaryMaterial, find_outdated_plans, is_uninformative, lasting_weight
 from lethe_app.brain.summary.title_events import TitleEvent, find_news
 from lethe_app.brain.summary.titles import compose_title
+from lethe_app.brain.text.markup import remove_markup
+from lethe_app.brain.text.narration import split_narration
 from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten
-from lethe_app.brain.text.sentences import Sentence, normalized_words, remove_markup, split_narration
+from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
-from lethe_app.brain.text.sentences import Sentence, display_name, normalized_words
+from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, SentenceMeaning
+from lethe_app.brain.text.markup import display_name
+from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.common_words import FOREIGN_STOP_WORDS, NON_TOPIC_WORDS
 from lethe_app.brain.vocabulary.stems import stem

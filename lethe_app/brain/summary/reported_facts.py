@@ -7,12 +7,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lethe_app.brain.dates.resolve import resolve_dates
-from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
-from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
+from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, SentenceMeaning
+from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.fact_rules.statements import SpeakerStatement
 from lethe_app.brain.summary.retelling import remove_pictograms, replace_repeated_name, retell_all, starts_with_pronoun
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.markup import display_name
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, shorten
-from lethe_app.brain.text.sentences import Sentence, display_name, normalized_words, split_sentences
+from lethe_app.brain.text.sentences import Sentence, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.chat import Role

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.fact_rules.third_person import finish_sentence, rewrite_in_third_person
+from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, STORY_PREFIX, remove_opener, shorten
-from lethe_app.brain.text.sentences import Sentence, split_sentences, strip_fillers
+from lethe_app.brain.text.sentences import Sentence, split_sentences
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, NON_TOPIC_WORDS, RELATIVE_WORDS, VERBS_THIRD
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES

@@ -7,7 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from lethe_app.brain.summary.candidates import ENOUGH_FACTS, SummaryCandidate
+from lethe_app.brain.summary.candidates import SummaryCandidate
+from lethe_app.brain.summary.sentence_weights import ENOUGH_FACTS
 
 COVERED_WORD_WEIGHT = 0.1
 """Remaining weight of a word that a chosen report contains already."""

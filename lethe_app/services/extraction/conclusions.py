@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.dialogue.confirmation import is_confirmed
-from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
+from lethe_app.brain.dialogue.dialogue_acts import read_parts
+from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.claims import Claim
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, ConclusionsAnswer

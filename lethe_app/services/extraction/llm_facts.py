@@ -8,7 +8,8 @@ from datetime import date
 from itertools import accumulate
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
+from lethe_app.brain.dialogue.dialogue_acts import read_parts
+from lethe_app.brain.dialogue.dialogue_pieces import MessageParts
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.languages import ENGLISH, detect_language

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
+from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.fact_rules.statements import SpeakerStatement
 from lethe_app.brain.facts.merge import FactRelation
 from lethe_app.brain.facts.updates import withdraw_facts
 from lethe_app.brain.summary import digest

@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_rules.extractor import SpeakerStatement, extract_statements
+from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.fact_rules.statements import SpeakerStatement
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 

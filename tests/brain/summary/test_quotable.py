@@ -7,16 +7,10 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.summary.endorsed_lines import select_endorsed_sentences
+from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
+from lethe_app.brain.text.narration import is_prose, split_narration
 from lethe_app.brain.text.reported_speech import quote_sentence, shorten
-from lethe_app.brain.text.sentences import (
-    MAX_CHARACTERS_READ,
-    Sentence,
-    is_prose,
-    normalized_words,
-    remove_markup,
-    split_narration,
-    split_sentences,
-)
+from lethe_app.brain.text.sentences import Sentence, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from tests.brain.talks import said, talk
 
