@@ -26,6 +26,7 @@ LAYERS = (
     {"retrieval"},
     {"storage"},
     {"interchange", "llm", "web", "prompt"},
+    {"dates"},
     {"domain"},
     {"config"},
     {"errors", "paths", "plugins"},

@@ -9,19 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold, split_words
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.dates.words import MONTHS, ORDINALS, SPELLED_NUMBERS, TENS, WEEKDAYS
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
 
-COUNTS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
-TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 SPELLED = {
-    **{word: str(number) for number, word in enumerate(COUNTS) if word != "one"},
-    **{word: f"{10 * number}" for number, word in enumerate(TENS, 3)},
-    **{word: f"{number}th" for number, word in enumerate(ORDINALS, 2)},
+    **{word: str(number) for number, word in enumerate(SPELLED_NUMBERS) if word != "one"},
+    **{word: f"{10 * number}" for number, word in enumerate(TENS, 2)},
+    **{word: f"{number}th" for number, word in enumerate(ORDINALS[1:12], 2)},
     "twice": "2", "dozen": "12", "hundred": "100", "thousand": "1000", "million": "1000000", "half": "0.5",
 }  # fmt: skip
 """Number words and their digits. “one”, “first” and “once” are left out, because they more often mean “a”, “at the start”

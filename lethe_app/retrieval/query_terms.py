@@ -8,6 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from lethe_app.domain.clock import MONTHS
+
 STOP_WORDS = frozenset(
     """
     a about after again ain all also am an and any are aren arent as at be because been before being but by can cannot cant
@@ -194,9 +196,4 @@ def to_searchable(text: str, moment: datetime | None = None) -> str:
 
 def format_day(moment: datetime) -> str:
     """Return a date such as “8 May, 2023”, independent of the system locale."""
-    return f"{moment.day} {MONTHS[moment.month - 1].capitalize()}, {moment.year}"
-
-
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
+    return f"{moment.day} {MONTHS[moment.month - 1]}, {moment.year}"

@@ -5,52 +5,58 @@ fits.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from lethe_app.retrieval.query_terms import MONTHS
+from lethe_app.dates.ranges import (
+    LAST_DAY,
+    NAMED_RANGES,
+    Range,
+    end_of_month,
+    last_weekday,
+    season_of,
+    year_range,
+)
+from lethe_app.dates.words import (
+    ANY_MONTH,
+    DAY_AND_MONTH,
+    SEASON,
+    SEASONS,
+    UNIT_DAYS,
+    VAGUE_NUMBERS,
+    WEEKDAY,
+    WEEKDAYS,
+    YEAR,
+    count_pattern,
+    month_number,
+    parse_count,
+    weekday_number,
+)
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""First month of each season in the northern hemisphere."""
-SEASON_DAYS = 91
-COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-VAGUE_COUNTS = {"couple": 2, "few": 3, "several": 4}
-NUMBERS = {"a": 1, "an": 1, **VAGUE_COUNTS, **{word: number for number, word in enumerate(COUNTS, 1)}}
-DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 TALKED_ABOUT_DAYS = 14
 """Days after an event during which it is still likely to be talked about."""
 
-LAST_DAY = date(9990, 1, 1)
-"""Latest reference day. Queries asked later are read as if asked on it, so that no date arithmetic overflows."""
-
-# The three-letter form of “may” is “may” itself, so it is listed only once.
-MONTH = "|".join(f"{month}|{month[:3]}" for month in MONTHS if month != "may") + "|may"
-DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-YEAR = r"(?P<year>(?:19|20)\d\d)"
-DATES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{DAY}(?: of)? (?P<month>{MONTH})\b\.?(?:,? {YEAR})?",
-        rf"\b(?P<month>{MONTH})\b\.? {DAY}\b(?:,? {YEAR})?",
-        rf"\b(?P<month>{MONTH})\b\.?,? (?:of )?{YEAR}",
-        rf"\b(?:in|during|since|of|last|this|early|late|mid)[ -](?P<month>{MONTH})\b",
-        rf"\b{YEAR}\b",
-    )
+_MONTH = f"(?P<month>{ANY_MONTH})"
+_YEAR = f"(?P<year>{YEAR})"
+_DATES = (
+    *DAY_AND_MONTH,
+    *(
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (
+            rf"\b{_MONTH}\b\.?,? (?:of )?{_YEAR}",
+            rf"\b(?:in|during|since|of|last|this|early|late|mid)[ -]{_MONTH}\b",
+            rf"\b{_YEAR}\b",
+        )
+    ),
 )
-SEASON = re.compile(rf"\b(?P<season>{'|'.join(SEASONS)})(?: of|,)? {YEAR}\b", re.IGNORECASE)
-AGO = re.compile(
-    r"\b(?P<count>\d{1,3}|" + "|".join(NUMBERS) + r")(?: of)? (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE
-)
-LAST = re.compile(
-    r"\b(?:last|past) (?P<what>night|week(?:end)?|month|year|" + "|".join((*SEASONS, *WEEKDAYS)) + r")\b", re.IGNORECASE
-)
-NEAR = re.compile(r"\b(?P<what>the day before yesterday|yesterday|today|this (?:morning|week|month|year))\b", re.IGNORECASE)
-TALK = "met|talked|spoke|conversation|chat|time we"
-FIRST_MET = re.compile(rf"\b(?:first (?:{TALK})|(?:met|talked|spoke) for the first time)\b", re.IGNORECASE)
-LAST_MET = re.compile(rf"\b(?:last (?:{TALK})|recently|lately|the other day)\b", re.IGNORECASE)
+_SEASON_OF_YEAR = re.compile(rf"\b(?P<season>{SEASON})(?: of|,)? {_YEAR}\b", re.IGNORECASE)
+_AGO = re.compile(rf"\b(?P<count>{count_pattern(3)})(?: of)? (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE)
+_LAST = re.compile(rf"\b(?:last|past) (?P<what>night|week(?:end)?|month|year|{SEASON}|{WEEKDAY})\b", re.IGNORECASE)
+_NEAR = re.compile(r"\b(?P<what>the day before yesterday|yesterday|today|this (?:morning|week|month|year))\b", re.IGNORECASE)
+_TALK = "met|talked|spoke|conversation|chat|time we"
+_FIRST_MET = re.compile(rf"\b(?:first (?:{_TALK})|(?:met|talked|spoke) for the first time)\b", re.IGNORECASE)
+_LAST_MET = re.compile(rf"\b(?:last (?:{_TALK})|recently|lately|the other day)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -82,18 +88,17 @@ class TimeReference:
 
 def parse_time(text: str, today: date) -> TimeReference:
     """Parse the time expressions of a query that is asked `today`."""
-    spans: list[DaySpan] = []
     today = min(today, LAST_DAY)
-    for match in SEASON.finditer(text):
-        first = date(int(match["year"]), SEASONS[match["season"].lower()], 1)
-        spans.append(DaySpan(first, first + timedelta(days=SEASON_DAYS), match[0]))
-    remaining = SEASON.sub(" ", text)
-    for pattern in DATES:
+    spans = [
+        DaySpan(*season_of(int(match["year"]), match["season"].lower()), match[0]) for match in _SEASON_OF_YEAR.finditer(text)
+    ]
+    remaining = _SEASON_OF_YEAR.sub(" ", text)
+    for pattern in _DATES:
         # Each match is removed from the text, so that the looser patterns below do not find its month or year again.
         spans.extend(filter(None, map(_explicit_span, pattern.finditer(remaining))))
         remaining = pattern.sub(" ", remaining)
     spans += _relative_spans(remaining, today)
-    return TimeReference(tuple(spans), bool(FIRST_MET.search(text)), bool(LAST_MET.search(text)))
+    return TimeReference(tuple(spans), bool(_FIRST_MET.search(text)), bool(_LAST_MET.search(text)))
 
 
 def _explicit_span(match: re.Match[str]) -> DaySpan | None:
@@ -101,54 +106,42 @@ def _explicit_span(match: re.Match[str]) -> DaySpan | None:
     parts = match.groupdict()
     year = int(parts["year"]) if parts.get("year") else 0
     if not parts.get("month"):
-        return DaySpan(date(year, 1, 1), date(year, 12, 31), match[0])
-    month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(parts["month"].lower()))
+        return DaySpan(*year_range(year), match[0])
+    month = month_number(parts["month"])
     used_year = year or 2000  # a leap year, so that 29 February exists
     try:
         first = date(used_year, month, int(parts.get("day") or 1))
     except ValueError:
         return None
-    last = first if parts.get("day") else _end_of_month(first)
+    last = first if parts.get("day") else end_of_month(first)
     return DaySpan(first, last, match[0], any_year=not year)
 
 
-def _relative_spans(text: str, today: date) -> Iterator[DaySpan]:
-    """Yield spans that depend on the day of the query."""
-    for match in AGO.finditer(text):
-        count = match["count"].lower()
-        unit = DAYS[match["unit"].lower()]
-        days = (NUMBERS.get(count) or int(count)) * unit
-        slack = (days if count in VAGUE_COUNTS else unit) // 2
-        yield DaySpan(_days_before(today, days + slack), _days_before(today, max(0, days - slack)), match[0])
-    for match in (*LAST.finditer(text), *NEAR.finditer(text)):
-        yield DaySpan(*_resolve_days(match["what"].lower(), today), match[0])
+def _relative_spans(text: str, today: date) -> list[DaySpan]:
+    """Return spans that depend on the day of the query."""
+    spans: list[DaySpan] = []
+    for match in _AGO.finditer(text):
+        unit = UNIT_DAYS[match["unit"].lower()]
+        days = parse_count(match["count"]) * unit
+        slack = (days if match["count"].lower() in VAGUE_NUMBERS else unit) // 2
+        spans.append(DaySpan(_days_before(today, days + slack), _days_before(today, max(0, days - slack)), match[0]))
+    for match in (*_LAST.finditer(text), *_NEAR.finditer(text)):
+        with suppress(OverflowError, ValueError):  # the first days of the calendar
+            spans.append(DaySpan(*_resolve_days(match, today), match[0]))
+    return spans
 
 
-def _resolve_days(expression: str, today: date) -> tuple[date, date]:
-    monday = _days_before(today, today.weekday())
-    this_month = today.replace(day=1)
-    if expression in SEASONS:
-        first = date(today.year, SEASONS[expression], 1)
-        # In the first month of a season, “last” means the one of the year before.
-        first = first if first + timedelta(days=31) <= today else first.replace(year=max(1, today.year - 1))
-        return first, first + timedelta(days=SEASON_DAYS)
-    if expression in WEEKDAYS:
-        day = _days_before(today, (today.weekday() - WEEKDAYS.index(expression) - 1) % 7 + 1)
+def _resolve_days(match: re.Match[str], today: date) -> Range:
+    """Return the days of a name such as “yesterday”, or of the last weekday, season, week, month or year of this name."""
+    name = match["what"].lower()
+    if name in WEEKDAYS:
+        day = last_weekday(today, weekday_number(name))
         return day, day
-    return {
-        "today": (today, today),
-        "this morning": (today, today),
-        "yesterday": (_days_before(today, 1), _days_before(today, 1)),
-        "night": (_days_before(today, 1), _days_before(today, 1)),
-        "the day before yesterday": (_days_before(today, 2), _days_before(today, 2)),
-        "weekend": (_days_before(monday, 2), _days_before(monday, 1)),
-        "week": (_days_before(monday, 7), _days_before(monday, 1)),
-        "this week": (monday, today),
-        "month": (_days_before(this_month, 1).replace(day=1), _days_before(this_month, 1)),
-        "this month": (this_month, today),
-        "year": (date(max(1, today.year - 1), 1, 1), date(max(1, today.year - 1), 12, 31)),
-        "this year": (date(today.year, 1, 1), today),
-    }[expression]
+    if name in SEASONS:
+        # In the first month of a season, “last” means the one of the year before.
+        has_begun = date(today.year, SEASONS[name], 1) + timedelta(days=31) <= today
+        return season_of(today.year - (not has_begun), name)
+    return NAMED_RANGES[name if match.re is _NEAR else f"last {name}"](today)
 
 
 def _span_fit(span: DaySpan, day: date) -> float:
@@ -177,7 +170,3 @@ def _in_year(day: date, year: int) -> date:
 def _days_before(day: date, days: int) -> date:
     """Return the day `days` earlier, but not before the first day of the calendar."""
     return day - timedelta(days=min(days, day.toordinal() - 1))
-
-
-def _end_of_month(first: date) -> date:
-    return first.replace(day=monthrange(first.year, first.month)[1])

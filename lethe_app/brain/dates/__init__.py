@@ -1,1 +1,1 @@
-"""Date grammar of English messages: past, future and arithmetic."""
+"""Readers of dates in messages: requests for past days, future dates, and dates of sentences that are stored."""

@@ -8,16 +8,22 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from lethe_app.retrieval.query_terms import MONTHS
-from lethe_app.retrieval.time_expressions import COUNTS, SEASONS, WEEKDAYS
+from lethe_app.dates.ranges import month_from, weekday_in_week
+from lethe_app.dates.words import (
+    ANY_WEEKDAY,
+    EXACT_NUMBERS,
+    MONTH,
+    MONTHS,
+    ORDINAL,
+    ORDINALS,
+    SEASON,
+    WEEKDAY,
+    WEEKDAYS,
+    count_pattern,
+    parse_count,
+    weekday_number,
+)
 
-NUMBERS = {"a": 1, "an": 1, "a couple of": 2, **{word: number for number, word in enumerate(COUNTS, 1)}}
-ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
-    "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth",
-    "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh",
-    "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
-)  # fmt: skip
 RELATIVE_DAY_OFFSETS = {
     "the day before yesterday": -2,
     "the day after tomorrow": 2,
@@ -28,21 +34,21 @@ RELATIVE_DAY_OFFSETS = {
 }
 PairReader = Callable[[re.Match[str], re.Match[str], date], str | None]
 
-_COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
-_MONTH = "|".join(MONTHS)
-_WEEKDAY_NAMES = "|".join(WEEKDAYS)
+SENTENCE_COUNT = count_pattern(2, EXACT_NUMBERS | {"a couple of": 2})
+"""Exact count of a stored sentence; “a few weeks ago” is kept, because it names no day."""
+_COUNT = f"(?P<count>{SENTENCE_COUNT})"
 _WHICH = r"\b(?:in |on |at |of )?(?:the )?(?P<which>next|last|this)"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 _DAY = re.compile(
     r"(?<!next )(?<!last )(?<!this )(?<!every )(?<!a )(?<!the )"
     r"(?<!second )(?<!third )(?<!first )(?<!other )(?<!each )(?<!any )\b(?:"
-    rf"(?:on|that's|that is|which is) (?P<full>{_WEEKDAY_NAMES}|{'|'.join(day[:3] for day in WEEKDAYS)})\b(?!s|'s){_PART}|"
-    rf"(?P<bare>{_WEEKDAY_NAMES})\b(?!'s){_PART.replace('part', 'of')}(?=$|,| (?:next|last|this|of|in) ))",
+    rf"(?:on|that's|that is|which is) (?P<full>{ANY_WEEKDAY})\b(?!s|'s){_PART}|"
+    rf"(?P<bare>{WEEKDAY})\b(?!'s){_PART.replace('part', 'of')}(?=$|,| (?:next|last|this|of|in) ))",
     re.IGNORECASE,
 )
 _DAY_OF_MONTH = re.compile(r"\b(?:on )?the (?P<number>\d{1,2})(?:st|nd|rd|th)\b(?! of (?!next|last|this))", re.IGNORECASE)
-_NAMED_MONTH = re.compile(rf"\b(?:in |on (?=\d))(?P<day>\d{{1,2}} )?(?P<month>{_MONTH})\b(?!,? \d)", re.IGNORECASE)
-_NAMED_SEASON = re.compile(rf"\bin (?:the )?(?P<season>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
+_NAMED_MONTH = re.compile(rf"\b(?:in |on (?=\d))(?P<day>\d{{1,2}} )?(?P<month>{MONTH})\b(?!,? \d)", re.IGNORECASE)
+_NAMED_SEASON = re.compile(rf"\bin (?:the )?(?P<season>{SEASON})\b(?! of| \d)", re.IGNORECASE)
 _WEEK = re.compile(rf"{_WHICH} week\b", re.IGNORECASE)
 _WEEKEND = re.compile(rf"{_WHICH} weekend\b", re.IGNORECASE)
 _WEEKS = re.compile(rf"\b(?:in {_COUNT} weeks?(?:' time| time)?|{_COUNT.replace('count', 'back')} weeks? ago)\b", re.IGNORECASE)
@@ -51,14 +57,14 @@ _RELATIVE_MONTH = re.compile(rf"{_WHICH} month\b", re.IGNORECASE)
 _YEAR = re.compile(rf"{_WHICH} year\b", re.IGNORECASE)
 _YEARS_AGO = re.compile(rf"\b(?:about |around )?{_COUNT} years? ago\b", re.IGNORECASE)
 _NAMED_DATE = re.compile(
-    rf"\bon (?:{_WEEKDAY_NAMES}),? (?=the \d{{1,2}}(?:st|nd|rd|th)\b)|"
-    rf"\b(?:{_WEEKDAY_NAMES}),? (?:the )?(?=\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH}))",
+    rf"\bon (?:{WEEKDAY}),? (?=the \d{{1,2}}(?:st|nd|rd|th)\b)|"
+    rf"\b(?:{WEEKDAY}),? (?:the )?(?=\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{MONTH}))",
     re.IGNORECASE,
 )
-_OF_MONTH = re.compile(rf"\bthe (?P<number>\d{{1,2}})(?:st|nd|rd|th) of (?P<month>{_MONTH})\b", re.IGNORECASE)
+_OF_MONTH = re.compile(rf"\bthe (?P<number>\d{{1,2}})(?:st|nd|rd|th) of (?P<month>{MONTH})\b", re.IGNORECASE)
 _SPELLED = re.compile(
-    rf"\bthe (?P<first>{'|'.join(reversed(ORDINALS))})(?= of (?:{_MONTH}|next month|this month)\b)|"
-    rf"(?P<lead>\b(?:{_MONTH}) (?:the )?|\bon the )(?P<other>{'|'.join(reversed(ORDINALS))})(?=$|,| (?:next|this) month)",
+    rf"\bthe (?P<first>{ORDINAL})(?= of (?:{MONTH}|next month|this month)\b)|"
+    rf"(?P<lead>\b(?:{MONTH}) (?:the )?|\bon the )(?P<other>{ORDINAL})(?=$|,| (?:next|this) month)",
     re.IGNORECASE,
 )
 
@@ -114,8 +120,7 @@ def _relative_step(wide: re.Match[str]) -> int:
 
 def _weekday_number(exact: re.Match[str]) -> int:
     """Return the weekday number (0 is Monday) of the matched weekday name."""
-    name = (exact["full"] or exact["bare"]).lower()
-    return next(index for index, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
+    return weekday_number(exact["full"] or exact["bare"])
 
 
 def _format_day(day: date, exact: re.Match[str]) -> str:
@@ -125,7 +130,7 @@ def _format_day(day: date, exact: re.Match[str]) -> str:
 
 
 def _resolve_day_in_week(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
-    return _format_day(today + timedelta(7 * _relative_step(wide) - today.weekday() + _weekday_number(exact)), exact)
+    return _format_day(weekday_in_week(today, _weekday_number(exact), _relative_step(wide)), exact)
 
 
 def _resolve_day_on_weekend(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
@@ -133,9 +138,8 @@ def _resolve_day_on_weekend(wide: re.Match[str], exact: re.Match[str], today: da
 
 
 def _resolve_day_in_weeks(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
-    count = wide["count"] or wide["back"]
-    weeks = (NUMBERS.get(count.lower()) or int(count)) * (1 if wide["count"] else -1)
-    return _format_day(today + timedelta(7 * weeks - today.weekday() + _weekday_number(exact)), exact)
+    weeks = parse_count(wide["count"] or wide["back"]) * (1 if wide["count"] else -1)
+    return _format_day(weekday_in_week(today, _weekday_number(exact), weeks), exact)
 
 
 def _resolve_relative_day(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
@@ -144,8 +148,7 @@ def _resolve_relative_day(wide: re.Match[str], exact: re.Match[str], today: date
 
 
 def _resolve_day_of_month(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
-    months = today.year * 12 + today.month - 1 + _relative_step(wide)
-    return _format_day(date(months // 12, months % 12 + 1, int(exact["number"])), exact)
+    return _format_day(month_from(today, _relative_step(wide)).replace(day=int(exact["number"])), exact)
 
 
 def _resolve_month(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
@@ -158,7 +161,7 @@ def _resolve_season(wide: re.Match[str], exact: re.Match[str], today: date) -> s
 
 def _resolve_year(wide: re.Match[str], today: date) -> int:
     count = wide.groupdict().get("count")
-    return today.year - (NUMBERS.get(count.lower()) or int(count)) if count else today.year + _relative_step(wide)
+    return today.year - parse_count(count) if count else today.year + _relative_step(wide)
 
 
 _PAIRS: tuple[tuple[re.Pattern[str], re.Pattern[str], PairReader], ...] = (

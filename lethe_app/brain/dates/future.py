@@ -7,8 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from lethe_app.retrieval.query_terms import MONTHS
-from lethe_app.retrieval.time_expressions import DATES, LAST_DAY, NUMBERS, WEEKDAYS
+from lethe_app.dates.ranges import LAST_DAY, end_of_month, month_from, next_weekday
+from lethe_app.dates.words import (
+    ANY_WEEKDAY,
+    DAY_AND_MONTH,
+    NUMBERS,
+    SPELLED_NUMBERS,
+    alternatives,
+    count_pattern,
+    month_number,
+    parse_count,
+    weekday_number,
+)
 
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})(?:T(?=\d)|(?!\d))", re.IGNORECASE)
 _ZONED_TIMESTAMP = re.compile(
@@ -21,29 +31,26 @@ _CLOCK = re.compile(
 )
 _HOURS = {"noon": 12, "midday": 12, "midnight": 0, "morning": 9, "afternoon": 15, "evening": 19, "tonight": 20, "night": 21}
 _HOUR = re.compile(rf"\b({'|'.join(_HOURS)})\b", re.IGNORECASE)
-_COUNT = r"(\d{1,4}|" + "|".join(NUMBERS) + r")(?: of)?"
+_COUNT = f"({count_pattern(4)})(?: of)?"
 _IN = re.compile(rf"\bin (?:a )?{_COUNT} (day|week|month|year)s?\b", re.IGNORECASE)
 _AMOUNT = re.compile(
-    r"(?:(half an hour)|(?:a )?(\d{1,4}(?:\.\d+)?|" + "|".join(NUMBERS) + r")(?: of)?( and a half)? ?"
+    rf"(?:(half an hour)|(?:a )?(\d{{1,4}}(?:\.\d+)?|{alternatives(NUMBERS)})(?: of)?( and a half)? ?"
     r"(hours?|hrs?|h|minutes?|mins?|seconds?|secs?)\b( and a half)?)(?:,? and |,? )?",
     re.IGNORECASE,
 )  # fmt: skip
 _IN_DURATION = re.compile(rf"\bin (?={_AMOUNT.pattern})", re.IGNORECASE)
-_HOURS_SPELLED = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - it is a sentence
-_SPELLED_HOUR = r"\d{1,2}|" + "|".join(_HOURS_SPELLED)
+_HOUR_WORDS = alternatives(SPELLED_NUMBERS[1:13])
 _OCLOCK = re.compile(
-    rf"\b(?:(half past|quarter past|quarter to) ({_SPELLED_HOUR})|({_SPELLED_HOUR}) ?o['’]?clock"
-    rf"|at ({'|'.join(_HOURS_SPELLED)}))\b",
+    rf"\b(?:(half past|quarter past|quarter to) (\d{{1,2}}|{_HOUR_WORDS})|(\d{{1,2}}|{_HOUR_WORDS}) ?o['’]?clock"
+    rf"|at ({_HOUR_WORDS}))\b",
     re.IGNORECASE,
 )
 _RECURRING = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly)\b", re.IGNORECASE)
-_WEEKDAY = re.compile(rf"\b(next |this |on )?({'|'.join(f'{day}|{day[:3]}' for day in WEEKDAYS)})\b", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"\b(next |this |on )?({ANY_WEEKDAY})\b", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"\b(day after tomorrow|tomorrow|today|tonight|this (?:morning|afternoon|evening)|next (?:week|month|year))\b",
     re.IGNORECASE,
 )
-_MONTH_NAME_DATES = DATES[:2]
-"""Patterns of dates with a month name: “24 December”, “December 24th”, each with or without a year."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +131,10 @@ def _find_day(text: str, today: date) -> tuple[date | None, str]:
     rules: list[tuple[re.Pattern[str], Callable[[re.Match[str]], date | None]]] = [
         (_ISO, lambda found: _date_or_none(int(found[1]), int(found[2]), int(found[3]))),
         (_DOTTED, lambda found: _next_occurrence(int(found[2]), int(found[1]), int(found[3] or 0), today)),
-        *((spelled, lambda found: _date_of_month_name(found, today)) for spelled in _MONTH_NAME_DATES),
-        (_IN, lambda found: _add_units(today, _parse_count(found[1]), found[2].lower())),
+        *((spelled, lambda found: _date_of_month_name(found, today)) for spelled in DAY_AND_MONTH),
+        (_IN, lambda found: _add_units(today, parse_count(found[1]), found[2].lower())),
         (_RELATIVE, lambda found: _parse_relative_day(found[1].lower(), today)),
-        (_WEEKDAY, lambda found: _next_weekday(found, today)),
+        (_WEEKDAY, lambda found: next_weekday(today, weekday_number(found[2]))),
     ]
     for pattern, to_date in rules:
         found = pattern.search(text)
@@ -153,8 +160,7 @@ def _find_time(text: str) -> time | None:
 
 
 def _date_of_month_name(match: re.Match[str], today: date) -> date | None:
-    month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(match["month"].lower()))
-    return _next_occurrence(month, int(match["day"]), int(match["year"] or 0), today)
+    return _next_occurrence(month_number(match["month"]), int(match["day"]), int(match["year"] or 0), today)
 
 
 def _next_occurrence(month: int, day: int, year: int, today: date) -> date | None:
@@ -173,25 +179,11 @@ def _parse_relative_day(words: str, today: date) -> date | None:
     return today + timedelta(days={"tomorrow": 1, "day after tomorrow": 2}.get(words, 0))
 
 
-def _next_weekday(match: re.Match[str], today: date) -> date:
-    """Return the next date with the named weekday; “Friday” or “next Friday” written on a Friday is a week later."""
-    weekday = next(index for index, day in enumerate(WEEKDAYS) if day.startswith(match[2].lower()))
-    return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
-
-
 def _add_units(today: date, count: int, unit: str) -> date | None:
     if unit in {"day", "week"}:
         return today + timedelta(days=count * (7 if unit == "week" else 1))
-    months = today.month - 1 + count * (12 if unit == "year" else 1)
-    year, month = today.year + months // 12, months % 12 + 1
-    possible_dates = (
-        _date_or_none(year, month, day) for day in range(today.day, min(today.day, 28) - 1, -1)
-    )  # a month may end sooner
-    return next((found for found in possible_dates if found is not None), None)
-
-
-def _parse_count(word: str) -> int:
-    return NUMBERS.get(word.lower()) or int(word)
+    month = month_from(today, count * (12 if unit == "year" else 1))
+    return month.replace(day=min(today.day, end_of_month(month).day))
 
 
 def _parse_amount(word: str) -> float:
@@ -199,7 +191,7 @@ def _parse_amount(word: str) -> float:
 
 
 def _parse_hour(word: str) -> int:
-    return int(word) if word.isdigit() else _HOURS_SPELLED.index(word.lower()) + 1
+    return int(word) if word.isdigit() else SPELLED_NUMBERS.index(word.lower())
 
 
 def _date_or_none(year: int, month: int, day: int) -> date | None:

@@ -7,37 +7,49 @@ most likely first: “05/02”, or “last Monday” written on a Wednesday.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from lethe_app.brain.dates.day_ranges import (
+from lethe_app.dates.ranges import (
+    NAMED_RANGES,
     YEARS_BACK,
     Range,
-    day_number,
     days_back,
-    last_month,
+    end_of_month,
+    last_weekday,
     last_weekend,
-    last_year,
     monday,
-    month_number,
+    month_from,
     ranges_by_year,
+    season_of,
+    this_month,
+    this_year,
     week_before,
-    weekday_number,
+    weekday_in_week,
     weekend,
     weeks_back,
+    year_range,
 )
-from lethe_app.brain.dates.double_dates import ORDINALS
-from lethe_app.retrieval.query_terms import MONTHS
-from lethe_app.retrieval.time_expressions import NUMBERS, SEASONS, WEEKDAYS
+from lethe_app.dates.words import (
+    ANY_MONTH,
+    ORDINAL,
+    SEASON,
+    SHORT_WEEKDAY,
+    UNIT_DAYS,
+    WEEKDAY,
+    YEAR,
+    count_pattern,
+    day_number,
+    month_number,
+    parse_count,
+    weekday_number,
+)
 
 RECENT_DAYS = 14
 """Days covered by “lately”, “recently” and “these days”."""
 TOLERANCE_DAYS = {"day": 0, "night": 0, "week": 4, "month": 15, "year": 120}
 """Tolerance in days before and after the exact day of “two weeks ago”, by unit."""
-UNIT_LENGTH_DAYS = {"day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
-"""Length of each unit in days."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +69,12 @@ class PastTime:
         return all(first == last for first, last in self.ranges)
 
 
-_MONTH = "(?P<month>" + "|".join(f"{month}|{month[:3]}" for month in MONTHS if month != "may") + r"|may|sept)\b\.?"
-_WEEKDAY = (
-    f"(?P<weekday>{'|'.join(WEEKDAYS)}" + r"|(?:(?<=on )|(?<=last )|(?<=this ))(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun))\b"
-)
-"""Pattern of weekday names. Short names match only after “on”, “last” or “this”, because “sat” and “sun” are also words."""
+_MONTH = rf"(?P<month>{ANY_MONTH})\b\.?"
+_WEEKDAY = rf"(?P<weekday>{WEEKDAY}|(?:(?<=on )|(?<=last )|(?<=this ))(?:{SHORT_WEEKDAY}))\b"
 _PART = r"(?:(?:'s)? ?(?:early |late )?(?:morning|noon|afternoon|evening|night)\b)?"
-_NUMBER = r"(?P<count>\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
-_SPELLED = "|".join(sorted(ORDINALS, key=len, reverse=True))
-_DAY = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{_SPELLED})\b"
-_YEAR = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
-_SEASON = f"(?P<season>{'|'.join(SEASONS)})"
+_COUNT = f"(?P<count>{count_pattern(3)})"
+_DAY = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{ORDINAL})\b"
+_YEAR = rf"(?:,? (?:of )?(?P<year>{YEAR})\b)?"
 HOLIDAYS = {
     "christmas eve": (12, 24, 12, 24),
     "boxing day": (12, 26, 12, 26),
@@ -175,9 +182,9 @@ def _day_alone(match: re.Match[str], today: date) -> list[Range]:
     day, which = day_number(match["day"]), match["which"] or ""
     month = today.replace(day=1)
     if which == "last" or (not which and day >= today.day):
-        month = (month - timedelta(days=1)).replace(day=1)
-    if day > monthrange(month.year, month.month)[1] and not which:
-        month = (month - timedelta(days=1)).replace(day=1)
+        month = month_from(month, -1)
+    if day > end_of_month(month).day and not which:
+        month = month_from(month, -1)
     found = month.replace(day=day)
     return [(found, found)]
 
@@ -196,11 +203,9 @@ def _week_of_month(match: re.Match[str], today: date) -> list[Range]:
 
 
 def _season(match: re.Match[str], today: date) -> list[Range]:
-    start = SEASONS[match["season"]]
     named_year = _full_year(match["year"])
     years = [named_year] if named_year else range(today.year, today.year - YEARS_BACK, -1)
-    firsts = (date(year, start, 1) for year in years if year > 1)
-    return [(first, first + timedelta(days=91)) for first in firsts]
+    return [season_of(year, match["season"]) for year in years if year > 1]
 
 
 def _holiday(match: re.Match[str], today: date) -> list[Range]:
@@ -209,19 +214,18 @@ def _holiday(match: re.Match[str], today: date) -> list[Range]:
 
 
 def _year(match: re.Match[str], _today: date) -> list[Range]:
-    year = int(match["year"])
-    return [(date(year, 1, 1), date(year, 12, 31))]
+    return [year_range(int(match["year"]))]
 
 
 def _ago(match: re.Match[str], today: date) -> list[Range]:
     word, unit = match["count"], match["unit"]
-    count = NUMBERS.get(word) or int(word)
+    count = parse_count(word)
     tolerance = max(TOLERANCE_DAYS[unit], count // 2 if word in {"few", "several"} else 1 if word == "couple" else 0)
     weekday = match["weekday"]
     if weekday:  # “two weeks ago on Monday”, “a week ago Monday”
-        day = monday(today - timedelta(days=count * UNIT_LENGTH_DAYS[unit])) + timedelta(days=weekday_number(weekday))
+        day = weekday_in_week(today - timedelta(days=count * UNIT_DAYS[unit]), weekday_number(weekday))
         return [(day, day)]
-    middle = today - timedelta(days=count * UNIT_LENGTH_DAYS[unit])
+    middle = today - timedelta(days=count * UNIT_DAYS[unit])
     if match["today"]:
         return [(middle, middle)]
     return [(middle - timedelta(days=tolerance), min(middle + timedelta(days=tolerance), today))]
@@ -230,17 +234,17 @@ def _ago(match: re.Match[str], today: date) -> list[Range]:
 def _past_count(match: re.Match[str], today: date) -> list[Range]:
     """Return the range of “the last three days”, which ends today."""
     word = match["count"] or "few"
-    days = (NUMBERS.get(word) or int(word)) * UNIT_LENGTH_DAYS[match["unit"]]
+    days = parse_count(word) * UNIT_DAYS[match["unit"]]
     return [(today - timedelta(days=days), today)]
 
 
 def _named_weekday(match: re.Match[str], today: date) -> list[Range]:
     day = weekday_number(match["weekday"])
-    latest = today - timedelta(days=(today.weekday() - day - 1) % 7 + 1)
+    latest = last_weekday(today, day)
     week_earlier, which = latest - timedelta(days=7), match["which"] or ""
     week = match["week"] or match["lead"] or ""
     if "last" in week:  # “Monday last week”
-        latest = monday(today) - timedelta(days=7 - day)
+        latest = weekday_in_week(today, day, -1)
         return [(latest, latest)]
     if match["back"]:  # “the Monday before last”
         return [(week_earlier, week_earlier)]
@@ -254,27 +258,21 @@ def _relative(match: re.Match[str], today: date) -> list[Range]:
     return [_RELATIVE[re.sub(r"^the (?=other|past|last)|'s$", "", match["what"])](today)]
 
 
-_RELATIVE: dict[str, Callable[[date], Range]] = {
-    "the day before yesterday": days_back(2), "the night before last": days_back(2), "day before yesterday": days_back(2),
-    "yesterday": days_back(1), "last night": days_back(1), "yday": days_back(1), "yest": days_back(1),
-    "today": days_back(0), "earlier today": days_back(0), "this morning": days_back(0), "this afternoon": days_back(0),
-    "this evening": days_back(0), "earlier": days_back(0), "tonight": days_back(0),
-    "other day": days_back(10, 1), "other night": days_back(10, 1), "other evening": days_back(10, 1),
+_RELATIVE: dict[str, Callable[[date], Range]] = NAMED_RANGES | {
+    "the night before last": days_back(2), "day before yesterday": days_back(2), "yday": days_back(1), "yest": days_back(1),
+    "earlier today": days_back(0), "this afternoon": days_back(0), "this evening": days_back(0), "earlier": days_back(0),
+    "tonight": days_back(0), "other day": days_back(10, 1), "other night": days_back(10, 1), "other evening": days_back(10, 1),
     "lately": days_back(RECENT_DAYS, 0), "recently": days_back(RECENT_DAYS, 0), "these days": days_back(RECENT_DAYS, 0),
-    "this week": weeks_back(0), "earlier this week": weeks_back(0), "last week": weeks_back(1),
+    "earlier this week": weeks_back(0), "earlier this month": this_month, "earlier this year": this_year,
     "past week": days_back(7, 0), "past month": days_back(30, 0), "past year": days_back(365, 0),
     "the week before last": weeks_back(2), "the weekend before last": lambda today: week_before(last_weekend(today)),
-    "last weekend": last_weekend, "this weekend": weekend(0), "the weekend": weekend(0), "this past weekend": weekend(0),
-    "this month": lambda today: (today.replace(day=1), today), "last month": last_month,
-    "earlier this month": lambda today: (today.replace(day=1), today), "last year": last_year,
-    "this year": lambda today: (date(today.year, 1, 1), today),
-    "earlier this year": lambda today: (date(today.year, 1, 1), today),
+    "this weekend": weekend(0), "the weekend": weekend(0), "this past weekend": weekend(0),
 }  # fmt: skip
 
 
 def _rules() -> Iterator[tuple[str, Callable[[re.Match[str], date], Sequence[Range]]]]:
     """Yield patterns and readers, the more exact ones first: text consumed by a rule is masked for all later rules."""
-    yield r"\b(?P<year>(?:19|20)\d\d)-(?P<number>\d{1,2})-(?P<day>\d{1,2})\b", _iso
+    yield rf"\b(?P<year>{YEAR})-(?P<number>\d{{1,2}})-(?P<day>\d{{1,2}})\b", _iso
     yield r"(?<![\d/.])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?:/(?P<year>(?:20)?\d\d))?(?![\d/])", _slashed
     yield r"(?<![\d/.])(?P<first>\d{1,2})\.(?P<second>\d{1,2})\.(?P<year>(?:20)?\d\d)?(?!\d)", _slashed
     yield rf"\b(?:the )?week of (?:the )?{_MONTH} (?:the )?{_DAY}{_YEAR}", _week_of_day
@@ -287,13 +285,13 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str], date], Sequence[Ran
         rf"\b(?:back in|in|during|over|throughout|all of|all|of|for|from|last|since|through)(?P<part>\b) {_MONTH}{_YEAR}",
         _in_month,
     )
-    yield rf"\b(?P<part>\b){_MONTH},? (?P<year>(?:19|20)\d\d)\b", _in_month
+    yield rf"\b(?P<part>\b){_MONTH},? (?P<year>{YEAR})\b", _in_month
     yield rf"\b(?:on |over |at |around |this past |last )?(?P<holiday>{'|'.join(HOLIDAYS)})\b(?: day)?{_YEAR}", _holiday
-    yield rf"\b(?:last|this|in(?: the)?|over the|during the|the) {_SEASON}\b{_YEAR}", _season
-    yield r"\b(?:in|during|back in) (?P<year>(?:19|20)\d\d)\b", _year
-    ago = rf"\b(?:about |around |like |some |over )?{_NUMBER}(?: of)? (?P<unit>day|night|week|month|year)s? (?:ago|back)\b"
+    yield rf"\b(?:last|this|in(?: the)?|over the|during the|the) (?P<season>{SEASON})\b{_YEAR}", _season
+    yield rf"\b(?:in|during|back in) (?P<year>{YEAR})\b", _year
+    ago = rf"\b(?:about |around |like |some |over )?{_COUNT}(?: of)? (?P<unit>day|night|week|month|year)s? (?:ago|back)\b"
     yield rf"{ago}(?:(?: on)? {_WEEKDAY}|(?P<today> today))?", _ago
-    yield rf"\b(?:the )?(?:last|past)(?: {_NUMBER}(?: of)?)? (?P<unit>day|week|month|year)s\b", _past_count
+    yield rf"\b(?:the )?(?:last|past)(?: {_COUNT}(?: of)?)? (?P<unit>day|week|month|year)s\b", _past_count
     weekday = rf"(?:on )?(?:the |this )?(?:(?P<which>last|past|previous) )?{_WEEKDAY}{_PART}"
     week = r"(?: (?P<week>(?:of )?last week))?(?P<back> before last| before that)?"
     yield rf"\b(?:(?P<lead>last week)(?:'s)? )?{weekday}{week}", _named_weekday

@@ -8,14 +8,12 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from lethe_app.brain.dates.double_dates import NUMBERS, reconcile_times
+from lethe_app.brain.dates.double_dates import SENTENCE_COUNT, reconcile_times
 from lethe_app.brain.vocabulary.verbs import PAST_FORMS
-from lethe_app.retrieval.query_terms import MONTHS
-from lethe_app.retrieval.time_expressions import SEASONS, WEEKDAYS
+from lethe_app.dates.ranges import last_weekday, month_from, next_weekday, weekday_in_week
+from lethe_app.dates.words import ANY_WEEKDAY, MONTH, MONTHS, SEASON, SEASONS, parse_count, weekday_number
 
-_DAY = "|".join((*WEEKDAYS, "tues", "weds", "thurs", "thur", *(day[:3] for day in WEEKDAYS)))
-_MONTH = "|".join(MONTHS)
-_COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
+_COUNT = f"(?P<count>{SENTENCE_COUNT})"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 # The excluded verbs are ambiguous: hurt, hit and cut are also present forms, and got, split and sold also participles, which
 # the pattern below accepts only without an auxiliary.
@@ -37,7 +35,7 @@ _CLAUSE_END = re.compile(
 _ANY_TIME = re.compile(
     rf"\d|\b(?:yesterday|today|tonight|tomorrow|ago|days?|weeks?|weekend|months?|years?|night|morning|afternoon|evening|"
     rf"first|second|third|"
-    rf"[a-z]+th|{'|'.join(SEASONS)}|{_MONTH}|{_DAY})\b",
+    rf"[a-z]+th|{SEASON}|{MONTH}|{ANY_WEEKDAY})\b",
     re.IGNORECASE,
 )
 """Pre-check: a sentence without a match contains no date to resolve."""
@@ -46,9 +44,9 @@ _FUTURE = re.compile(
     r"check-?up|date|viva|audition|"
     r"hearing)\b|"
     r"\b(?:will|going to|wanted to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b|"
-    rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:(?:on|in) (?:the )?(?:\d|(?:{_DAY}|{_MONTH})\b)|"
+    rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:(?:on|in) (?:the )?(?:\d|(?:{ANY_WEEKDAY}|{MONTH})\b)|"
     r"(?:the )?\d{1,2}(?:st|nd|rd|th)\b(?! (?:birthday|anniversary|time|of|year|grade|floor)))|"
-    rf"\b\d+ (?:days?|weeks?|months?|years?) (?:clean|sober|old|married|together|in)?,? ?(?:on|this) (?:{_DAY})\b",
+    rf"\b\d+ (?:days?|weeks?|months?|years?) (?:clean|sober|old|married|together|in)?,? ?(?:on|this) (?:{ANY_WEEKDAY})\b",
     re.IGNORECASE,
 )
 
@@ -92,6 +90,10 @@ def format_date(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
+def _format_month(first: date) -> str:
+    return f"in {MONTHS[first.month - 1].capitalize()} {first.year}"
+
+
 def _is_past(match: re.Match[str]) -> bool:
     """Return whether the clause of a time expression is in the past tense; a clause without tense takes that of the whole
     sentence.
@@ -123,16 +125,14 @@ def _replace_day_words(match: re.Match[str], today: date, _past: bool) -> str:
 def _replace_weekday(match: re.Match[str], today: date, past: bool) -> str:
     if not match["which"] and _HABITUAL.search(match.string):
         return match[0]
-    name = match["day"].lower()
-    number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
+    number = weekday_number(match["day"])
     which = (match["which"] or "").lower()
     if which == "last" or (past and which != "next"):
-        days_ago = (today.weekday() - number - 1) % 7 + 1
-        day = today - timedelta(days_ago)
+        day = last_weekday(today, number)
     elif which == "next":  # Friday of the week to come
-        day = today + timedelta(7 - today.weekday() + number)
+        day = weekday_in_week(today, number, 1)
     else:
-        day = today + timedelta((number - today.weekday() - 1) % 7 + 1)
+        day = next_weekday(today, number)
     part = (match["part"] or "").strip()
     return f"on {f'the {part} of ' if part else ''}{format_date(day)}"
 
@@ -145,8 +145,7 @@ def _replace_weekday_bound(match: re.Match[str], today: date, past: bool) -> str
 
 def _replace_weekday_week(match: re.Match[str], today: date, _past: bool) -> str:
     """Return the replacement for “Friday week”, a week after the coming Friday."""
-    number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(match["day"].lower()[:3]))
-    return f"on {format_date(today + timedelta((number - today.weekday() - 1) % 7 + 8))}"
+    return f"on {format_date(next_weekday(today, weekday_number(match['day'])) + timedelta(days=7))}"
 
 
 def _replace_period(match: re.Match[str], today: date, past: bool) -> str:
@@ -163,16 +162,14 @@ def _format_period(match: re.Match[str], today: date, past: bool) -> str:
     """
     which, what = match["which"].lower(), match["what"].lower()
     step = {"last": -1, "next": 1}.get(which, 0)
-    monday = today - timedelta(today.weekday())
     if what == "week":
-        return f"in the week of {format_date(monday + timedelta(7 * step))}"
+        return f"in the week of {format_date(weekday_in_week(today, 0, step))}"
     if what == "weekend":
-        return f"on the weekend of {format_date(monday + timedelta(7 * step + 5))}"
+        return f"on the weekend of {format_date(weekday_in_week(today, 5, step))}"
     if what == "year":
         return f"in {today.year + step}"
     if what == "month":
-        number = today.year * 12 + today.month - 1 + step
-        return f"in {MONTHS[number % 12].capitalize()} {number // 12}"
+        return _format_month(month_from(today, step))
     if what in SEASONS:
         has_begun = today.month >= SEASONS[what]
         if step == 0 and not past and today.month > SEASONS[what] + 2:
@@ -186,16 +183,14 @@ def _format_period(match: re.Match[str], today: date, past: bool) -> str:
 
 def _replace_offset(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for “three weeks ago” or “in two days”; “in a week” in a past clause is a duration and is kept."""
-    count, unit = match["count"].lower(), match["unit"].lower()
-    number = NUMBERS.get(count) or int(count)
+    number, unit = parse_count(match["count"]), match["unit"].lower()
     sign = -1 if match[0].lower().endswith("ago") else 1
     if sign > 0 and past:
         return match[0]
     if unit == "year":
         return f"in {today.year + sign * number}"
     if unit == "month":
-        months = today.year * 12 + today.month - 1 + sign * number
-        return f"in {MONTHS[months % 12].capitalize()} {months // 12}"
+        return _format_month(month_from(today, sign * number))
     day = today + timedelta(sign * number * (7 if unit == "week" else 1))
     return f"{'around' if unit == 'week' else 'on'} {format_date(day)}"
 
@@ -203,15 +198,13 @@ def _replace_offset(match: re.Match[str], today: date, past: bool) -> str:
 def _replace_day_of_month(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for “on the 12th”: in this month, the next one or the last one, by the tense."""
     number = int(match["day"])
-    months = today.year * 12 + today.month - 1
-    months += -1 if past and number > today.day else 1 if not past and number < today.day else 0
-    return f"on {format_date(date(months // 12, months % 12 + 1, number))}"
+    step = -1 if past and number > today.day else 1 if not past and number < today.day else 0
+    return f"on {format_date(month_from(today, step).replace(day=number))}"
 
 
 def _replace_years_ago_in(match: re.Match[str], today: date, _past: bool) -> str:
     """Return the replacement for “four years ago last March”."""
-    count, what = match["count"].lower(), match["what"].lower()
-    year = today.year - (NUMBERS.get(count) or int(count))
+    what, year = match["what"].lower(), today.year - parse_count(match["count"])
     return f"in the {what} of {year}" if what in SEASONS else f"in {what.capitalize()} {year}"
 
 
@@ -226,12 +219,12 @@ def _replace_vague_offset(match: re.Match[str], today: date, _past: bool) -> str
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]], ...] = (
     (
         re.compile(
-            rf"\b{_COUNT} years ago (?:in |this |last |next |come )?(?:the )?(?P<what>{'|'.join(SEASONS)}|{_MONTH})\b",
+            rf"\b{_COUNT} years ago (?:in |this |last |next |come )?(?:the )?(?P<what>{SEASON}|{MONTH})\b",
             re.IGNORECASE,
         ),
         _replace_years_ago_in,
     ),
-    (re.compile(rf"\b(?:on )?(?P<day>{_DAY}) week\b", re.IGNORECASE), _replace_weekday_week),
+    (re.compile(rf"\b(?:on )?(?P<day>{ANY_WEEKDAY}) week\b", re.IGNORECASE), _replace_weekday_week),
     (
         re.compile(
             r"\b(?P<what>the day before yesterday|the day after tomorrow|yesterday|last night|tonight|tomorrow|today|"
@@ -242,7 +235,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
     ),
     (
         re.compile(
-            rf"\b(?:(?:on )?(?P<which>next|last|this(?: coming)?) |on )(?P<day>{_DAY})\b"
+            rf"\b(?:(?:on )?(?P<which>next|last|this(?: coming)?) |on )(?P<day>{ANY_WEEKDAY})\b"
             rf"(?!s| and \w+day| \d| (?:of|in) (?:the|every|each) | (?:morning|afternoon|evening|night)s){_PART}",
             re.IGNORECASE,
         ),
@@ -250,15 +243,16 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
     ),
     (
         re.compile(
-            rf"\b(?:in |on |at )?(?:the )?(?P<which>last|next|this) (?P<what>weekend|week|month|year|{'|'.join(SEASONS)}|"
-            rf"{_MONTH})\b",
+            rf"\b(?:in |on |at )?(?:the )?(?P<which>last|next|this) (?P<what>weekend|week|month|year|{SEASON}|"
+            rf"{MONTH})\b",
             re.IGNORECASE,
         ),
         _replace_period,
     ),
     (
         re.compile(
-            rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?(?P<day>{_DAY})\b(?!s| to| and| \d){_PART}"
+            rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?"
+            rf"(?P<day>{ANY_WEEKDAY})\b(?!s| to| and| \d){_PART}"
         ),
         _replace_weekday_bound,
     ),
@@ -284,7 +278,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
 
 _MONTH_WITHOUT_YEAR = re.compile(
     rf"\b(?P<lead>(?:in|on|by|until|from|since|at the end of|early|late|to) (?:the )?)?(?P<day>\d{{1,2}}(?:st|nd|rd|"
-    rf"th)? (?:of )?)?(?P<month>{_MONTH})\b(?! \d|,? (?:19|20)\d\d)",
+    rf"th)? (?:of )?)?(?P<month>{MONTH})\b(?! \d|,? (?:19|20)\d\d)",
     re.IGNORECASE,
 )
 
@@ -292,7 +286,7 @@ _BEFORE_PERIOD = re.compile(r"\b(?:from|until|till|since|by|of|for) \Z", re.IGNO
 _HABITUAL = re.compile(r"\b(?:usually|always|normally|mostly|hobby|most weeks|as a rule)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:19|20)\d\d,? (?:on )?(?:the )?\Z")
 """Year before the date, as in “1989, the second of May”."""
-_SEASON = re.compile(rf"\bin (?:the )?(?P<what>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
+_SEASON = re.compile(rf"\bin (?:the )?(?P<what>{SEASON})\b(?! of| \d)", re.IGNORECASE)
 
 
 def _add_years(sentence: str, today: date) -> str:

@@ -6,26 +6,20 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.dates.words import MONTH, ORDINALS, SPELLED_NUMBERS, TENS, WEEKDAY
 
 MAX_LOOKBACK = 60
 """Number of preceding texts that are searched for the corrected detail."""
-_UNITS, _TENS, _ORDINALS = (
-    line.split()
-    for line in """
-    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
-    twenty thirty forty fifty sixty seventy eighty ninety
-    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    """.strip().splitlines()
-)
+_UNITS, _ORDINALS = SPELLED_NUMBERS[1:20], ORDINALS[:15]
 _NUMBER_VALUES = (
     {word: number for number, word in enumerate(_UNITS, 1)}
     | {word: number for number, word in enumerate(_ORDINALS, 1)}
-    | {word: 10 * number for number, word in enumerate(_TENS, 2)}
+    | {word: 10 * number for number, word in enumerate(TENS, 2)}
 )
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_WEEKDAY = rf"(?:{WEEKDAY})s?"
+_MONTH = rf"(?:{MONTH})"
 _NUMBER = (
-    rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_UNITS[:9])}))?|{'|'.join(_UNITS)}|{'|'.join(_ORDINALS)}|"
+    rf"(?:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(_UNITS[:9])}))?|{'|'.join(_UNITS)}|{'|'.join(_ORDINALS)}|"
     r"\d{1,4}(?:st|nd|rd|th)?)"
 )
 _KINDS = [re.compile(rf"\b{kind}\b", re.IGNORECASE) for kind in (_WEEKDAY, _MONTH, _NUMBER)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.dates.words import MONTH, WEEKDAY
 
 _LEADING_WORDS = (
     r"^\W*(?:(?:ha(?:ha)*|lol|lmao|hehe|xd|ok(?:ay)?|no+|nah|oh|oops|ugh|sorry|well|wait|but|actually|hm+|um+|er|uh)\b"
@@ -64,8 +65,8 @@ _CORRECTED = re.compile(
     re.IGNORECASE,
 )
 _KINDS = (
-    re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE),
-    re.compile(r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE),
+    re.compile(rf"\b(?:{WEEKDAY})\b", re.IGNORECASE),
+    re.compile(rf"\b(?:{MONTH})\b", re.IGNORECASE),
     re.compile(
         r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
         r"seventeen|"

@@ -22,8 +22,8 @@ from lethe_app.brain.fact_guard.claims import (
 from lethe_app.brain.fact_guard.languages import ENGLISH, Language, detect_language
 from lethe_app.brain.fact_guard.quotations import MessageClause, split_clauses
 from lethe_app.brain.vocabulary.stems import IRREGULAR, stem
-from lethe_app.retrieval.query_terms import MONTHS, fold, split_words
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.dates.words import MONTHS, WEEKDAYS
+from lethe_app.retrieval.query_terms import fold, split_words
 
 MIN_WORD_SHARE = 0.4
 """Minimum share of the fact's content words that occur, in any form, in its message and the one before (English)."""

@@ -14,10 +14,10 @@ from lethe_app.brain.fact_guard.languages import ENGLISH, LANGUAGES, Language, d
 from lethe_app.brain.fact_guard.quotations import MessageClause, Quotation
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.dates.words import COUNT_DIGITS
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words
-from lethe_app.retrieval.time_expressions import COUNTS
 
-NUMBER_DIGITS = {word: str(number) for number, word in enumerate((*COUNTS, "eleven", "twelve"), 1)} | {"twenty": "20"}
+NUMBER_DIGITS = COUNT_DIGITS | {"eleven": "11", "twelve": "12", "twenty": "20"}
 _FUNCTION_WORDS = frozenset().union(STOP_WORDS, *(language.function_words for language in LANGUAGES.values()))
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’]*[^\W_]")
 _CJK_RUN = re.compile("[\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]+")

@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 
 from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.dates.words import COUNT_DIGITS
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
-from lethe_app.retrieval.time_expressions import COUNTS
 
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?…:“\"(*]\s)(?<!^)\b[A-Z][a-zà-ÿ]+")
 """Capitalised word that does not begin a sentence."""
-_DIGITS = {word: str(number) for number, word in enumerate(COUNTS, 1)}
 
 
 def find_invented_words(text: str, sources: Sequence[str]) -> list[str]:
@@ -38,4 +37,4 @@ def coverage(text: str, sources: Sequence[str]) -> float:
 def _content_stems(text: str) -> list[str]:
     """Return the stems of the content words, small numbers as digits."""
     words = [fold(word) for word in split_words(text)]
-    return [_DIGITS.get(word) or stem(word) for word in words if word not in STOP_WORDS]
+    return [COUNT_DIGITS.get(word) or stem(word) for word in words if word not in STOP_WORDS]

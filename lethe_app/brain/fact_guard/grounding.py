@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from lethe_app.brain.dates.double_dates import ordinals_to_digits
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold, split_words
-from lethe_app.retrieval.time_expressions import COUNTS, SEASONS, WEEKDAYS
+from lethe_app.dates.words import COUNT_DIGITS, MONTHS, SEASONS, WEEKDAYS
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
 
 ALLOWED_STEMS = frozenset(stem(word) for word in ("called", "named", "name", "themselves", "around", "alone", "old"))
 """Stems of words that a third-person sentence may add without adding content."""
@@ -31,7 +31,7 @@ _NUMBERED_DATE = re.compile(
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nothing|nobody|without|cannot|neither|nor)\b|n't\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _STOP_STEMS = frozenset(map(stem, STOP_WORDS))
-_DIGITS = {word: str(number) for number, word in enumerate(COUNTS, 1)}
+
 _NEGATED_AUXILIARIES = frozenset(
     "doesn isn wasn hasn didn couldn wouldn won aren haven weren hadn cannot can shouldn ain d".split()  # noqa: SIM905
 )
@@ -74,4 +74,4 @@ def _stems(text: str) -> Iterable[str]:
     for word in split_words(text):
         low = fold(word)
         if low not in STOP_WORDS and low not in _NEGATED_AUXILIARIES and stem(low) not in _STOP_STEMS:
-            yield _DIGITS.get(low) or _ORDINAL.sub("", stem(low))
+            yield COUNT_DIGITS.get(low) or _ORDINAL.sub("", stem(low))

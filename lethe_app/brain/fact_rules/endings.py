@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
+from lethe_app.dates.words import MONTH, WEEKDAY
 
 _VERBS_BY_GERUND = {
     form: verb
@@ -53,9 +54,8 @@ _CHANGED = re.compile(
     r" now\b|$)|scratch (?:that|the|\w+)|moved it|(?:it's|"
     r"its) (?:[\w']+ ){1,4}now|instead|after all|called off|cancelled|"
     r"canceled|"
-    r"(?:moved|switched|changed|postponed|rescheduled|pushed back|brought forward) to (?:the \d|\d|(?:mon|tues|wednes|thurs|"
-    r"fri|"
-    r"satur|sun)days?|next|january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    r"(?:moved|switched|changed|postponed|rescheduled|pushed back|brought forward) to (?:the \d|\d|"
+    rf"(?:{WEEKDAY})s?|next|{MONTH}))\b",
     re.IGNORECASE,
 )
 """Phrases that announce that an earlier statement no longer holds."""

@@ -6,6 +6,7 @@ import re
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, RELATIVES, STATES
 from lethe_app.brain.vocabulary.verbs import is_past
+from lethe_app.dates.words import MONTH, WEEKDAY
 
 _MY_RELATIVE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|family)\b", re.IGNORECASE)
 _OUR_COUNTED = re.compile(r"\bour (?=\d|two\b|three\b|four\b|five\b|six\b)", re.IGNORECASE)
@@ -132,14 +133,14 @@ _NOT_NOUNS = frozenset(
 _RESCHEDULED_TO = re.compile(
     r"(?:got|was|were|has been|have been|is|is being) (?:moved|postponed|rescheduled|brought forward|pushed back|put off) "
     r"(?:from .+? )?(?:to|until|till|for) "
-    r"(?=(?:the )?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:january|february|march|april|may|june|july|august|"
-    r"september|october|november|december)\b)",
+    rf"(?=(?:the )?\d|(?:{WEEKDAY})|"
+    rf"(?:{MONTH})\b)",
     re.IGNORECASE,
 )
 """Rescheduled event, as in “My appointment got moved to Friday”."""
 _BARE_DAY = re.compile(
     r"(?<!\bon)(?<!\bnext)(?<!\blast)(?<!\bthis)(?<!\bevery)(?<!\beach)(?<!\bby)(?<!\bof)(?<!\band)(?<!\ba)(?<!\bhate)(?<!\blove)"
-    r"(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day$)",
+    rf"(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) (?=(?:{WEEKDAY})$)",
     re.IGNORECASE,
 )
 """Weekday without “on”, as in “I saw the doctor Monday”."""

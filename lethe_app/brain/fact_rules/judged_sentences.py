@@ -16,9 +16,9 @@ from lethe_app.brain.fact_rules.sentence_features import extract_features
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.verbs import is_past
+from lethe_app.dates.words import MONTH, WEEKDAY
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.retrieval.query_terms import STOP_WORDS, WORD
 
 KEEP_THRESHOLD = 0.5
 """Probability from which a sentence is kept."""
@@ -68,7 +68,7 @@ PERSON_OR_THING = re.compile(
 LEADING_TIME = re.compile(
     r"^(?:(?:last|next|this|every|on|in|at|by) (?:[\w']+ ){0,5}?(?:\d+(?:st|nd|rd|th)?|mornings?|afternoons?|evenings?|nights?|"
     r"days?|weeks?|weekends?|months?|years?|summer|winter|autumn|fall|spring|christmas|xmas|easter|"
-    rf"(?:{'|'.join(WEEKDAYS)})s?|{'|'.join(MONTHS)})|yesterday|today|tomorrow|tonight|recently|currently|now|sometimes|"
+    rf"(?:{WEEKDAY})s?|{MONTH})|yesterday|today|tomorrow|tonight|recently|currently|now|sometimes|"
     r"usually),? (?=(?:I|I'm|I've|I'd|I'll|my)\b)",
     re.IGNORECASE,
 )
@@ -77,7 +77,7 @@ _ANNOUNCEMENT = re.compile(
     r"\bsomething\b(?! (?:to|for|about|with|on)\b)|"
     r"\b(?:an?|one more|another|some|the (?:most|best))(?: [\w-]+){0,2}? (?:experience|hobby|games?|thing|news|ideas?|"
     r"surprise|opportunity|milestone|project|adventure|decision|place|show|book|movie)\b"
-    r"(?! (?:called|about|of|in|at|with|for|to|by)\b| on (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))",
+    rf"(?! (?:called|about|of|in|at|with|for|to|by)\b| on (?!(?:{WEEKDAY})))",
     re.IGNORECASE,
 )
 """Announcement of something that the next sentence names: “I have a new hobby. I look for coins on the beach”."""

@@ -9,9 +9,9 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
 from lethe_app.brain.vocabulary.phrases import FREQUENCY, TIME
 from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.dates.words import MONTH, WEEKDAY
 from lethe_app.retrieval import word_vectors
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.retrieval.query_terms import STOP_WORDS
 
 WORD_PREFIX = "w "
 """Prefix of the name of a word feature."""
@@ -28,8 +28,8 @@ _CLASSES = {
     "job": re.compile(rf"\b(?:{JOBS})\b", re.IGNORECASE),
     "time": re.compile(TIME, re.IGNORECASE),
     "often": re.compile(FREQUENCY, re.IGNORECASE),
-    "month": re.compile(rf"\b(?:{'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b", re.IGNORECASE),
-    "day": re.compile(rf"\b(?:{'|'.join(WEEKDAYS)}|mon|tues?|weds?|thurs?|fri|sat|sun)\b", re.IGNORECASE),
+    "month": re.compile(rf"\b(?:{MONTH}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b", re.IGNORECASE),
+    "day": re.compile(rf"\b(?:{WEEKDAY}|mon|tues?|weds?|thurs?|fri|sat|sun)\b", re.IGNORECASE),
     "number": re.compile(r"\d"),
     "name": re.compile(r"(?<=[\w,;] )(?!I\b|I')[A-Z][\w'’-]+"),
     "you": re.compile(r"\b(?:you|your|you're|yours|yourself)\b", re.IGNORECASE),

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
-from lethe_app.retrieval.query_terms import MONTHS
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.domain.clock import MONTHS, WEEKDAYS
 
 DATE_LINE_TOKENS = 14
 """Maximum number of tokens of a date line above the messages of a day."""
@@ -39,7 +38,7 @@ def format_lines(lines: Sequence[Utterance], *, numbered: bool = False, dated: b
 def format_date_line(utterance: Utterance) -> str:
     """Return the date of an utterance, such as “Monday, 23 November 2026”."""
     day = utterance.time.date()
-    return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+    return f"{WEEKDAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 async def split_into_portions(

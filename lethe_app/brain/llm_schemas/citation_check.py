@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.dates.words import COUNTS, MONTHS, WEEKDAYS
 from lethe_app.domain.sanitize import sanitized
 from lethe_app.domain.web import PageText
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD, fold
-from lethe_app.retrieval.time_expressions import COUNTS, WEEKDAYS
+from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 MAX_SENTENCES, MAX_SENTENCES_PER_PAGE = 5, 2
 """Maximum number of verbatim sentences from all pages together, and from one page."""

@@ -10,6 +10,7 @@ from math import ceil
 
 from lethe_app.brain.notebooks.document import MAX_TITLE_LENGTH, Notebook, NotebookLine, render_new_notebook, to_single_line
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.domain.clock import MONTHS
 from lethe_app.retrieval.query_terms import EVERYDAY, fold, split_words
 
 MIN_LINES = 3
@@ -19,9 +20,6 @@ FILL_LIMIT = 0.7
 """Maximum length of a part as a fraction of the allowed length, so that it can grow again."""
 GENERAL_SUFFIX = "in general"
 """Title suffix of the lines that the model assigned to no part."""
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 _UNSUITABLE_WORDS = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
 """Words that occur in nearly every fact and are therefore not used as titles."""
 Similarity = Callable[[int, int], float]
@@ -153,4 +151,4 @@ def _period(notebook: Notebook, rows: Sequence[int]) -> str:
 
 
 def _month(day: date) -> str:
-    return f"{_MONTHS[day.month - 1]} {day.year}"
+    return f"{MONTHS[day.month - 1]} {day.year}"

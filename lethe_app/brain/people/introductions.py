@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, JOBS, NOT_OCCUPATIONS, RELATIVES, STATES
-from lethe_app.retrieval.query_terms import MONTHS, fold
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.dates.words import MONTHS, WEEKDAYS
+from lethe_app.retrieval.query_terms import fold
 
 _AGE_ADJECTIVE = r"(?:older|younger|big|little|elder|twin|late|oldest|youngest|eldest|new|old|other|best|former|next-door)"
 _NAMED_RELATION = re.compile(

@@ -14,7 +14,7 @@ from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.vocabulary.entities import JOBS, NOT_OCCUPATIONS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_past
-from lethe_app.retrieval.query_terms import MONTHS
+from lethe_app.dates.words import MONTH
 
 _INTRODUCTION = re.compile(
     r"^(?:(?:it's|it is|that's|that would be|mostly|mainly|usually|just|only|probably|called|named|well|from|also|about|"
@@ -69,7 +69,7 @@ _DURATION = re.compile(
     rf"(?:for )?(?P<span>{DURATION}|since (?!then|ever|always|forever).+?)(?: (?:now|in [a-z]+|this [a-z]+|next [a-z]+))?\Z",
     re.IGNORECASE,
 )
-_MONTH = rf"(?:{'|'.join(MONTHS)})"
+_MONTH = rf"(?:{MONTH})"
 _TIME = re.compile(
     rf"(?:(?P<day>(?:on )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {_MONTH})?|(?:on )?{_MONTH} (?:the "
     rf")?\d{{1,2}}(?:st|nd|rd|th)?|(?:on )?(?:mon|tues|"

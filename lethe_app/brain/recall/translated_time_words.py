@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lethe_app.retrieval.query_terms import MONTHS
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.dates.words import MONTHS, WEEKDAYS
 
 _Written = str | Callable[[re.Match[str]], str]
 

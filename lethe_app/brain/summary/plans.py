@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS
+from lethe_app.dates.words import MONTH, WEEKDAY
 
 MAX_PLAN_LENGTH = 110
 """Maximum characters of one plan."""
@@ -74,8 +75,8 @@ _FOREIGN = re.compile(
 _SOON = re.compile(
     r"\b(?:tomorrow|tonight|next|weekend|soon|later|remind me|promise|morgen|nächste\w*|demain|mañana|domani"
     r"|this (?:week|month|year|summer|winter|autumn|fall|spring|evening|afternoon)"
-    r"|(?:on|by|until|before) (?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|in (?:january|february|march|april|may|june|july|august|september|october|november|december)"
+    rf"|(?:on|by|until|before) (?:{WEEKDAY})"
+    rf"|in (?:{MONTH})"
     r"|in (?:a|two|three|a few) (?:days?|weeks?|months?))\b|明天|下个|明日|来週|来月",
     re.IGNORECASE,
 )

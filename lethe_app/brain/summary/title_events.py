@@ -9,6 +9,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import is_past
+from lethe_app.dates.words import MONTH, WEEKDAY
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 MOST_WORDS = 6
@@ -98,7 +99,7 @@ class _Verb(NamedTuple):
     """Pattern that must match the beginning of the rest of the clause."""
 
 
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_WEEKDAY = rf"(?:{WEEKDAY})"
 _MISSED = r"(?:job|phone|wallet|keys|passport|licen[cs]e|dog|cat|luggage|voice|house|home)"
 _APPOINTMENT = (
     r"(?:exam|interview|appointment|operation|audition|hearing|competition|marathon|deadline|viva|presentation|scan|biopsy|"
@@ -178,8 +179,8 @@ _ACTIVITY = re.compile(
 _TIME = (
     r"(?:on|in|since|at|for|from|until|till|by|every|each) (?:(?:the )?(?:week|morning|evening|end|weekend|summer|winter|"
     r"spring|"
-    r"autumn|fall|beginning)\b|a (?:few |couple of )?(?:year|month|week|day)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|\d|"
+    rf"autumn|fall|beginning)\b|a (?:few |couple of )?(?:year|month|week|day)|(?:{WEEKDAY})|"
+    rf"(?:{MONTH})\b|\d|"
     r"(?:two|three|four|five|six|ten) |my (?:life|mind)|(?:the )?(?:last|next|first)\b)"
 )
 _STOP = re.compile(
@@ -189,7 +190,7 @@ _STOP = re.compile(
     r"is|are|was|were|has|have|had|can|will|coming up|(?:one|two|three|four|five|six|a|a few|\d+) (?:years?|months?|weeks?|"
     r"days?|"
     r"hours?)|with me|with them|myself|instead|anymore|almost|it's|it|I'm|I|we|they|he|she|mon|tue|wed|thu|fri|sat|sun|the day|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|the other day|what|how|lol|btw|"
+    rf"(?:{WEEKDAY})|the other day|what|how|lol|btw|"
     rf"to (?:be|get|make|help|do|see|have|learn|meet|save))\b|\b{_TIME}",
     re.IGNORECASE,
 )

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_adverb, is_past, third_person_form
-from lethe_app.retrieval.query_terms import MONTHS
+from lethe_app.dates.words import MONTH
 
 _LEAD = re.compile(
     r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|ha|haha+|heh|lol|yes|yeah|yep|yup|aye|no|nope|"
@@ -57,9 +57,9 @@ _ASIDE = re.compile(
 _WHEN = (
     r"(?:(?:just |only )?(?:last|next|this(?: coming)?) (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|"
     r"[a-z]+day|"
-    rf"{'|'.join(MONTHS)})|yesterday|the other day|a (?:while|week|month|year|day) ago|this (?:morning|evening|afternoon)|"
+    rf"{MONTH})|yesterday|the other day|a (?:while|week|month|year|day) ago|this (?:morning|evening|afternoon)|"
     r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few|a couple of) (?:days|weeks|months|years) "
-    rf"ago|on (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|on (?:{'|'.join(MONTHS)}) \d{{1,2}}(?:st|"
+    rf"ago|on (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{MONTH})|on (?:{MONTH}) \d{{1,2}}(?:st|"
     rf"nd|rd|th)?|"
     r"since (?:last )?(?:\d{4}|[A-Za-z]{3,})|at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| "
     r"school)?|every [a-z]+|once a (?:week|month|"

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 
 from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import root
+from lethe_app.dates.words import SPELLED_NUMBERS
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 _NOT = re.compile(r"(?:\b(?:ca|wo|sha))?n't\b|\bcannot\b")
 _DENIALS = frozenset({"no", "not", "never", "none", "neither", "nor", "without", "nobody", "nothing", "nowhere"})
-_COUNTS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty"
-)
-_NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split())}
+_NUMBERS = {word: str(number) for number, word in enumerate(SPELLED_NUMBERS)}
 
 
 @dataclass(frozen=True)

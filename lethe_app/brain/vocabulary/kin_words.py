@@ -14,8 +14,8 @@ from lethe_app.brain.vocabulary.common_words import (
 )
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_adverb, is_past, third_person_form
-from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold
-from lethe_app.retrieval.time_expressions import WEEKDAYS
+from lethe_app.dates.words import MONTHS, WEEKDAYS
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 _COLLOQUIAL = {
     "mother": "mam|mammy|mommy|mummy|momma|mumma|mama",

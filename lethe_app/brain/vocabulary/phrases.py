@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.dates.words import WEEKDAY
 
 NUMBER = (
     r"(?:\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a few|several|"
@@ -27,7 +28,7 @@ OPTIONAL_NAME = (
 TIME = (
     r"(?:\b(?:yesterday|today|tonight|tomorrow|ago|19\d\d|20\d\d|january|february|march|april|june|july|august|september|"
     r"october|november|december|(?:in|last|next|this) (?:may|spring|summer|autumn|winter|week|weekend|month|year|night)|"
-    r"\d(?:st|nd|rd|th)?(?: of)? may|(?:on|last|next|this) (?:mon|tues|wednes|thurs|fri|satur|sun)day|when i was (?:an? |\d|"
+    rf"\d(?:st|nd|rd|th)?(?: of)? may|(?:on|last|next|this) (?:{WEEKDAY})|when i was (?:an? |\d|"
     r"[a-z]+teen|[a-z]+ty|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|little|small|young|born|at)|"
     r"in the (?:spring|summer|autumn|winter)|on the \d{1,2}(?:st|nd|rd|th)|at (?:the age of )?(?:\d\d|[a-z]+teen|[a-z]+ty|"
     r"five|six|seven|eight|nine|ten|eleven|twelve)|as an? (?:child|kid|student|teenager|boy|girl|young)|in \w+ (?:days|"
@@ -38,8 +39,8 @@ DURATION = (
     r"then|ever|once)\b).+"
 )
 FREQUENCY = (
-    r"\b(?:every (?:single )?(?:morning|evening|night|day|week|weekend|month|year|summer|winter|spring|autumn|(?:mon|tues|"
-    r"wednes|thurs|fri|satur|sun)day|other \w+)|each (?:day|morning|night|week)|on (?:mon|tues|wednes|thurs|fri|satur|"
+    r"\b(?:every (?:single )?(?:morning|evening|night|day|week|weekend|month|year|summer|winter|spring|autumn|"
+    rf"(?:{WEEKDAY})|other \w+)|each (?:day|morning|night|week)|on (?:mon|tues|wednes|thurs|fri|satur|"
     r"sun)days|at weekends|(?:once|twice|\w+ (?:times|cups?|hours|miles|books|pages|glasses|days|nights)) a (?:day|week|"
     r"month|year))\b"
 )

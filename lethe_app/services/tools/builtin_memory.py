@@ -12,6 +12,7 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, Field
 
 from lethe_app.brain.dates.future import is_recurring
+from lethe_app.dates.words import MONTH
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
@@ -118,8 +119,8 @@ class MemoryTools:
                  SearchArguments, self.search, hint=search_hint),
             Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
                  MemoryByDateArguments, self.search_by_date,
-                 hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
-                 r"|september|october|november|december)\b.{0,40}\?|\b(?:last|that) (?:week|month|day)\b.{0,60}\?"),
+                 hint=rf"\b(?:on|in) (?:\d{{4}}|{MONTH})\b.{{0,40}}\?"
+                 r"|\b(?:last|that) (?:week|month|day)\b.{0,60}\?"),
             Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.",
                  MemoryDeleteArguments, self.delete, asks=True, changes=True, about=self.describe_delete,
                  hint=r"\bforget (?:that|about|what)|\bdelete (?:the|that|your) memor"),
