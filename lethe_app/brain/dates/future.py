@@ -182,7 +182,10 @@ def _parse_relative_day(words: str, today: date) -> date | None:
 def _add_units(today: date, count: int, unit: str) -> date | None:
     if unit in {"day", "week"}:
         return today + timedelta(days=count * (7 if unit == "week" else 1))
-    month = month_from(today, count * (12 if unit == "year" else 1))
+    try:
+        month = month_from(today, count * (12 if unit == "year" else 1))
+    except ValueError:  # after the end of the calendar
+        return None
     return month.replace(day=min(today.day, end_of_month(month).day))
 
 
