@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from importlib.metadata import distribution
@@ -13,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from lethe_app.llm import client
 from tests.fence import LEFT, put_up
 
 TESTS = pytest.StashKey[int]()
@@ -21,6 +23,11 @@ put_up()
 
 hypothesis.settings.register_profile("lethe", deadline=None)  # how long an example takes says how busy the machine is
 hypothesis.settings.load_profile("lethe")
+
+# A worker forked from a server that has imported its module starts in 0.05 s; spawned, as in the program, it takes 0.5 s.
+# The program itself and the commands are started by tests/stories, tests/cli and tests/packaging as a user starts them.
+client.START_METHOD = "forkserver"
+multiprocessing.get_context("forkserver").set_forkserver_preload(["lethe_app.llm.engines.worker"])
 
 # As in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/core/garbage_collection.py.
 gc.disable()

@@ -51,18 +51,23 @@ from lethe_app.llm.protocol import (
 )
 
 RESTART_ADVICE = "Restart the model to continue."
+START_METHOD = "spawn"
+"""Start method of the worker process; not `fork`, which would copy Qt and its threads into it."""
 TERMINATE_TIMEOUT = 2.0
 """Seconds a worker process may take to terminate by itself before it is killed."""
 
 
-def terminate_process(process: BaseProcess, reader: threading.Thread) -> None:
-    """Terminate a worker process and wait for it and for its reader thread. Nothing in the process needs to be saved."""
+def terminate_process(process: BaseProcess, reader: threading.Thread, pipe: Connection) -> None:
+    """Terminate a worker process, wait for it and for its reader thread, and close the pipe. Nothing in the process needs to
+    be saved.
+    """
     process.terminate()
     process.join(TERMINATE_TIMEOUT)
     if process.is_alive():
         process.kill()
         process.join()
     reader.join()
+    pipe.close()  # not before the reader has ended, which may still be in recv
 
 
 def crash_error(died: WorkerDied) -> ModelCrashed:
@@ -238,10 +243,9 @@ class ModelClient:
         self._may_have_state = False
         if process is None or pipe is None or reader is None:
             return
-        termination = asyncio.ensure_future(asyncio.to_thread(terminate_process, process, reader))
-        # The reader thread may still be in recv, so the pipe is closed after both have ended. The shield lets that finish
-        # even if this coroutine is cancelled; otherwise a process with gigabytes of weights would be left behind.
-        termination.add_done_callback(lambda _ended: pipe.close())
+        termination = asyncio.ensure_future(asyncio.to_thread(terminate_process, process, reader, pipe))
+        # The shield lets the termination finish even if this coroutine is cancelled; otherwise a process with gigabytes of
+        # weights would be left behind.
         try:
             await asyncio.shield(termination)
         finally:
@@ -291,7 +295,7 @@ class ModelClient:
             raise crash_error(WorkerDied()) from error
 
     def _start_process(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context(START_METHOD)
         parent_end, child_end = context.Pipe()
         self._process = context.Process(target=worker.run, args=(child_end, self._kind), daemon=True, name="lethe-model")
         self._process.start()

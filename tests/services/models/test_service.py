@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from lethe_app.app import build
@@ -182,8 +182,7 @@ async def test_two_loads_at_once_come_one_after_the_other(
     assert kinds(told) == ["ModelLoading", "ModelReady", "ModelLoading", "ModelReady"]
     assert name_of(services) == "two"
     assert services.preferences.current.model_path.endswith("two.json")
-    names = [process.name() for process in psutil.Process().children() if "spawn_main" in " ".join(process.cmdline())]
-    assert len(names) == 1
+    assert [process.name for process in multiprocessing.active_children()] == ["lethe-model"]
 
 
 async def test_whoever_needs_the_model_waits_while_it_is_loading(
