@@ -92,7 +92,6 @@ def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
         "duplicate": settings.fact_duplicate_distance,
         "same_words": settings.fact_duplicate_distance,
         "update": settings.fact_update_distance,
-        "fact_retrieval": settings.fact_retrieval_distance,
         "rag_limit": settings.rag_distance,
     }
     limits = measured.model_copy(update={name: distance for name, distance in own.items() if distance > 0})

@@ -18,7 +18,9 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import PromptPart
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import ModelError
+from lethe_app.paths import shipped_root
 from lethe_app.prompt.macros import expand
+from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.services.chat.prompt_inspector import PromptInspection
 from lethe_app.services.chat.turn_order import TurnOrder, spoken_names
 from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyBegan, ReplyFinished, ReplyText, TurnEvent
@@ -239,9 +241,9 @@ async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
     assert chooser.asked == []
 
 
-async def test_the_question_who_is_next_can_be_asked(services: AppServices):
-    errand = services.chat._group._asker._clerk._errands.prompt_of("next_speaker")
-    assert set(errand.gaps) == {"names", "user", "candidates", "talk"}
+def test_the_question_who_is_next_can_be_asked():
+    prompt = TaskPrompts(shipped_root() / "resources" / "prompts").load_prompt("next_speaker")
+    assert prompt.placeholders == {"names", "user", "candidates", "talk"}
 
 
 async def test_closing_the_stream_silences_those_who_were_to_follow(services: AppServices, session: ChatSession, says: Says):

@@ -14,7 +14,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
-from lethe_app.services.memory.lore import Bound
+from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.memory.search import MemoryQuery, MemorySearch, without
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
@@ -40,7 +40,7 @@ async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSes
 
 
 async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
-    asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
+    asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=SessionWorlds({}), memories={}, present=PRESENT)
     database = services._database
     reminding = MemorySearch(
         services.fact_service._recall, Passages(database), SessionStore(database), FactStore(database), services.preferences

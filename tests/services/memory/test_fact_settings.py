@@ -35,11 +35,11 @@ def test_nothing_set_leaves_what_was_measured():
 
 
 def test_each_distance_stands_for_its_limit():
-    settings = Settings(rag_distance=0.5, fact_retrieval_distance=0.4, fact_duplicate_distance=0.03, fact_update_distance=0.2)
+    settings = Settings(rag_distance=0.5, fact_duplicate_distance=0.03, fact_update_distance=0.2)
 
     limits = chosen(ORIGINAL, settings)
 
-    assert (limits.rag_limit, limits.fact_retrieval, limits.update) == (0.5, 0.4, 0.2)
+    assert (limits.rag_limit, limits.update) == (0.5, 0.2)
     assert limits.duplicate == limits.same_words == 0.03
 
 
