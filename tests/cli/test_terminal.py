@@ -32,8 +32,14 @@ from lethe_app import app
 from lethe_app.cli import commands
 sys.exit(commands.main(sys.argv[1:], build=partial(app.build, engine="echo"), open_window=app.open_window))
 """
-# Makes the terminal on standard input the one whose keys send signals, then becomes the program.
-TAKE_OVER = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+# Makes the terminal on standard input the one whose keys send signals, and listens to Ctrl+C also where the tests themselves
+# ignore it, as in the background of a shell; then becomes the program.
+TAKE_OVER = """
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
 
 class Terminal:
