@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Two at a time, for most tests use one processor only, in the order in which they are collected: long ones first.
 TESTS = QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run setup dev test check bench screenshots demo package test-package clean
+.PHONY: run setup dev test test-rest test-all check bench screenshots demo package test-package clean
 
 run: setup
 	$(VENV)/python -m lethe_app
@@ -17,6 +17,12 @@ dev:
 
 test: dev
 	$(TESTS)
+
+# What `make test` leaves out: sweeps over every case, and all examples of property tests.
+test-rest: dev
+	LETHE_TESTS=all $(TESTS) -m "exhaustive or hypothesis"
+
+test-all: test test-rest
 
 check: dev
 	$(VENV)/ruff check .

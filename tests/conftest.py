@@ -16,12 +16,14 @@ import pytest
 
 from lethe_app.llm import client
 from tests.fence import LEFT, put_up
+from tests.sweep import IS_WHOLE, examples
 
 TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 put_up()
 
-hypothesis.settings.register_profile("lethe", deadline=None)  # how long an example takes says how busy the machine is
+# How long an example takes says how busy the machine is.
+hypothesis.settings.register_profile("lethe", deadline=None, max_examples=examples())
 hypothesis.settings.load_profile("lethe")
 
 # A worker forked from a server that has imported its module starts in 0.05 s; spawned, as in the program, it takes 0.5 s.
@@ -35,9 +37,13 @@ COLLECT_EVERY = 50
 STORIES = Path(__file__).with_name("stories")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The stories first: they take minutes, and begun last one of them would run alone at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The stories first: they take minutes, and begun last one of them would run alone at the end. Sweeps only if wanted."""
     items.sort(key=lambda item: STORIES not in item.path.parents)
+    sweeps = [item for item in items if not IS_WHOLE and item.get_closest_marker("exhaustive")]
+    if sweeps:
+        config.hook.pytest_deselected(items=sweeps)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
 
 
 def pytest_collection_finish() -> None:
@@ -52,6 +58,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     item.config.stash[TESTS] = item.config.stash.get(TESTS, 0) + 1
     if "qapp" in getattr(item, "fixturenames", ()) or item.config.stash[TESTS] % COLLECT_EVERY == 0:
         gc.collect()
+        gc.freeze()  # what is left stays: modules imported meanwhile, caches; the next collection need not walk it again
 
 
 class Silence(logging.Handler):

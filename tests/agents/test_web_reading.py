@@ -16,6 +16,7 @@ from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
+from tests.sweep import examples
 
 FRAME = Path(__file__).parent.parent.parent / "resources" / "prompts" / "quoted.md"
 WORDS = "The keeper of the lighthouse wrote down every ship that passed. "
@@ -77,7 +78,7 @@ def page(number: int, words: int, description: str = "About keepers.") -> ReadPa
     return ReadPage(WebHit(f"Page {number}", f"https://{number}.example/", description), text if words else "")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.integers(0, 4000), max_size=12), st.integers(0, 3000))
 def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], room: int):
     async def run() -> tuple[list[PageText], int]:

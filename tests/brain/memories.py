@@ -9,10 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from tests.sweep import examples
 
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 NAMES = UUID("00000000-0000-0000-0000-0000000000ab")
-quick = settings(max_examples=100, database=None)
+quick = settings(max_examples=examples(100), database=None)
 
 
 def memory(name: str, days_old: float = 1, **fields: object) -> MemoryUnit:

@@ -31,6 +31,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.interchange.bundle_archive import BundleLimits
 from lethe_app.interchange.bundles import BundleWriter
 from tests.interchange.packed import GUID, archive, lines, members, message, packed, png, read, refusal, session
+from tests.sweep import examples
 
 TEXTS = st.text(max_size=40)
 DAY = datetime(2026, 3, 3, tzinfo=UTC)
@@ -64,7 +65,7 @@ def bundles(draw: st.DrawFn) -> Bundle:
     return Bundle(MANIFEST, persona, png(), ".png", {"harbour": World(name="Harbour", entries=[entry])}, past)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(bundles())
 def test_whatever_is_written_is_read_as_it_was(bundle: Bundle):
     made = io.BytesIO()

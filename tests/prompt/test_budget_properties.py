@@ -25,6 +25,7 @@ from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.sections import StableAdditions
 from tests.prompt.test_builder import ADA, MOMENT, RENDERERS, Count, request
+from tests.sweep import examples
 
 CONTROL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 TRICKY = ("", " ", "\n\n", "🜁🜂🜃", "見る", "é́́", "{{user}}", "{{random:a,b}}", "<|im_end|>", "</think>", "{% raw %}", "a" * 99)
@@ -95,7 +96,7 @@ async def least(made: PromptRequest, count: object) -> int:
 
 
 @given(past=pasts, newest=texts.filter(str.strip), wanted=wishes, extra=extras)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_the_message_is_there(
     starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: StableAdditions
 ):
@@ -117,7 +118,7 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
     wanted=wishes,
     more=st.sampled_from(("", "again", "continued")),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_promise(
     name: str, said: list[tuple[str, str, list[PromptNote]]], wanted: dict[str, object], more: str
 ):
@@ -148,7 +149,7 @@ async def fixed(made: PromptRequest, count: Count, tail: Sequence[PromptTurn]) -
 
 
 @given(text=texts.filter(str.strip))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_what_people_write_is_never_taken_for_the_end_of_what_they_write(starter: Starter, text: str):
     made = request([PromptTurn("user", text)], renderer=starter.template, disarm=ControlTokenFilter(CONTROL), context=60_000)
 

@@ -20,6 +20,7 @@ from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
 from tests.prompt import templates
+from tests.sweep import examples
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
 RENDERERS = {name: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>") for name, source in templates.FRIENDLY.items()}
@@ -252,7 +253,7 @@ messages = st.lists(st.tuples(st.sampled_from(["user", "assistant", "assistant",
     cut=st.integers(0, 60),
     names=st.booleans(),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     name: str,
     past: list[tuple[str, int]],

@@ -22,6 +22,7 @@ from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
 from lethe_app.prompt.spans import join_spans, label_spans, rewrite_spans, slice_spans
 from tests.prompt import templates
+from tests.sweep import examples
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
 RENDERERS = {name: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>") for name, source in templates.FRIENDLY.items()}
@@ -191,7 +192,7 @@ contents = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), 
     going_on=st.booleans(),
     names=st.booleans(),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
     name: str,
     past: list[tuple[str, str]],

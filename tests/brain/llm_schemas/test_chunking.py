@@ -19,6 +19,7 @@ from lethe_app.brain.llm_schemas.chunking import (
 )
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
+from tests.sweep import examples
 
 LONG_AGO = datetime(2026, 5, 2, tzinfo=UTC)
 
@@ -71,7 +72,7 @@ def test_packing_keeps_order_and_all(lengths: list[int], room: int, most: int):
         assert 1 <= len(lengths[part]) <= (most or len(lengths))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.text(st.sampled_from("ab .日"), min_size=1, max_size=400), max_size=8), st.integers(32, 70))
 async def test_nothing_is_left_out_and_everything_fits(texts: list[str], room: int):
     lines = [said(text, days=number // 3) for number, text in enumerate(texts)]

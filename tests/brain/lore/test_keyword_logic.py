@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lethe_app.brain.lore.keyword_logic import KeywordVerdict, activating_keywords, evaluate_keywords
 from lethe_app.domain.memory import WordLink
 from tests.brain.scenes import entry, names, reasons, wake, world
+from tests.sweep import examples
 
 AND, AND_ALL, OR, NOT, NOT_ALL = WordLink.AND, WordLink.AND_ALL, WordLink.OR, WordLink.NOT, WordLink.NOT_ALL
 
@@ -107,7 +108,7 @@ def plainly(main: list[int], secondary: list[int], link: WordLink, heard: set[in
 numbers = st.lists(st.integers(0, 6), max_size=3)
 
 
-@settings(max_examples=300, database=None)
+@settings(max_examples=examples(300), database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, heard: set[int]):
     awake = evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.AWAKE
@@ -115,7 +116,7 @@ def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], li
     assert awake is plainly(main, secondary, link, heard)
 
 
-@settings(max_examples=300, database=None)
+@settings(max_examples=examples(300), database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_nothing_wakes_without_one_of_its_waking_keywords(
     main: list[int], secondary: list[int], link: WordLink, heard: set[int]

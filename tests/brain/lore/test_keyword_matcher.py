@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, KeywordMatcher
 from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.vocabulary.normalize import normalize_text
+from tests.sweep import examples
 
-quick = settings(max_examples=150, database=None)
+quick = settings(max_examples=examples(150), database=None)
 
 
 def found(text: str, *keywords: Keyword | str) -> list[str]:

@@ -16,6 +16,7 @@ from lethe_app.brain.lore.state import LoreState
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from tests.brain.scenes import LONG_AGO, MOMENT, entry, names, one, reasons, turn, wake, window, world
+from tests.sweep import examples
 
 
 def play(book: World, *said: str, first: int = 1) -> list[Evaluation]:
@@ -159,7 +160,7 @@ def test_the_state_survives_as_json():
 
 # --- for all worlds and conversations -------------------------------------------------------------------------------------
 
-quick = settings(max_examples=80, database=None)
+quick = settings(max_examples=examples(80), database=None)
 WORDS = ["king", "queen", "crown", "fog"]
 lists = st.lists(st.sampled_from(WORDS), max_size=2)
 

@@ -22,6 +22,7 @@ from lethe_app.brain.summary.digest import (
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.retrieval.passage_builder import summary_passages as cut_into_passages
 from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
+from tests.sweep import examples
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)  # surrogates and control characters too
 MARKUP = st.sampled_from(
@@ -427,7 +428,7 @@ def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
 
 
 @given(TALKS, st.integers(0, 400))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Utterance], longest: int):
     made = build_digest(lines, max_length=longest)
 
@@ -440,7 +441,7 @@ def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Utterance],
 
 
 @given(TALKS, HOSTILE, st.integers(0, 300))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Utterance], before: str, longest: int):
     told = extend_rolling_summary(lines, before, longest)
 
@@ -449,7 +450,7 @@ def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Utterance], be
 
 
 @given(TALKS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_every_quotation_was_said_in_that_order(lines: list[Utterance]):
     texts = [letters(line.text) for line in lines]
 
@@ -459,7 +460,7 @@ def test_every_quotation_was_said_in_that_order(lines: list[Utterance]):
 
 
 @given(PLAIN_TALKS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Utterance]):
     texts = [letters(line.text) for line in lines]
 

@@ -19,6 +19,7 @@ from lethe_app.llm.models import gguf_header
 from lethe_app.llm.models.gguf_header import TENSOR_TYPES, read_header
 from lethe_app.llm.models.gguf_model import FILE_TYPES, clean_stem, describe_model
 from tests.llm.gguf_factory import chat_settings, write_model
+from tests.sweep import examples
 
 
 def text(value: str) -> bytes:
@@ -166,7 +167,7 @@ def test_a_nearly_finished_download_still_shows_a_difference(tmp_path: Path):
         describe_model(path)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300), st.booleans())
 def test_random_bytes_are_refused_and_never_crash(tmp_path: Path, noise: bytes, as_gguf: bool):
     path = tmp_path / "noise.gguf"

@@ -19,6 +19,7 @@ from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, AmbiguousMerge
 from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate_tokens
 from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS
 from tests.llm.gguf_factory import write_vocabulary
+from tests.sweep import examples
 
 CORPUS = Path(__file__).parents[1] / "data" / "corpus.txt"
 PASSAGES = dict(block.removeprefix("%% ").split("\n", 1) for block in CORPUS.read_bytes().decode().split("\n%%%%\n"))
@@ -102,7 +103,7 @@ def test_passages_put_together_have_the_engines_tokens(starter_counter: TokenCou
     assert starter_counter.encode(text) == starter_engine(text)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.lists(st.sampled_from([*KINDS, "<|im_start|>", "<|im_end|>", "<|im_"]), max_size=40).map("".join))
 def test_any_text_has_the_engines_tokens(starter_counter: TokenCounter, starter_engine: Engine, text: str):
     assert starter_counter.encode(text) == starter_engine(text)

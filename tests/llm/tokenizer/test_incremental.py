@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.native.model import NativeFlag, NativeModel
 from lethe_app.llm.tokenizer.incremental import Retokenizer, common_prefix_length, match_any
+from tests.sweep import examples
 
 PIECES = st.sampled_from(
     [
@@ -41,7 +42,7 @@ def weights(starter_model: Path) -> Iterator[NativeModel]:
     weights.free()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.lists(PIECES, max_size=12), min_size=2, max_size=5))
 def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights: NativeModel, prompts: list[list[str]]):
     remembering = Retokenizer(weights.tokenize, weights.splitting_tokens())

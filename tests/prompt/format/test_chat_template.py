@@ -14,6 +14,7 @@ from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.constraints import SCENE_GOES_ON, SCENE_START
 from tests.prompt import templates
+from tests.sweep import examples
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
 SYSTEM = PromptTurn("system", "You are Ada.")
@@ -191,7 +192,7 @@ conversations = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system
 
 @pytest.mark.parametrize("name", [name for name in LOADED if name != "demands user"])
 @given(conversation=conversations)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_appending_turns_changes_nothing_before_them(name: str, conversation: list[tuple[str, str]]):
     chat = LOADED[name]
     turns = [SYSTEM, *(PromptTurn(role, content) for role, content in conversation)]
@@ -206,7 +207,7 @@ def test_appending_turns_changes_nothing_before_them(name: str, conversation: li
 
 @pytest.mark.parametrize("name", LOADED)
 @given(conversation=conversations, thinking=st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_no_word_is_lost_and_nothing_is_refused(name: str, conversation: list[tuple[str, str]], thinking: bool):
     turns = [PromptTurn(role, content.replace("</think>", "")) for role, content in conversation]
 

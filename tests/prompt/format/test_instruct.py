@@ -21,6 +21,7 @@ from lethe_app.prompt.format.instruct import (
 )
 from lethe_app.prompt.format.thinking import ThinkingMarkers
 from tests.prompt import templates
+from tests.sweep import examples
 
 FILES = sorted((shipped_root() / "resources" / "presets" / "instruct").glob("*.json"))
 LOADED = [InstructPreset.model_validate(json.loads(file.read_text("utf-8"))) for file in FILES]
@@ -124,7 +125,7 @@ turns = st.lists(st.tuples(roles, st.text(min_size=1, max_size=9)), min_size=1, 
 
 
 @given(name=st.sampled_from(sorted(PRESETS)), conversation=turns)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_appending_turns_changes_nothing_before_them(name: str, conversation: list[tuple[str, str]]):
     renderer = InstructRenderer(PRESETS[name])
     spoken = [DIALOGUE[0], *(PromptTurn(role, content) for role, content in conversation)]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lethe_app.retrieval.vectors.index import HnswGraph, VectorTable
 from lethe_app.retrieval.vectors.search_width import measure_width
+from tests.sweep import examples
 
 SIZE = 8
 Kind = type[VectorTable] | type[HnswGraph]
@@ -73,7 +74,7 @@ def test_it_is_searched_as_widely_as_it_needs():
 STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(1, 12), st.integers(0, 3)), max_size=40)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(STEPS, st.sampled_from(KINDS))
 def test_the_index_agrees_with_what_was_done_to_it(steps: list[tuple[str, int, int]], kind: Kind):
     index, held = kind(SIZE), {}

@@ -25,6 +25,7 @@ from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
+from tests.sweep import examples
 
 WHEN = datetime(2026, 5, 4, tzinfo=UTC)
 FEW = 3
@@ -354,7 +355,7 @@ DEEDS = st.sampled_from(
 STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 3), st.integers(0, 4)), max_size=30)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(steps=STEPS)
 def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch per deed
     steps: list[tuple[str, int, int]],

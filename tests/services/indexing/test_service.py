@@ -39,6 +39,7 @@ from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
 from tests.storage.scenes import put_above
+from tests.sweep import examples
 
 ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place FROM passages ORDER BY source, place, text"
 Row = tuple[str, str, str, str, str, str, str, str, int]
@@ -250,7 +251,7 @@ class AnyLife(RuleBasedStateMachine):
 
 
 TestAnyLife = AnyLife.TestCase
-TestAnyLife.settings = settings(max_examples=25, stateful_step_count=30, database=None)
+TestAnyLife.settings = settings(max_examples=examples(25), stateful_step_count=30, database=None)
 
 
 # What is a passage and what is not

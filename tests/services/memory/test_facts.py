@@ -20,6 +20,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import LetheError, StorageError
 from tests.retrieval.conftest import embed
 from tests.services.past import NUTS, again, answers, copy_home, hold, opened, stated, trusted
+from tests.sweep import examples
 
 HER = "mira-test"
 TAIL = "with his old friend from school, a dog, two parrots and a garden full of roses, apples and long grass behind it."
@@ -333,7 +334,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=3, max_size=14))
 async def test_whatever_is_done_the_ledger_stays_in_order(services: AppServices, steps: list[tuple[str, int]]):
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}

@@ -41,6 +41,7 @@ from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
 from tests.services.stage import MIRA
+from tests.sweep import examples
 
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 EVERYTHING = BundleScope.EVERYTHING
@@ -496,7 +497,7 @@ async def played(services: AppServices, steps: list[tuple[str, int, str]]) -> No
             await chats.set_leaf(talk.guid, chosen.id)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]):
     async def journey() -> tuple[list[object], list[object]]:

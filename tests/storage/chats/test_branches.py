@@ -16,6 +16,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from tests.storage.scenes import put_above
+from tests.sweep import examples
 
 TEXTS = st.text(max_size=30)
 PICKS = st.integers(0, 10_000)
@@ -229,7 +230,9 @@ class Conversation(RuleBasedStateMachine):
         assert summary.preview == " ".join((visible[-1] if visible else "").split("\0")[0].split())
 
 
-Conversation.TestCase.settings = settings(max_examples=15, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+Conversation.TestCase.settings = settings(
+    max_examples=examples(15), stateful_step_count=25, suppress_health_check=list(HealthCheck)
+)
 
 
 class TestConversation(Conversation.TestCase):

@@ -24,6 +24,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
+from tests.sweep import examples
 
 Say = Callable[..., Message]
 BEGAN = datetime(2026, 3, 1, 20, tzinfo=UTC)
@@ -358,7 +359,7 @@ async def split_and_merge(folder: Path, tree: list[tuple[int, bool, bool, int]],
         await database.close()
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 @given(tree=TREES, where=st.integers(0, 50))
 def test_split_and_merge_give_the_same_back(tree: list[tuple[int, bool, bool, int]], where: int):
     with tempfile.TemporaryDirectory() as folder:

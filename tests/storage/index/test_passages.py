@@ -18,6 +18,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index import passages as module
 from lethe_app.storage.index import term_positions as words
 from lethe_app.storage.index.passages import Passages, PassageVector
+from tests.sweep import examples
 
 WHEN = datetime(2026, 5, 9, 20, 0, tzinfo=UTC)
 
@@ -256,7 +257,7 @@ def with_database(test: Callable[[Passages], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(st.tuples(st.sampled_from(["add", "replace", "remove"]), st.integers(1, 6), st.sampled_from("abc"))))
 def test_words_and_texts_agree_after_any_sequence(steps: list[tuple[str, int, str]]):
     async def run(passages: Passages) -> None:

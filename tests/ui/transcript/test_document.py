@@ -13,6 +13,7 @@ from lethe_app.ui.transcript.markdown.blocks import parse_message
 from lethe_app.ui.transcript.markdown.spans import TextKind, TextSpan
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.style import MessageStyle
+from tests.sweep import examples
 
 SAMPLE = "\n\n".join(  # noqa: FLY002 - a list is easier to read
     [
@@ -49,7 +50,7 @@ def test_a_part_of_the_words_can_be_taken(style):
     assert made.extract_text(1, 6) == "bc\n• de"
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.integers(0, len(SAMPLE)), max_size=8))
 def test_a_document_that_changed_is_the_same_as_one_made_anew(qapp, ends):
     style = MessageStyle(NIGHT)

@@ -19,6 +19,7 @@ from lethe_app.ui.transcript.markdown.blocks import (
 )
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextKind, TextSpan, is_safe_link
 from lethe_app.ui.transcript.markdown.streaming import IncrementalMarkdown
+from tests.sweep import examples
 
 
 def spans(text: str) -> list[TextSpan]:
@@ -289,7 +290,7 @@ PIECES = [
 MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=30)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(MARKDOWN)
 def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
     stream, text = IncrementalMarkdown(), ""
@@ -350,7 +351,7 @@ def test_nothing_that_was_written_is_left_out(text, words):
     assert words in strip_formatting(text)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.text(alphabet='abcdefgh1 \n\n*_#>-+|`~[]()!:\\/."“”<=\t', max_size=60))
 def test_no_letter_is_lost(text):
     shown = strip_formatting(text)
@@ -358,7 +359,7 @@ def test_no_letter_is_lost(text):
         assert shown.count(letter) >= text.count(letter)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text):
     assert parse_message(text) or not text.strip()
