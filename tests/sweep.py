@@ -11,7 +11,7 @@ SAMPLE_SHARE = 5
 """`make test` tries one example of this many."""
 
 exhaustive = pytest.mark.exhaustive
-"""Mark of a test that only `make test-all` runs: it repeats a promise, which another test makes too, for every case there is."""
+"""Mark of a test that only `make test-all` runs: it repeats for every case there is what another test promises."""
 
 
 def examples(count: int = 100) -> int:

@@ -12,6 +12,7 @@ from contextlib import aclosing, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Literal
 
 from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, Usage
@@ -51,7 +52,7 @@ from lethe_app.llm.protocol import (
 )
 
 RESTART_ADVICE = "Restart the model to continue."
-START_METHOD = "spawn"
+START_METHOD: Literal["spawn", "forkserver"] = "spawn"
 """Start method of the worker process; not `fork`, which would copy Qt and its threads into it."""
 TERMINATE_TIMEOUT = 2.0
 """Seconds a worker process may take to terminate by itself before it is killed."""
