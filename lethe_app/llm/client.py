@@ -52,7 +52,7 @@ from lethe_app.llm.protocol import (
 )
 
 RESTART_ADVICE = "Restart the model to continue."
-START_METHOD: Literal["spawn", "forkserver"] = "spawn"
+START_METHOD: Literal["spawn"] = "spawn"
 """Start method of the worker process; not `fork`, which would copy Qt and its threads into it."""
 TERMINATE_TIMEOUT = 2.0
 """Seconds a worker process may take to terminate by itself before it is killed."""
