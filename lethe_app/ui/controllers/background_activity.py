@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import ModelLoading
-from lethe_app.ui.pages.models.labels import download_in_words
+from lethe_app.ui.core.labels.models import download_in_words
 from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, Model
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.core.formatting import describe_model, format_count
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.models import trust_in_words
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
-from lethe_app.ui.pages.models.memory_labels import trust_in_words
 
 if TYPE_CHECKING:
     from lethe_app.services.extraction.qualification import Qualification

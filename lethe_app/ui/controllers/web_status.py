@@ -8,8 +8,8 @@ from uuid import UUID
 from PySide6.QtCore import QObject, QTimer
 
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.web_requests import running_request_in_words
 from lethe_app.ui.core.palette import ICON, SPACE_1
-from lethe_app.ui.pages.web_log.labels import running_request_in_words
 
 if TYPE_CHECKING:
     from lethe_app.domain.web import OutgoingRequest

@@ -11,6 +11,9 @@ from PySide6.QtGui import QColor, QFont, QImageReader, QPainter, QPainterPath, Q
 
 from lethe_app.ui.core.palette import Palette
 
+IMAGE_EXTENSIONS = ("png", "jpg", "jpeg", "webp")
+"""File extensions of the image formats that can be read."""
+
 
 @lru_cache(maxsize=256)
 def render_avatar(

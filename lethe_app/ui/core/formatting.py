@@ -128,3 +128,22 @@ def insert_break_points(text: str) -> str:
     page.
     """
     return _UNBREAKABLE.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), text)
+
+
+def format_number(value: float) -> str:
+    """Return a number with two decimals in the format of the locale."""
+    return QLocale().toString(float(value), "f", 2)
+
+
+def shorten_title(title: str, max_length: int = 28) -> str:
+    """Return a title of at most `max_length` characters, for buttons and sentences."""
+    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"
+
+
+def bytes_in_words(size: int) -> str:
+    """Return a size, also below a megabyte: “312 bytes”, “4 kB”."""
+    if size >= 1_000_000:
+        return format_size(size)
+    if size >= 1_000:
+        return f"{QLocale().toString(round(size / 1000))} kB"
+    return format_count(size, QCoreApplication.translate("Trash", "{n} byte"), QCoreApplication.translate("Trash", "{n} bytes"))

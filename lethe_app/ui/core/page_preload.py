@@ -16,7 +16,7 @@ START_DELAY_MS = 5_000
 """Milliseconds after the window is complete before the first import, when the start is over and the session is shown."""
 STEP_INTERVAL_MS = 30
 """Milliseconds between two steps; a module takes a few milliseconds."""
-PACKAGES = ("lethe_app.ui.widgets", "lethe_app.ui.pages")
+PACKAGES = ("lethe_app.ui.core.labels", "lethe_app.ui.widgets", "lethe_app.ui.pages")
 MODULE_PREFIXES = tuple(f"{package}." for package in PACKAGES)
 
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 
 SAVED_SIDE = 512
 """Pixels per side of the saved square."""

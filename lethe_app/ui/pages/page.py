@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
@@ -169,19 +169,3 @@ class Page(QFrame):
             button.setEnabled(is_enabled)
             button.setVisible(can_undo or can_redo)
             button.setToolTip(" ".join(tooltip.split(" ")))
-
-
-def build_heading(text: str) -> QLabel:
-    """Create the heading of a section."""
-    label = QLabel(text)
-    label.setProperty("section", True)
-    return label
-
-
-def build_small_label(text: str) -> QLabel:
-    """Create a wrapped label in small type, for the text below a heading."""
-    label = QLabel(text)
-    label.setProperty("small", True)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label

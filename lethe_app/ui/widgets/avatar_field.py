@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 
 AVATAR_SIZE = 96
 """Diameter of the avatar in pixels."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 COLUMN_WIDTH = 760
 """Maximum width of a column of cards, in pixels."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from pydantic.fields import FieldInfo
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
@@ -270,3 +271,10 @@ _MAKERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Fie
     FieldKind.SWITCH: _create_switch_field,
     FieldKind.CHOICE: _create_choice_field,
 }
+
+
+def value_bounds(field_info: FieldInfo) -> tuple[float, float]:
+    """Return the lowest and the highest value; 0 and a million if not declared."""
+    lowest = next((found for part in field_info.metadata if (found := getattr(part, "ge", None)) is not None), 0)
+    highest = next((found for part in field_info.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
+    return lowest, highest

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.fields import Field, FieldKind, FieldSpec, create_field
+from lethe_app.ui.widgets.labels import build_small_label
 
 
 class Form(QWidget):

@@ -1,4 +1,4 @@
-"""Labels: elided to one line."""
+"""Labels: elided to one line, headings and small text."""
 
 from __future__ import annotations
 
@@ -42,3 +42,19 @@ class ElidedLabel(QLabel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._elide_text()
+
+
+def build_heading(text: str) -> QLabel:
+    """Create the heading of a section."""
+    label = QLabel(text)
+    label.setProperty("section", True)
+    return label
+
+
+def build_small_label(text: str) -> QLabel:
+    """Create a wrapped label in small type, for the text below a heading."""
+    label = QLabel(text)
+    label.setProperty("small", True)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label

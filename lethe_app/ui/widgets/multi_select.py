@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 
 
 class MultiSelect(QWidget):

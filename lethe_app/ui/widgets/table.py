@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
 
 from lethe_app.ui.core.icons import load_icon
@@ -204,3 +205,21 @@ class SearchField(QLineEdit):
             self.focus_on_down.setFocus()
         else:
             super().keyPressEvent(event)
+
+
+def fit_columns(table: QTableView, widths: Mapping[int, int], hideable: tuple[int, ...], min_first_width: int) -> None:
+    """Set the column widths for the table's font, and hide `hideable` columns, the last one first, where the table is
+    narrow.
+
+    `widths` and `min_first_width`, the width left for the first column, are in pixels for a text size of 13 pixels.
+    """
+    # A line of 13-pixel text is 17 pixels high.
+    factor = max(1.0, QFontMetrics(table.font()).height() / 17)
+    fixed_columns = [column for column in widths if column not in hideable and not table.isColumnHidden(column)]
+    free_width = table.viewport().width() - factor * (min_first_width + sum(widths[column] for column in fixed_columns))
+    for column in hideable:
+        # Once a column does not fit, `free_width` stays negative and hides all later ones.
+        free_width -= widths[column] * factor
+        table.setColumnHidden(column, free_width < 0)
+    for column, width in widths.items():
+        table.horizontalHeader().resizeSection(column, round(width * factor))

@@ -16,7 +16,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.indexing.embedder import known_as
-from lethe_app.ui.pages.models.memory_labels import trust_in_words
+from lethe_app.ui.core.labels.models import trust_in_words
 from lethe_app.ui.pages.models.page import ModelPage
 from tests.ui.window_scene import Scene, opened, until
 

@@ -14,8 +14,9 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.ui.core.formatting import bytes_in_words
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.trash.labels import bytes_in_words, time_left_in_words
+from lethe_app.ui.pages.trash.labels import time_left_in_words
 from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import DailyTraffic, OutgoingRequest, RequestPurpose
+from lethe_app.ui.core.labels.web_requests import day_in_words, request_details, result_in_words, running_request_in_words
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.web_log.labels import day_in_words, request_details, result_in_words, running_request_in_words
 from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
 

@@ -8,11 +8,13 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
+from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
+from lethe_app.ui.core.labels.task_runs import outcome_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
-from lethe_app.ui.pages.activity.labels import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.pages.activity.labels import cost_in_words, kind_in_words
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.labels import build_small_label
 
 
 def item_route(run: TaskRun, item: ProducedRecord) -> Route | None:

@@ -1,65 +1,25 @@
-"""Display texts of task runs: outcome, duration, cost, created items, and why no task is running now."""
+"""Display texts of task runs: progress, cost, created items, and why no task is running now."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
-from lethe_app.domain.clock import now
+from lethe_app.domain.agent_runs import ProducedKind, TaskRun
 from lethe_app.services.background.activity_log import RunningTask
-from lethe_app.ui.core.formatting import format_age, format_count, format_token_count
+from lethe_app.ui.core.formatting import format_count, format_token_count
+from lethe_app.ui.core.labels.dates import duration_in_words
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("ActivityPage", text)
 
 
-def outcome_in_words(run: TaskRun) -> str:
-    """Return the display text of a run's outcome."""
-    if run.undone:
-        return _tr("Undone")
-    if run.outcome is None:
-        return _tr("Running")
-    return {
-        RunOutcome.MADE: _tr("Done"),
-        RunOutcome.NOTHING: _tr("Nothing to do"),
-        RunOutcome.GAVE_WAY: _tr("Interrupted"),
-        RunOutcome.STOPPED: _tr("Stopped by you"),
-        RunOutcome.FAILED: _tr("Failed"),
-        RunOutcome.LOST: _tr("Cut off: Lethe was closed"),
-    }[run.outcome]
-
-
 def underway_in_words(underway: RunningTask) -> str:
     """Return a running task as “persona: task – progress”."""
     return " – ".join(filter(None, (f"{underway.persona}: {underway.title}", underway.step)))
-
-
-def result_in_words(run: TaskRun) -> str:
-    """Return the result of a run in one line: its summary, else its error, else its outcome."""
-    return run.summary or run.trouble or outcome_in_words(run)
-
-
-def day_in_words(moment: datetime) -> str:
-    """Return a date relative to now, such as “today” or “yesterday”."""
-    return format_age(moment, now())
-
-
-def clock_in_words(moment: datetime) -> str:
-    """Return the local time of day in the short format of the locale."""
-    local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
-    return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
-
-
-def duration_in_words(duration: timedelta) -> str:
-    """Return a duration in seconds below one minute, otherwise in minutes: “40 s”, “3 min”."""
-    seconds = round(duration.total_seconds())
-    if seconds < 60:
-        return _tr("{n} s").format(n=seconds)
-    return _tr("{n} min").format(n=round(seconds / 60))
 
 
 def cost_in_words(run: TaskRun) -> str:

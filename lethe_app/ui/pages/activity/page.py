@@ -13,27 +13,22 @@ from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.ui.core.formatting import abbreviate_tokens
+from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
+from lethe_app.ui.core.labels.task_runs import result_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
-from lethe_app.ui.pages.activity.labels import (
-    clock_in_words,
-    day_in_words,
-    hindrance_in_words,
-    result_in_words,
-    spent_in_words,
-    underway_in_words,
-)
+from lethe_app.ui.pages.activity.labels import hindrance_in_words, spent_in_words, underway_in_words
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 DAY, TIME, PERSONA, TASK, RESULT, TOKENS = range(6)

@@ -13,7 +13,7 @@ from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 
 MAX_PROBLEMS = 4
 """Problems that are shown one by one; of the others only the number is shown."""

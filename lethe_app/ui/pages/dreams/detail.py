@@ -23,9 +23,9 @@ from lethe_app.ui.pages.dreams.labels import (
     state_in_words,
     tr,
 )
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH, WIDTH = 300, 420

@@ -8,7 +8,7 @@ from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, R
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, ChangedRecord, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.pages.memories.labels import format_date
+from lethe_app.ui.core.labels.dates import format_date
 
 MAX_TITLE_LENGTH = 200
 

@@ -15,19 +15,20 @@ from lethe_app.errors import LetheError
 from lethe_app.services.background.dreams import TASK_NAME
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
+from lethe_app.ui.core.labels.task_runs import result_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import DreamsRoute, Route
-from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, result_in_words
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
 from lethe_app.ui.pages.dreams.labels import change_kind_in_words, change_title, feedback_in_words, state_in_words, tr
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 RELOAD_DELAY_MS = 150

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.memory_lists import FactSource
 from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.labels.dates import format_date
+from lethe_app.ui.core.labels.facts import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.pages.facts.labels import kind_in_words
 from lethe_app.ui.pages.facts.table_model import maker_in_words, weight_in_words
-from lethe_app.ui.pages.memories.labels import format_date
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH, WIDTH = 320, 430

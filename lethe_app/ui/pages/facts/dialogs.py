@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QWidget
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH = 440

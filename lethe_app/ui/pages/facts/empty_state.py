@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
+from lethe_app.ui.core.labels.facts import absence_in_words
 from lethe_app.ui.core.palette import SPACE_3
-from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.widgets.card_column import create_placeholder
 
 MAX_WIDTH = 460

@@ -8,8 +8,8 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 
 from lethe_app.domain.facts import FactKind
+from lethe_app.ui.core.labels.facts import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1
-from lethe_app.ui.pages.facts.labels import kind_in_words
 from lethe_app.ui.pages.facts.table_model import FactListView, view_in_words
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 

@@ -32,11 +32,11 @@ from lethe_app.ui.pages.facts.table_model import (
     empty_view_in_words,
     view_predicate,
 )
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
 
 RELOAD_DELAY_MS = 300
 WIDTHS = {KIND: 88, MENTIONS: 84, FIRST_SEEN: 112, LAST_SEEN: 112, SOURCE: 128, WEIGHT: 76}

@@ -13,9 +13,9 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.services.search.memory_lists import weight_of
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import format_date
+from lethe_app.ui.core.labels.facts import kind_in_words
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.facts.labels import kind_in_words
-from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 FACT, KIND, MENTIONS, FIRST_SEEN, LAST_SEEN, SOURCE, WEIGHT = range(7)

@@ -14,15 +14,15 @@ from lethe_app.services.memory.objections import ObjectionDetails
 from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.feedback.replies import DislikedReplies
-from lethe_app.ui.pages.memories.labels import format_date
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 MEMORY, MESSAGE, DATE = range(3)

@@ -10,15 +10,14 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidg
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.services.background.feedback import LONGEST_REASON, FeedbackEntry
+from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import format_date
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.table import Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 REPLY, REASON, DATE = range(3)

@@ -15,7 +15,7 @@ from lethe_app.ui.core.reason_labels import format_cache_miss, format_cut
 from lethe_app.ui.core.theme import PROSE_SIZE, Theme
 from lethe_app.ui.pages.inspector.colours import section_title
 from lethe_app.ui.pages.inspector.token_shares import ShareBar, build_share_rows, build_share_table
-from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 280, 360, 460
 

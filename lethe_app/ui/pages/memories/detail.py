@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.ui.core.formatting import insert_break_points
+from lethe_app.ui.core.labels.dates import moment_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
-from lethe_app.ui.pages.memories.labels import moment_in_words
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
-from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 MIN_WIDTH, WIDTH = 320, 470
 MAX_SUMMARY_LENGTH = 4_000

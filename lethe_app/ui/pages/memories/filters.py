@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.core.formatting import format_memory_count
+from lethe_app.ui.core.labels.memories import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.pages.memories.labels import insertion_in_words, kind_in_words
+from lethe_app.ui.pages.memories.labels import insertion_in_words
 from lethe_app.ui.pages.memories.table_model import MemoryState, state_in_words
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout

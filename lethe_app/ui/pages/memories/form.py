@@ -9,14 +9,16 @@ from PySide6.QtCore import QCoreApplication, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
+from lethe_app.ui.core.labels.dates import moment_in_words
+from lethe_app.ui.core.labels.memories import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.memories.labels import insertion_as_sentence, kind_in_words, link_as_sentence, moment_in_words
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.pages.memories.labels import insertion_as_sentence, link_as_sentence
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.labels import build_small_label
 
 TYPES_WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
 PERCENT = 100

@@ -1,50 +1,15 @@
-"""Display texts of memory types, recall modes, recall reasons and dates."""
+"""Display texts of recall modes and of the reasons for a recall."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from PySide6.QtCore import QCoreApplication
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
-
-from lethe_app.domain.list_items import NEVER, MemoryLine
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, WordLink
+from lethe_app.domain.list_items import MemoryLine
+from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.recall import RecalledMemory, RecallWay
+from lethe_app.ui.core.formatting import format_number
+from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.reason_labels import format_reason
-
-ICON_NAMES = {
-    MemoryType.GENERAL: "memory",
-    MemoryType.WORLD_INFO: "book",
-    MemoryType.WEB_SEARCH: "globe",
-    MemoryType.CHAT_SESSION: "thought",
-    MemoryType.JOURNAL: "edit",
-    MemoryType.IMAGE: "eye",
-    MemoryType.FILE: "folder",
-    MemoryType.LOCATION: "pin",
-    MemoryType.EVENT: "clock",
-    MemoryType.PERSON: "user",
-    MemoryType.GOAL: "check",
-    MemoryType.REMINDER: "info",
-}
-"""Icon name of each memory type."""
-
-
-def kind_in_words(kind: MemoryType) -> str:
-    """Return the display name of a memory type, such as “Person” or “Event”."""
-    tr = QCoreApplication.translate
-    return {
-        MemoryType.GENERAL: tr("Memory", "General"),
-        MemoryType.WORLD_INFO: tr("Memory", "World entry"),
-        MemoryType.WEB_SEARCH: tr("Memory", "Web search"),
-        MemoryType.CHAT_SESSION: tr("Memory", "Conversation"),
-        MemoryType.JOURNAL: tr("Memory", "Journal"),
-        MemoryType.IMAGE: tr("Memory", "Image"),
-        MemoryType.FILE: tr("Memory", "File"),
-        MemoryType.LOCATION: tr("Memory", "Place"),
-        MemoryType.EVENT: tr("Memory", "Event"),
-        MemoryType.PERSON: tr("Memory", "Person"),
-        MemoryType.GOAL: tr("Memory", "Goal"),
-        MemoryType.REMINDER: tr("Memory", "Reminder"),
-    }[kind]
 
 
 def insertion_in_words(mode: MemoryInsertion) -> str:
@@ -108,24 +73,6 @@ def reasons_in_words(recollection: RecalledMemory) -> str:
     reasons = [(format_reason(why), why.value) for why in recollection.because]
     reason_texts = [f"{words} ({format_number(value)})" if value else words for words, value in reasons]
     return " · ".join([way_in_words(recollection.way), *reason_texts])
-
-
-def format_number(value: float) -> str:
-    """Return a number with two decimals in the format of the locale."""
-    return QLocale().toString(float(value), "f", 2)
-
-
-def format_date(moment: float) -> str:
-    """Return a date such as “3 Nov 2026” from a Unix timestamp; an empty string for NEVER."""
-    if moment == NEVER:
-        return ""
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment)).date(), "d MMM yyyy")
-
-
-def moment_in_words(moment: datetime) -> str:
-    """Return local date and time."""
-    local = moment.astimezone()
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(local.timestamp())), "d MMM yyyy, HH:mm")
 
 
 def last_recall_in_words(line: MemoryLine) -> str:

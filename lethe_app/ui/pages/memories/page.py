@@ -29,12 +29,12 @@ from lethe_app.ui.pages.memories.table_model import (
     USES,
     build_memory_rows,
     filter_predicate,
-    fit_columns,
 )
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 RELOAD_DELAY_MS = 300

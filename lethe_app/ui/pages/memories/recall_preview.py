@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
-from lethe_app.ui.core.formatting import insert_break_points
+from lethe_app.ui.core.formatting import format_number, insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
-from lethe_app.ui.pages.memories.labels import format_number, reasons_in_words
-from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.pages.memories.labels import reasons_in_words
 from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 MAX_BLOCKED = 12
 

@@ -9,21 +9,15 @@ from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QTableView
 
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.ui.core.formatting import format_number
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import format_date
+from lethe_app.ui.core.labels.memories import ICON_NAMES, kind_in_words
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.memories.labels import (
-    ICON_NAMES,
-    format_date,
-    format_number,
-    insertion_in_words,
-    kind_in_words,
-    last_recall_in_words,
-)
+from lethe_app.ui.pages.memories.labels import insertion_in_words, last_recall_in_words
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 NAME, RECALL_MODE, PRIORITY, ADDED, LAST_RECALLED, USES, EXPIRES, DISTANCE = range(8)
@@ -150,21 +144,3 @@ def filter_predicate(
         return (distances is None or line.guid in distances) and all(test(line) for test in required_tests)
 
     return is_listed
-
-
-def fit_columns(table: QTableView, widths: Mapping[int, int], hideable: tuple[int, ...], min_first_width: int) -> None:
-    """Set the column widths for the table's font, and hide `hideable` columns, the last one first, where the table is
-    narrow.
-
-    `widths` and `min_first_width`, the width left for the first column, are in pixels for a text size of 13 pixels.
-    """
-    # A line of 13-pixel text is 17 pixels high.
-    factor = max(1.0, QFontMetrics(table.font()).height() / 17)
-    fixed_columns = [column for column in widths if column not in hideable and not table.isColumnHidden(column)]
-    free_width = table.viewport().width() - factor * (min_first_width + sum(widths[column] for column in fixed_columns))
-    for column in hideable:
-        # Once a column does not fit, `free_width` stays negative and hides all later ones.
-        free_width -= widths[column] * factor
-        table.setColumnHidden(column, free_width < 0)
-    for column, width in widths.items():
-        table.horizontalHeader().resizeSection(column, round(width * factor))

@@ -14,7 +14,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.mind.labels import adjective_in_words, cause_in_words, mood_colours, mood_in_words
 from lethe_app.ui.pages.mind.mood_plot import MoodPlot, PlottedDimension
 from lethe_app.ui.pages.mind.mood_slider import MoodSlider
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 
 
 class MoodRow(QWidget):

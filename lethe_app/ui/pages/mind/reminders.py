@@ -15,8 +15,8 @@ from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import day_in_words, due_date_in_words, time_of_day_in_words
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.widgets.datetime_field import DateTimeField
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 ParseDate = Callable[[str], datetime | date | None]

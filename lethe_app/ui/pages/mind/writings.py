@@ -13,7 +13,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.page import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 INITIAL_ROWS, ROWS_PER_STEP = 3, 10

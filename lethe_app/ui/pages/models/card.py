@@ -20,10 +20,10 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.labels import fit_in_words, model_metadata
 from lethe_app.ui.pages.models.memory_labels import embedder_use_in_words, is_in_use, qualification_in_words
 from lethe_app.ui.pages.models.overrides import apply_form_value, form_values, override_specs
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.labels import build_small_label
 
 
 @dataclass(frozen=True)

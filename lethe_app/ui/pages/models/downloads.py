@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushBu
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.ui.core.formatting import format_size
+from lethe_app.ui.core.labels.models import download_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.pages.models.labels import download_in_words
-from lethe_app.ui.pages.page import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 
 class DownloadOffer(QFrame):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.model import DownloadProgress, DownloadStage, ModelFile
+from lethe_app.domain.model import ModelFile
 from lethe_app.services.models.memory_fit import FitLevel, MemoryEstimate
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 
@@ -77,22 +77,3 @@ def attention_in_words(model: ModelFile) -> str:
     if model.sliding_window:
         return _tr("sliding window, {tokens} tokens").format(tokens=abbreviate_tokens(model.sliding_window))
     return ""
-
-
-def download_in_words(progress: DownloadProgress) -> str:
-    """Return the progress of a download."""
-    done, total = format_size(progress.done), format_size(progress.total) if progress.total else "?"
-    match progress.stage:
-        case DownloadStage.LOADING:
-            speed = _tr("{speed}/s").format(speed=format_size(round(progress.speed)))
-            return " · ".join([_tr("{done} of {total}").format(done=done, total=total), *([speed] if progress.speed else [])])
-        case DownloadStage.CHECKING:
-            return _tr("Verifying download…")
-        case DownloadStage.DONE:
-            return _tr("Downloaded.")
-        case DownloadStage.STOPPED:
-            return _tr("Stopped; the partial download is kept.")
-        case DownloadStage.FAILED:
-            return progress.problem
-        case _:
-            return _tr("Waiting for the server…")

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.extraction.qualification import QualificationResult
 from lethe_app.services.indexing.embedder import known_as
+from lethe_app.ui.core.labels.models import trust_in_words
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -19,19 +20,6 @@ DISTANCE_DECIMALS = 3
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
-
-
-def trust_in_words(verdict: QualificationResult) -> str:
-    """Return whether the model writes facts and summaries according to its qualification."""
-    if verdict.trusted_anyway:
-        return _tr("Trusted by you: writes facts and summaries of your conversations.")
-    if verdict.may_write_facts and verdict.may_write_summaries:
-        return _tr("Writes facts and summaries of your conversations.")
-    if verdict.may_write_summaries:
-        return _tr("Writes summaries. Facts are extracted by rules, because the model invents some.")
-    if verdict.may_write_facts:
-        return _tr("Writes facts. Summaries are built from your own words.")
-    return _tr("Does not write facts or summaries, because it invents things; they are built from your own words.")
 
 
 def qualification_in_words(verdict: QualificationResult | None) -> str:

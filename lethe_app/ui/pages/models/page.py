@@ -19,8 +19,9 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import fit_level_in_words
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 

@@ -13,12 +13,13 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
+from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, create_dialog_button, run_dialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.pages.personas.fields import AVATAR
-from lethe_app.ui.pages.personas.pictures import EXTENSIONS, PENDING_PREFIX, read_picture
+from lethe_app.ui.pages.personas.pictures import PENDING_PREFIX, read_picture
 
 if TYPE_CHECKING:
     from lethe_app.services.personas.draft_chat import DeletedDraftTest
@@ -164,7 +165,7 @@ class PersonaActions(QObject):
         self._context.tasks.start_task(self._pick_and_crop(), key="picture")
 
     async def _pick_and_crop(self) -> None:
-        name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in EXTENSIONS)})"
+        name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in IMAGE_EXTENSIONS)})"
         dialog = QFileDialog(self._context.window, self.tr("Choose image"), str(Path.home()), name_filter)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         if await run_dialog(dialog):

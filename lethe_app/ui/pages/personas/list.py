@@ -12,9 +12,10 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_4
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 

@@ -12,7 +12,6 @@ from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.widgets.avatar_field import AVATAR_SIZE
 
-EXTENSIONS = ("png", "jpg", "jpeg", "webp")
 FORMATS = {"png", "jpeg", "webp"}
 MAX_FILE_BYTES = 25 * 1024 * 1024
 MAX_SIDE, MAX_PIXELS = 20_000, 50_000_000

@@ -13,8 +13,8 @@ from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.personas.draft import DAY_PREFIX
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona

@@ -11,8 +11,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.events import ModelReady
 from lethe_app.services.prompting.turn_context import is_small, suited_sampler, suited_system
-from lethe_app.ui.pages.settings.fields import value_bounds
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, value_bounds
 
 FieldGroup = tuple[str, list[FieldSpec]]
 """Title of a card, and its fields."""
@@ -42,70 +41,61 @@ def _texts_spec(name: str, title: str, help_text: str) -> FieldSpec:
 
 def sampler_groups() -> list[FieldGroup]:
     """Return the fields of a sampler preset."""
+    return [
+        (_tr("Basic"), _basic_sampler_specs()),
+        (_tr("Repetition"), _repetition_specs()),
+        (_tr("Advanced"), _advanced_sampler_specs()),
+    ]
+
+
+def _basic_sampler_specs() -> list[FieldSpec]:
+    off = _tr("off")
+    return [
+        FieldSpec("name", _tr("Name")),
+        _number_spec("temperature", _tr("Temperature"), _tr("Randomness of the output; 0 always picks the top token.")),
+        _number_spec("min_p", _tr("Min-P"), _tr("Minimum probability of a token, relative to the most likely one."), off),
+        _number_spec("top_p", _tr("Top-P"), _tr("Keep the most likely tokens up to this total probability; 1 = off.")),
+        _number_spec("top_k", _tr("Top-K"), _tr("Keep only this many of the most likely tokens."), off),
+    ]
+
+
+def _repetition_specs() -> list[FieldSpec]:
     off, whole_context = _tr("off"), _tr("whole context")
     return [
-        (
-            _tr("Basic"),
-            [
-                FieldSpec("name", _tr("Name")),
-                _number_spec("temperature", _tr("Temperature"), _tr("Randomness of the output; 0 always picks the top token.")),
-                _number_spec(
-                    "min_p", _tr("Min-P"), _tr("Minimum probability of a token, relative to the most likely one."), off
-                ),
-                _number_spec("top_p", _tr("Top-P"), _tr("Keep the most likely tokens up to this total probability; 1 = off.")),
-                _number_spec("top_k", _tr("Top-K"), _tr("Keep only this many of the most likely tokens."), off),
-            ],
+        _number_spec("repetition_penalty", _tr("Repetition penalty"), _tr("Penalty for tokens used before; 1 = off.")),
+        _number_spec(
+            "repetition_range",
+            _tr("Repetition range"),
+            _tr("Number of recent tokens to check; 0 = off."),
+            whole_context,
         ),
-        (
-            _tr("Repetition"),
-            [
-                _number_spec("repetition_penalty", _tr("Repetition penalty"), _tr("Penalty for tokens used before; 1 = off.")),
-                _number_spec(
-                    "repetition_range",
-                    _tr("Repetition range"),
-                    _tr("Number of recent tokens to check; 0 = off."),
-                    whole_context,
-                ),
-                _number_spec(
-                    "presence_penalty", _tr("Presence penalty"), _tr("Penalty applied once to every token used before.")
-                ),
-                _number_spec("frequency_penalty", _tr("Frequency penalty"), _tr("Penalty applied for every use of a token.")),
-                _number_spec(
-                    "dry_multiplier", _tr("DRY multiplier"), _tr("Strength of the penalty for repeated phrases."), off
-                ),
-                _number_spec("dry_base", _tr("DRY base"), _tr("Growth of the penalty with the length of the phrase.")),
-                _number_spec(
-                    "dry_allowed_length", _tr("DRY allowed length"), _tr("Phrase length in tokens without a penalty.")
-                ),
-                _number_spec(
-                    "dry_range", _tr("DRY range"), _tr("Number of recent tokens to check for repeated phrases."), whole_context
-                ),
-                _texts_spec("dry_breakers", _tr("DRY sequence breakers"), _tr("Strings at which a repeated phrase ends.")),
-            ],
+        _number_spec("presence_penalty", _tr("Presence penalty"), _tr("Penalty applied once to every token used before.")),
+        _number_spec("frequency_penalty", _tr("Frequency penalty"), _tr("Penalty applied for every use of a token.")),
+        _number_spec("dry_multiplier", _tr("DRY multiplier"), _tr("Strength of the penalty for repeated phrases."), off),
+        _number_spec("dry_base", _tr("DRY base"), _tr("Growth of the penalty with the length of the phrase.")),
+        _number_spec("dry_allowed_length", _tr("DRY allowed length"), _tr("Phrase length in tokens without a penalty.")),
+        _number_spec(
+            "dry_range", _tr("DRY range"), _tr("Number of recent tokens to check for repeated phrases."), whole_context
         ),
-        (
-            _tr("Advanced"),
-            [
-                _number_spec("typical_p", _tr("Typical-P"), _tr("Keep tokens of typical information content; 1 = off.")),
-                _number_spec(
-                    "top_n_sigma", _tr("Top-n-sigma"), _tr("Keep tokens within this many deviations of the best."), off
-                ),
-                _number_spec(
-                    "xtc_probability", _tr("XTC probability"), _tr("Chance that the most likely tokens are removed."), off
-                ),
-                _number_spec(
-                    "xtc_threshold", _tr("XTC threshold"), _tr("Minimum probability of the tokens that may be removed.")
-                ),
-                _number_spec(
-                    "dynatemp_range", _tr("Dynamic temperature range"), _tr("Variation of temperature with uncertainty."), off
-                ),
-                _number_spec("dynatemp_exponent", _tr("Dynamic temperature exponent"), _tr("Steepness of that variation.")),
-                _number_spec("mirostat", _tr("Mirostat"), _tr("Version 1 or 2; replaces all samplers but temperature."), off),
-                _number_spec("mirostat_tau", _tr("Mirostat tau"), _tr("Target surprise of the output.")),
-                _number_spec("mirostat_eta", _tr("Mirostat eta"), _tr("Learning rate of Mirostat.")),
-                _number_spec("seed", _tr("Seed"), _tr("Number that makes results reproducible."), _tr("random")),
-            ],
+        _texts_spec("dry_breakers", _tr("DRY sequence breakers"), _tr("Strings at which a repeated phrase ends.")),
+    ]
+
+
+def _advanced_sampler_specs() -> list[FieldSpec]:
+    off = _tr("off")
+    return [
+        _number_spec("typical_p", _tr("Typical-P"), _tr("Keep tokens of typical information content; 1 = off.")),
+        _number_spec("top_n_sigma", _tr("Top-n-sigma"), _tr("Keep tokens within this many deviations of the best."), off),
+        _number_spec("xtc_probability", _tr("XTC probability"), _tr("Chance that the most likely tokens are removed."), off),
+        _number_spec("xtc_threshold", _tr("XTC threshold"), _tr("Minimum probability of the tokens that may be removed.")),
+        _number_spec(
+            "dynatemp_range", _tr("Dynamic temperature range"), _tr("Variation of temperature with uncertainty."), off
         ),
+        _number_spec("dynatemp_exponent", _tr("Dynamic temperature exponent"), _tr("Steepness of that variation.")),
+        _number_spec("mirostat", _tr("Mirostat"), _tr("Version 1 or 2; replaces all samplers but temperature."), off),
+        _number_spec("mirostat_tau", _tr("Mirostat tau"), _tr("Target surprise of the output.")),
+        _number_spec("mirostat_eta", _tr("Mirostat eta"), _tr("Learning rate of Mirostat.")),
+        _number_spec("seed", _tr("Seed"), _tr("Number that makes results reproducible."), _tr("random")),
     ]
 
 

@@ -18,12 +18,13 @@ from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page, build_heading, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.presets.fields import GROUP_BUILDERS, suited_preset_key
 from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_splitter
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 

@@ -14,11 +14,11 @@ from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.presets.example_logits import EXAMPLE_LOGITS, EXAMPLE_TEXT
 from lethe_app.ui.pages.presets.probability_bars import ProbabilityChart
 from lethe_app.ui.pages.presets.sampler_chain import sampled_chances, unsampled_chances
 from lethe_app.ui.widgets.card_column import CardColumn
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 QUERY_DELAY_MS = 400

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, 
 
 from lethe_app.domain.web import Inquiry, PageSummary
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.research.labels import round_in_words, source_in_words, time_and_cost_in_words
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import build_small_label
 
 MIN_WIDTH, WIDTH = 320, 620
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound, WebHit
 from lethe_app.ui.core.formatting import format_count, format_token_count
-from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, duration_in_words
+from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words, duration_in_words
 from lethe_app.ui.transcript.painting.source_list import format_source
 
 

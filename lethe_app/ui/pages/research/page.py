@@ -13,20 +13,20 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
+from lethe_app.ui.core.labels.dates import day_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
 from lethe_app.ui.dialogs.dialogs import run_dialog
-from lethe_app.ui.pages.activity.labels import day_in_words
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.research.detail import ResearchDetail
 from lethe_app.ui.pages.research.labels import state_in_words
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TOPIC, STATE, DAY = range(3)

@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.search.everything import MOST_HITS
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, shorten_title
+from lethe_app.ui.core.labels.dates import format_date, moment_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import format_date, moment_in_words
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
-from lethe_app.ui.pages.sessions.labels import shorten_title
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import SearchField
 
 WORD_DELAY_MS, MEANING_DELAY_MS = 60, 350

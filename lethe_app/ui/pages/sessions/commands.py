@@ -12,10 +12,10 @@ from lethe_app.domain.changes import PartValue, SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, shorten_title
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.sessions.labels import part_in_words, session_title, shorten_title
+from lethe_app.ui.pages.sessions.labels import part_in_words, session_title
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange, Step
 
 SAVE_DELAY_MS = 500

@@ -12,10 +12,10 @@ from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import moment_in_words
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.labels import part_in_words, record_in_words
 from lethe_app.ui.pages.sessions.notes import SessionNotes
@@ -24,7 +24,7 @@ from lethe_app.ui.widgets.card_column import create_card, create_placeholder, cr
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import ElidedLabel
+from lethe_app.ui.widgets.labels import ElidedLabel, build_small_label
 
 MIN_WIDTH, WIDTH = 330, 480
 FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}

@@ -68,8 +68,3 @@ def session_title(line: SessionLine) -> str:
     """Return the session's title, else the beginning of its first message."""
     first_text = " ".join(line.first_words.replace("*", "").replace("#", "").split()).strip('“”"_> ')
     return line.name.strip() or first_text or QCoreApplication.translate("Session", "New conversation")
-
-
-def shorten_title(title: str, max_length: int = 28) -> str:
-    """Return a title of at most `max_length` characters, for buttons and sentences."""
-    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"

@@ -12,10 +12,10 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import build_small_label
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MIN_WIDTH = 440

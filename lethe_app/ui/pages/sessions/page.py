@@ -11,16 +11,15 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import StorageError
-from lethe_app.ui.core.formatting import format_count, format_message_count
+from lethe_app.ui.core.formatting import format_count, format_message_count, shorten_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.table_model import fit_columns
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
-from lethe_app.ui.pages.sessions.labels import session_title, shorten_title
+from lethe_app.ui.pages.sessions.labels import session_title
 from lethe_app.ui.pages.sessions.message_actions import SessionMessageActions
 from lethe_app.ui.pages.sessions.table_model import (
     HIDEABLE_COLUMNS,
@@ -31,7 +30,7 @@ from lethe_app.ui.pages.sessions.table_model import (
     mark_predicate,
 )
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
 
 RELOAD_DELAY_MS = 250
 """Delay in milliseconds after which the list is reloaded; further changes within it restart it."""

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.list_items import DescriptionAuthor, SessionLine
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.memories.labels import format_date
 from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, session_title
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel

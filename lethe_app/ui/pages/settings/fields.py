@@ -15,40 +15,19 @@ from PySide6.QtWidgets import QFileDialog, QToolButton
 
 from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings, section_of
+from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.settings import translate_text, value_label
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.personas.pictures import EXTENSIONS
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, value_bounds
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
 
 HIDDEN_SETTINGS = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
 """Settings for internal use, or shown on another page."""
-VALUE_LABELS = {
-    "system": str(QT_TRANSLATE_NOOP("Setting", "System default")),
-    "light": str(QT_TRANSLATE_NOOP("Setting", "Light")),
-    "dark": str(QT_TRANSLATE_NOOP("Setting", "Dark")),
-    "sans": str(QT_TRANSLATE_NOOP("Setting", "Sans")),
-    "serif": str(QT_TRANSLATE_NOOP("Setting", "Serif")),
-    "fit_all": str(QT_TRANSLATE_NOOP("Setting", "As many as fit")),
-    "current_only": str(QT_TRANSLATE_NOOP("Setting", "Current conversation only")),
-    "late": str(QT_TRANSLATE_NOOP("Setting", "Just above your message")),
-    "layout.system": str(QT_TRANSLATE_NOOP("Setting", "In the system prompt")),
-    "depth": str(QT_TRANSLATE_NOOP("Setting", "Among the messages")),
-    "group_turns.named": str(QT_TRANSLATE_NOOP("Setting", "Named persona or next in turn")),
-    "group_turns.everyone": str(QT_TRANSLATE_NOOP("Setting", "Everyone, once each")),
-    "group_turns.one": str(QT_TRANSLATE_NOOP("Setting", "Next in turn only")),
-    "group_turns.model": str(QT_TRANSLATE_NOOP("Setting", "Named persona or model's choice")),
-    "f16": str(QT_TRANSLATE_NOOP("Setting", "f16 (full precision)")),
-    "q8_0": str(QT_TRANSLATE_NOOP("Setting", "q8_0 (half the memory)")),
-    "q4_0": str(QT_TRANSLATE_NOOP("Setting", "q4_0 (a quarter of the memory, less precise)")),
-    "duckduckgo": "DuckDuckGo",
-    "brave": "Brave",
-    "searxng": "SearXNG",
-}
 UNITS = {
     "font_size": "px",
     "rotation_minutes": "min",
@@ -132,24 +111,6 @@ def fixed_choices(name: str, field_info: FieldInfo) -> list[tuple[Any, str]]:
     return [(value, value_label(name, value)) for value in values]
 
 
-def value_bounds(field_info: FieldInfo) -> tuple[float, float]:
-    """Return the lowest and the highest value; 0 and a million if not declared."""
-    lowest = next((found for part in field_info.metadata if (found := getattr(part, "ge", None)) is not None), 0)
-    highest = next((found for part in field_info.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
-    return lowest, highest
-
-
-def value_label(name: str, value: str) -> str:
-    """Return the label of a value; labels of `name.value` have priority, where a value has several meanings."""
-    text = VALUE_LABELS.get(f"{name}.{value}") or VALUE_LABELS.get(value, value)
-    return QCoreApplication.translate("Setting", text)
-
-
-def translate_text(text: str) -> str:
-    """Translate a title or help text from the declaration of the settings, which is not tied to the user interface."""
-    return QCoreApplication.translate("Setting", text) if text else ""
-
-
 def is_changed(settings: Settings, name: str) -> bool:
     """Return whether the user changed the setting; the user persona is excluded, because the first start asks for it."""
     default = Settings.model_fields[name].get_default(call_default_factory=True)
@@ -169,7 +130,7 @@ class PathKind:
 
 MODEL_FILE = PathKind(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
 PATH_KINDS = {
-    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Images")), tuple(EXTENSIONS)),
+    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Images")), tuple(IMAGE_EXTENSIONS)),
     "model_path": MODEL_FILE,
     "embedder_path": MODEL_FILE,
     "model_folders": PathKind(is_list=True),

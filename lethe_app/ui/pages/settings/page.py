@@ -13,10 +13,11 @@ from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.memories import kind_in_words
+from lethe_app.ui.core.labels.settings import translate_text
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import kind_in_words
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
     PATH_KINDS,
@@ -25,7 +26,6 @@ from lethe_app.ui.pages.settings.fields import (
     build_spec,
     is_changed,
     is_expert,
-    translate_text,
     visible_settings,
 )
 from lethe_app.ui.pages.undo_commands import FieldChange

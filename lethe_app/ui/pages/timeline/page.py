@@ -18,10 +18,10 @@ from lethe_app.services.search.timeline import (
 )
 from lethe_app.services.sessions.fact_extraction import FactAbsence
 from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.labels.facts import absence_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from math import ceil
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.changes import Trashed, TrashKind
-from lethe_app.ui.core.formatting import format_count, format_message_count, format_size
+from lethe_app.ui.core.formatting import format_count, format_message_count
 
 ICON_NAMES = {
     TrashKind.CONVERSATION: "thought",
@@ -61,15 +61,6 @@ def origin_in_words(item: Trashed, names: Mapping[str, str]) -> str:
             return format_count(item.count, tr("Trash", "with {n} conversation"), tr("Trash", "with {n} conversations"))
         case _:
             return name
-
-
-def bytes_in_words(size: int) -> str:
-    """Return a size, also below a megabyte: “312 bytes”, “4 kB”."""
-    if size >= 1_000_000:
-        return format_size(size)
-    if size >= 1_000:
-        return f"{QLocale().toString(round(size / 1000))} kB"
-    return format_count(size, QCoreApplication.translate("Trash", "{n} byte"), QCoreApplication.translate("Trash", "{n} bytes"))
 
 
 def time_left_in_words(item: Trashed, days: int, current_time: datetime) -> str:

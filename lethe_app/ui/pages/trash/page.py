@@ -12,25 +12,17 @@ from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import bytes_in_words, format_count, shorten_title
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import moment_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
-from lethe_app.ui.pages.sessions.labels import shorten_title
-from lethe_app.ui.pages.trash.labels import (
-    ICON_NAMES,
-    bytes_in_words,
-    item_title,
-    kind_in_words,
-    origin_in_words,
-    time_left_in_words,
-)
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.trash.labels import ICON_NAMES, item_title, kind_in_words, origin_in_words, time_left_in_words
 from lethe_app.ui.widgets.flow_layout import FlowLayout
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 ITEM, KIND, ORIGIN, DELETED_AT, EXPIRES, SIZE = range(6)

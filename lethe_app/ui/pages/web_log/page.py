@@ -13,15 +13,15 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.web import OutgoingRequest, day_of
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.labels.dates import moment_in_words
+from lethe_app.ui.core.labels.web_requests import ICON_NAMES, day_in_words, purpose_in_words, request_details, result_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.memories.labels import moment_in_words
-from lethe_app.ui.pages.memories.table_model import fit_columns
-from lethe_app.ui.pages.page import Page, build_small_label
+from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.pages.web_log.labels import ICON_NAMES, day_in_words, purpose_in_words, request_details, result_in_words
-from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 REQUEST, KIND, HOST, REASON, TIME, RECEIVED = range(6)

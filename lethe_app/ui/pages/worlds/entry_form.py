@@ -16,7 +16,6 @@ from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import build_heading
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.fields import (
     IN_CHAT,
@@ -31,6 +30,7 @@ from lethe_app.ui.pages.worlds.labels import finding_in_words
 from lethe_app.ui.pages.worlds.optional_datetime import OptionalDateTimeField
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.labels import build_heading
 
 TEXT_FIELDS = frozenset({"name", "content"})
 

@@ -13,12 +13,12 @@ from lethe_app.services.worlds.service import WorldOwner
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.page import build_heading, build_small_label
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 NO_LIMIT = -1
 TEXT_FIELDS = frozenset({"name", "description"})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.web import DailyTraffic, OutgoingRequest, RequestPurpose
-from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.pages.trash.labels import bytes_in_words
+from lethe_app.ui.core.formatting import bytes_in_words, format_count
 
 ICON_NAMES = {RequestPurpose.SEARCH: "search", RequestPurpose.PAGE: "globe", RequestPurpose.ROBOTS: "info"}
 MAX_QUERY_LENGTH = 60

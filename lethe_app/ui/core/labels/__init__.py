@@ -1,0 +1,1 @@
+"""Display texts of domain values, shared by pages and controllers."""

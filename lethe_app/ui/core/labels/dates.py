@@ -1,0 +1,47 @@
+"""Dates, times of day and durations in the language and locale of the user."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.list_items import NEVER
+from lethe_app.ui.core.formatting import format_age
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ActivityPage", text)
+
+
+def format_date(moment: float) -> str:
+    """Return a date such as “3 Nov 2026” from a Unix timestamp; an empty string for NEVER."""
+    if moment == NEVER:
+        return ""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment)).date(), "d MMM yyyy")
+
+
+def moment_in_words(moment: datetime) -> str:
+    """Return local date and time."""
+    local = moment.astimezone()
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(local.timestamp())), "d MMM yyyy, HH:mm")
+
+
+def day_in_words(moment: datetime) -> str:
+    """Return a date relative to now, such as “today” or “yesterday”."""
+    return format_age(moment, now())
+
+
+def clock_in_words(moment: datetime) -> str:
+    """Return the local time of day in the short format of the locale."""
+    local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
+    return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
+
+
+def duration_in_words(duration: timedelta) -> str:
+    """Return a duration in seconds below one minute, otherwise in minutes: “40 s”, “3 min”."""
+    seconds = round(duration.total_seconds())
+    if seconds < 60:
+        return _tr("{n} s").format(n=seconds)
+    return _tr("{n} min").format(n=round(seconds / 60))
