@@ -18,14 +18,14 @@ from tests.ui.window_scene import opened, until
 LOOK = """
 import json, sys
 import lethe_app.ui.controllers.window_controller
-from lethe_app.ui.core.page_preload import MODULE_PREFIXES, steps
+from lethe_app.ui.core.page_preload import MODULE_PREFIXES, iter_import_steps
 
 def there():
     modules = [name for name in sys.modules if name.startswith(MODULE_PREFIXES)]
     return {name for name in modules if not hasattr(sys.modules[name], "__path__")}
 
 told, before = [], there()
-for _ in steps():
+for _ in iter_import_steps():
     told.append(sorted(there() - before))
     before = there()
 print(json.dumps({"steps": told, "there": sorted(before)}))
