@@ -153,7 +153,6 @@ class WindowController(QObject):
         )
         self.drafts = DraftStore(services.paths.window, window.chat.composer)
         self.long_conversation_hint = LongConversationHint(window.notifier, window.actions_["new"])
-        window.actions_.connect(new=lambda: self.sessions.start_session(""))
         self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
@@ -248,7 +247,7 @@ class WindowController(QObject):
         for name, route in ACTION_ROUTES.items():
             window.actions_.connect(**{name: partial(self.navigator.open, route)})
         window.actions_.connect(persona_editor=self._edit_current_persona)
-        window.actions_.return_to_session = self._return_to_session
+        self._connect_session_actions()
         window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
         window.sidebar.duplicate_requested.connect(self._duplicate_persona)
         window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
@@ -287,6 +286,19 @@ class WindowController(QObject):
         """Return whether the user has been idle for `IDLE_BEFORE_PRELOAD` and no reply is in progress."""
         idle_time = self._services.idleness.idle_time
         return idle_time is not None and idle_time >= IDLE_BEFORE_PRELOAD and not self.replies.is_replying
+
+    def _connect_session_actions(self) -> None:
+        """Connect the actions that return from a page to the session first."""
+        window = self._window
+        slots: dict[str, Callable[[], object]] = {
+            "new": lambda: self.sessions.start_session(""),
+            "search": window.go_to_search,
+            "focus_sidebar": window.go_to_sidebar,
+            "focus_chat": self.view.setFocus,
+            "focus_composer": window.chat.composer.draft_field.setFocus,
+        }
+        for name, slot in slots.items():
+            window.actions_.connect(**{name: partial(self._return_to_session, slot)})
 
     def _return_to_session(self, callback: Callable[[], object]) -> None:
         """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtGui import QAction, QKeySequence
@@ -91,12 +90,12 @@ SESSION_ONLY = frozenset(
 
 def action_title(name: str) -> str:
     """Return the translated title of the action called `name`."""
-    return next(QCoreApplication.translate("Action", wish.title) for wish in ACTION_SPECS if wish.name == name)
+    return next(QCoreApplication.translate("Action", spec.title) for spec in ACTION_SPECS if spec.name == name)
 
 
 def action_shortcut(name: str) -> str:
     """Return the first shortcut of the action in the notation of the system (⌘ on macOS); empty if it has none."""
-    keys = next(wish.keys for wish in ACTION_SPECS if wish.name == name)
+    keys = next(spec.keys for spec in ACTION_SPECS if spec.name == name)
     return QKeySequence(keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
 
 
@@ -110,8 +109,6 @@ class Actions:
 
     def __init__(self, window: QWidget) -> None:
         self._actions: dict[str, QAction] = {}
-        self.return_to_session: Callable[[Callable[[], object]], None] = _run_immediately
-        """Callback that runs a function after returning from a page to the session."""
         for spec in ACTION_SPECS:
             if spec.is_local:
                 continue
@@ -128,13 +125,9 @@ class Actions:
         return self._actions[name]
 
     def connect(self, **slots: Callable[[], object]) -> None:
-        """Connect each slot to the action of its name; those in `RETURN_TO_SESSION` return to the session first."""
+        """Connect each slot to the action of its name."""
         for name, slot in slots.items():
-            callback = partial(self._run_in_session, slot) if name in RETURN_TO_SESSION else slot
-            self._actions[name].triggered.connect(lambda _checked=False, do=callback: do())
-
-    def _run_in_session(self, slot: Callable[[], object]) -> None:
-        self.return_to_session(slot)
+            self._actions[name].triggered.connect(lambda _checked=False, run=slot: run())
 
     def update_visibility(self, *, is_session_visible: bool, is_welcome_visible: bool) -> None:
         """Update the visibility of actions: whether the session is visible, and whether the welcome page is shown."""
@@ -142,7 +135,3 @@ class Actions:
             self._actions[name].setVisible(is_session_visible)
         for name in RETURN_TO_SESSION:
             self._actions[name].setVisible(not is_welcome_visible)
-
-
-def _run_immediately(callback: Callable[[], object]) -> None:
-    callback()

@@ -87,11 +87,11 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
         self.memory_panel = MemoryPanel(self.theme)
-        self.panes = WindowPanes(self.theme, self.sidebar, self.chat)
-        self.panes.set_panel(self.memory_panel, is_wanted=str(self._window_settings.value("memory_panel")).lower() == "true")
+        is_panel_wanted = str(self._window_settings.value("memory_panel")).lower() == "true"
+        self.panes = WindowPanes(self.theme, self.sidebar, self.chat, self.memory_panel, is_panel_wanted=is_panel_wanted)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
-        self.notifier = Notifier()
+        self.notifier = Notifier(self.pages, self.theme)
         self._has_panes = True
         self._connect()
         self._set_icons()
@@ -106,15 +106,10 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.pages)
         self.panes.sidebar_shown.connect(self._on_sidebar_shown)
         self.chat.header.sidebar_button.clicked.connect(self.panes.toggle_sidebar)
-        self.notifier.attach_to(self.pages, self.theme)
         self.panes.overlay_shown.connect(self.notifier.raise_toasts)
         self.actions_.connect(
             sidebar=self.panes.toggle_sidebar,
             next_pane=self._go_to_next_pane,
-            focus_sidebar=self._go_to_sidebar,
-            focus_chat=self._go_to_messages,
-            focus_composer=self.chat.composer.draft_field.setFocus,
-            search=self._go_to_search,
             quit=self.close,
         )
         self.chat.composer.draft_field.setFocus()
@@ -206,14 +201,13 @@ class MainWindow(QMainWindow):
         for widget, next_widget in pairwise(stops):
             QWidget.setTabOrder(widget, next_widget)
 
-    def _go_to_sidebar(self) -> None:
+    def go_to_sidebar(self) -> None:
+        """Show the sidebar and move the focus to its list."""
         self.panes.show_sidebar()
         self.sidebar.focus_list()
 
-    def _go_to_messages(self) -> None:
-        self.chat.view.setFocus()
-
-    def _go_to_search(self) -> None:
+    def go_to_search(self) -> None:
+        """Show the sidebar and move the focus to its search field."""
         self.panes.show_sidebar()
         self.sidebar.focus_search()
 
@@ -228,7 +222,7 @@ class MainWindow(QMainWindow):
         elif focus is not None and self.panes.is_panel_open and self.chat.composer.isAncestorOf(focus):
             self.memory_panel.first_focus_widget().setFocus()
         else:
-            self._go_to_sidebar()
+            self.go_to_sidebar()
 
     # Window state
 

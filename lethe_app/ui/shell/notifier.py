@@ -50,24 +50,15 @@ class _Remedy:
 
 
 class Notifier(QObject):
-    """Queue of notifications until there is a window; then each is shown as a toast in its upper right corner."""
+    """Toasts in the upper right corner of a widget."""
 
-    def __init__(self) -> None:
+    def __init__(self, toast_parent: QWidget, theme: Theme) -> None:
         super().__init__()
-        self._queued_notices: list[Notification] = []
+        self._toast_parent, self._theme = toast_parent, theme
         self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
-        self._toast_parent: QWidget | None = None
-        self._theme: Theme | None = None
-
-    def attach_to(self, toast_parent: QWidget, theme: Theme) -> None:
-        """Show toasts over `toast_parent` from now on, and those that were queued at once."""
-        self._toast_parent, self._theme = toast_parent, theme
         toast_parent.installEventFilter(self)
         theme.changed.connect(self._apply_theme)
-        queued_notices, self._queued_notices = self._queued_notices, []
-        for notice in queued_notices:
-            self._show_notice(notice)
 
     def register_remedy(
         self, error_class: type[LetheError], button: str, action: Callable[[], None], *, replaces_text: bool = False
@@ -108,9 +99,6 @@ class Notifier(QObject):
         return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action)
 
     def _show_notice(self, notice: Notification) -> None:
-        if self._toast_parent is None or self._theme is None:
-            self._queued_notices.append(notice)
-            return
         from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
 
         for toast in list(self._toasts):
@@ -137,8 +125,6 @@ class Notifier(QObject):
         self._arrange_toasts()
 
     def _arrange_toasts(self) -> None:
-        if self._toast_parent is None:
-            return
         y = TOP_MARGIN
         for toast in self._toasts:
             toast.fit_to_width(min(420, self._toast_parent.width() - 2 * SPACE_4))

@@ -44,11 +44,20 @@ class WindowPanes(QWidget):
     overlay_shown = Signal()
     """Emitted after something was laid over the panes; widgets that should be on top raise themselves."""
 
-    def __init__(self, theme: Theme, sidebar: QWidget, chat: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        sidebar: QWidget,
+        chat: QWidget,
+        panel: QWidget,
+        *,
+        is_panel_wanted: bool,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Arrange the panes; `is_panel_wanted` is whether the right panel was open when the window was closed."""
         super().__init__(parent)
-        self._theme, self._sidebar, self._chat = theme, sidebar, chat
-        self._panel: QWidget | None = None
-        self._is_sidebar_wanted, self._is_panel_wanted = True, False
+        self._theme, self._sidebar, self._chat, self._panel = theme, sidebar, chat, panel
+        self._is_sidebar_wanted, self._is_panel_wanted = True, is_panel_wanted
         self._is_narrow, self._is_panel_over = False, False
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
@@ -64,8 +73,12 @@ class WindowPanes(QWidget):
         self._scrim.hide()
         self._scrim.pressed.connect(self._close_overlays)
         self._sidebar_animation = self._create_slide_animation(sidebar)
+        self._panel_animation = self._create_slide_animation(panel)
         self._sidebar_width = SIDEBAR_WIDTH
         self.splitter.splitterMoved.connect(self._on_splitter_moved)
+        panel.setMinimumWidth(PANEL_MIN_WIDTH)
+        panel.setMaximumWidth(PANEL_MAX_WIDTH)
+        self._add_panel_to_splitter()
 
     def _create_slide_animation(self, pane: QWidget) -> QPropertyAnimation:
         animation = QPropertyAnimation(pane, b"pos", self)
@@ -118,14 +131,6 @@ class WindowPanes(QWidget):
 
     # Right panel
 
-    def set_panel(self, panel: QWidget, *, is_wanted: bool) -> None:
-        """Add the right panel; `is_wanted` is whether it was open when the window was closed."""
-        self._panel, self._is_panel_wanted = panel, is_wanted
-        self._panel_animation = self._create_slide_animation(panel)
-        panel.setMinimumWidth(PANEL_MIN_WIDTH)
-        panel.setMaximumWidth(PANEL_MAX_WIDTH)
-        self._add_panel_to_splitter()
-
     @property
     def is_panel_wanted(self) -> bool:
         """Return whether the user wants the panel to be open beside the chat."""
@@ -133,7 +138,7 @@ class WindowPanes(QWidget):
 
     @property
     def is_panel_open(self) -> bool:
-        return self._panel is not None and not self._panel.isHidden()
+        return not self._panel.isHidden()
 
     @property
     def is_panel_over(self) -> bool:
@@ -145,18 +150,18 @@ class WindowPanes(QWidget):
 
     def open_panel(self) -> None:
         """Open the panel beside the chat, or over it in a narrow window."""
-        if self._panel is None or self.is_panel_open:
+        if self.is_panel_open:
             return
         self._is_panel_wanted = True
         if self._is_panel_over:
-            self._show_panel_over(self._panel)
+            self._show_panel_over()
         else:
             self._panel.show()
             self._restore_panel_width()
         self.panel_shown.emit(True)
 
     def close_panel(self) -> None:
-        if self._panel is None or not self.is_panel_open:
+        if not self.is_panel_open:
             return
         focus = QApplication.focusWidget()
         had_focus = focus is not None and self._panel.isAncestorOf(focus)
@@ -168,15 +173,15 @@ class WindowPanes(QWidget):
             self._chat.setFocus()
         self.panel_shown.emit(False)
 
-    def _show_panel_over(self, panel: QWidget) -> None:
+    def _show_panel_over(self) -> None:
         self.close_drawer()
         if self._is_narrow:
             self._show_scrim()
-        panel.setGeometry(*self._overlay_geometry())
-        panel.show()
-        panel.raise_()
+        self._panel.setGeometry(*self._overlay_geometry())
+        self._panel.show()
+        self._panel.raise_()
         self.overlay_shown.emit()
-        self._start_slide(self._panel_animation, self.width(), panel.x())
+        self._start_slide(self._panel_animation, self.width(), self._panel.x())
 
     def _overlay_geometry(self) -> tuple[int, int, int, int]:
         """Return the geometry of the panel over the chat."""
@@ -190,8 +195,6 @@ class WindowPanes(QWidget):
             self.splitter.setSizes([sizes[0], max(1, sum(sizes) - sizes[0] - PANEL_WIDTH), PANEL_WIDTH])
 
     def _add_panel_to_splitter(self) -> None:
-        if self._panel is None:
-            return
         self._panel_animation.stop()
         self.splitter.addWidget(self._panel)
         self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
@@ -202,8 +205,6 @@ class WindowPanes(QWidget):
 
     def _remove_panel_from_splitter(self) -> None:
         """Take the panel out of the splitter and hide it; from now on it is opened over the chat."""
-        if self._panel is None:
-            return
         self._panel.setParent(self)
         self._panel.hide()
         self._set_style_properties(self._panel, over=True)
@@ -270,7 +271,7 @@ class WindowPanes(QWidget):
             self._remove_panel_from_splitter() if is_over else self._add_panel_to_splitter()
             if was_open != self.is_panel_open:
                 self.panel_shown.emit(self.is_panel_open)
-        elif is_over and self._panel is not None and self.is_panel_open:
+        elif is_over and self.is_panel_open:
             self._panel_animation.stop()
             self._panel.setGeometry(*self._overlay_geometry())
             if not self._scrim.isHidden():

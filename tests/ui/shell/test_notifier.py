@@ -26,9 +26,7 @@ def place(qtbot) -> QWidget:
 
 @pytest.fixture
 def notifier(place, theme) -> Notifier:
-    made = Notifier()
-    made.attach_to(place, theme)
-    return made
+    return Notifier(place, theme)
 
 
 def toasts(place: QWidget) -> list[Toast]:
@@ -95,13 +93,16 @@ def test_a_bug_of_ours_is_logged_once_and_can_be_copied(place, notifier, quiet_l
     assert "KeyError: 'lost'" in QApplication.clipboard().text()
 
 
-def test_what_is_told_before_the_window_exists_is_shown_later(place, theme):
-    notifier = Notifier()
-    notifier.report_error(ModelError("Too early."))
+def test_what_is_told_before_the_window_is_shown_is_there_when_it_is(qtbot, theme):
+    place = QWidget()
+    qtbot.addWidget(place)
+    Notifier(place, theme).report_error(ModelError("Too early."))
 
-    notifier.attach_to(place, theme)
+    place.show()
 
-    assert [toast.text for toast in toasts(place)] == ["Too early."]
+    (toast,) = toasts(place)
+    assert toast.text == "Too early."
+    assert toast.isVisible()
 
 
 def test_the_same_error_twice_is_shown_once(place, notifier):
