@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,11 +98,8 @@ class BundleImporter(QObject):
         self._notifier.notify(
             self.tr("{name} was imported.").format(name=persona.name),
             button=self.tr("Undo"),
-            action=partial(self._undo_import, received),
+            action=self._tasks.create_callback(self._revert_import, received),
         )
-
-    def _undo_import(self, received: ImportedPersona) -> None:
-        self._tasks.start_task(self._revert_import(received))
 
     async def _revert_import(self, received: ImportedPersona) -> None:
         await self._bundles.revert_import(received)

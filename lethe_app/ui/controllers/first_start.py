@@ -52,8 +52,8 @@ class FirstStart(QObject):
         self.page.start_requested.connect(
             lambda name, model, persona: tasks.start_task(self._finish_welcome(name, model, persona), key="begin")
         )
-        self.page.file_requested.connect(lambda: tasks.start_task(self._pick_file(), key="pick"))
-        self.page.folder_requested.connect(lambda: tasks.start_task(self._pick_folder(), key="pick"))
+        self.page.file_requested.connect(tasks.create_callback(self._pick_file, key="pick"))
+        self.page.folder_requested.connect(tasks.create_callback(self._pick_folder, key="pick"))
 
     async def show_welcome(self) -> None:
         """Show the screen and fill it. The search for models comes last, because it takes longest."""

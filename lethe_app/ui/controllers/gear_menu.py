@@ -85,7 +85,11 @@ class GearMenu(QObject):
         self._add_switch(self.tr("Show hidden messages"), "show_hidden", settings.show_hidden)
         self._add_switch(self.tr("Reduced motion"), "reduced_motion", settings.reduced_motion)
         self.menu.addSeparator()
-        self.menu.addAction(load_icon("model", colour), self.tr("Add model folder…"), self._add_folder)
+        self.menu.addAction(
+            load_icon("model", colour),
+            self.tr("Add model folder…"),
+            self._tasks.create_callback(self._models.add_folder, key="folder"),
+        )
         self.menu.addAction(load_icon("folder", colour), self.tr("Open data folder"), self._open_data)
         self.menu.addSeparator()
         self.menu.addAction(self._actions["palette"])
@@ -126,9 +130,6 @@ class GearMenu(QObject):
         action.setCheckable(True)
         action.setChecked(is_on)
         action.triggered.connect(lambda checked: self._appearance.save_settings(**{name: checked}))
-
-    def _add_folder(self) -> None:
-        self._tasks.start_task(self._models.add_folder(), key="folder")
 
     def _open_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder)))

@@ -43,16 +43,9 @@ class MemoryPanelActions(QObject):
             lambda memory: self._tasks.start_task(self._unmark_irrelevant(memory, self._get_sources()))
         )
 
-    def _notify_with_undo(self, text: str, undo: Callable[[], Awaitable[None]], detail: str = "") -> None:
-        """Show a notification of what was done, with an Undo button that awaits `undo`."""
-
-        async def run_undo() -> None:
-            await undo()
-
-        def start_undo() -> None:
-            self._tasks.start_task(run_undo())
-
-        self._notifier.notify(text, detail, button=self.tr("Undo"), action=start_undo)
+    def _notify_with_undo(self, text: str, undo: Callable[[], None], detail: str = "") -> None:
+        """Show a notification of what was done, with an Undo button that calls `undo`."""
+        self._notifier.notify(text, detail, button=self.tr("Undo"), action=undo)
 
     async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
         await self._service.pin(memory, pinned=is_pinned)
@@ -66,7 +59,7 @@ class MemoryPanelActions(QObject):
             await restore_text()
             await self._on_changed()
 
-        self._notify_with_undo(self.tr("The memory was edited."), undo)
+        self._notify_with_undo(self.tr("The memory was edited."), self._tasks.create_callback(undo))
 
     async def _forget_memory(self, memory: ReplyMemory) -> None:
         """Forget a memory. Only a whole session needs a confirmation; everything can be undone."""
@@ -76,7 +69,8 @@ class MemoryPanelActions(QObject):
         await self._service.forget_memory(memory, sources.persona_id)
         await self._on_changed()
         text = memory_labels.shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
-        self._notify_with_undo(self.tr("Forgotten: “{words}”").format(words=text), lambda: self._restore_memory(memory))
+        undo = self._tasks.create_callback(self._restore_memory, memory)
+        self._notify_with_undo(self.tr("Forgotten: “{words}”").format(words=text), undo)
 
     async def _confirm_forgetting(self, memory: ReplyMemory) -> bool:
         title = memory.recollection.title or self.tr("An earlier conversation")
@@ -100,7 +94,8 @@ class MemoryPanelActions(QObject):
         await self._service.object_to(memory_id, sources)
         await self._on_changed()
         detail = self.tr("A regenerated reply will not use it, and similar messages will recall it less often.")
-        self._notify_with_undo(self.tr("Marked as irrelevant."), lambda: self._unmark_irrelevant(memory_id, sources), detail)
+        undo = self._tasks.create_callback(self._unmark_irrelevant, memory_id, sources)
+        self._notify_with_undo(self.tr("Marked as irrelevant."), undo, detail)
 
     async def _unmark_irrelevant(self, memory_id: UUID, sources: ReplySources | None) -> None:
         if sources is not None:

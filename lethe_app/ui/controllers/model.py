@@ -119,8 +119,10 @@ class ModelController(QObject):
             menu.addSeparator()
             menu.addAction(qualification).setEnabled(False)
         menu.addSeparator()
-        menu.addAction(load_icon("model", colour), self.tr("Choose a GGUF file…"), self._pick_file)
-        menu.addAction(load_icon("folder", colour), self.tr("Add model folder…"), self._pick_folder)
+        pick_file = self._tasks.create_callback(self._load_picked_file, key="pick")
+        pick_folder = self._tasks.create_callback(self._add_picked_folder, key="pick")
+        menu.addAction(load_icon("model", colour), self.tr("Choose a GGUF file…"), pick_file)
+        menu.addAction(load_icon("folder", colour), self.tr("Add model folder…"), pick_folder)
         if loaded_path is not None or isinstance(state, ModelFailed):
             menu.addAction(load_icon("refresh", colour), self.tr("Reload model"), self.reload_model)
         return menu
@@ -130,16 +132,10 @@ class ModelController(QObject):
         verdict = self._qualification.verdict
         return trust_in_words(verdict) if verdict is not None else ""
 
-    def _pick_file(self) -> None:
-        self._tasks.start_task(self._load_picked_file(), key="pick")
-
     async def _load_picked_file(self) -> None:
         path = await ask_for_model_file(self._status.window())
         if path is not None:
             await self._models.load(path)
-
-    def _pick_folder(self) -> None:
-        self._tasks.start_task(self._add_picked_folder(), key="pick")
 
     async def _add_picked_folder(self) -> None:
         folder = await ask_for_model_folder(self._status.window())

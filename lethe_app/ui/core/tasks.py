@@ -35,6 +35,14 @@ class TaskRunner:
         task.add_done_callback(self._on_done)
         return task
 
+    def create_callback(self, function: Callable[..., Work], *args: object, key: str = "") -> Callable[[], None]:
+        """Return a callback that runs `function(*args)` as a task, for signals and buttons."""
+
+        def start() -> None:
+            self.start_task(function(*args), key)
+
+        return start
+
     def cancel(self, key: str) -> None:
         """Cancel the task of `key`, if one is running."""
         running = self._keyed_tasks.pop(key, None)

@@ -27,7 +27,7 @@ class BundleExportDialog(BundleDialog):
         name = offer.persona.name
         is_persona_only = scope is BundleScope.PERSONA
         title = (self.tr("Export {name}") if is_persona_only else self.tr("Export {name} with history")).format(name=name)
-        super().__init__(parent, title)
+        super().__init__(parent, title, self.tr("Save as…"))
         self._offer = offer
         author_text = self.tr("The file names “{giver}” as its author.").format(giver=offer.giver) if offer.giver else ""
         self.add_header(
@@ -48,7 +48,6 @@ class BundleExportDialog(BundleDialog):
         self.column.addWidget(self._scope_box)
         self.warning = create_label("", "quiet")
         self.column.addWidget(self.warning)
-        self.add_buttons(self.tr("Save as…"), self.tr("Cancel"))
         self._update_warning()
         self.cards[scope].setFocus()
 

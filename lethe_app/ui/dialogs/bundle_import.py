@@ -22,7 +22,7 @@ class BundleImportDialog(BundleDialog):
         persona = bundle.persona
         short_name = _shorten_text(persona.name, 60)
         title = self.tr("Import {name}?").format(name=short_name)
-        super().__init__(parent, title)
+        super().__init__(parent, title, self.tr("Import {name}").format(name=_shorten_text(persona.name, 24)))
         avatar = render_portrait(bundle.picture, persona.name, AVATAR_SIZE, theme.palette, self.devicePixelRatioF())
         self.add_header(avatar, title, _shorten_text(persona.tagline, 120))
         description = _shorten_text(persona.mini_bio or persona.bio, MAX_BIO_LENGTH)
@@ -44,7 +44,6 @@ class BundleImportDialog(BundleDialog):
             self.column.addWidget(self.name_field)
         else:
             self.name_field.hide()
-        self.add_buttons(self.tr("Import {name}").format(name=_shorten_text(persona.name, 24)), self.tr("Cancel"))
         self.name_field.textChanged.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
         self.primary.setFocus()
 

@@ -7,15 +7,16 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QLocale, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QImageReader, QPainter, QPainterPath, QPixmap, QShowEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QImageReader, QPainter, QPainterPath, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleCounts
 from lethe_app.ui.core.avatars import draw_letter_avatar
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
-from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.dialogs import ContentDialog
+from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
 
 T = TypeVar("T")
 WIDTH_IN_CHARACTERS = 60
@@ -107,29 +108,14 @@ def create_label(text: str, style_property: str = "") -> QLabel:
     return label
 
 
-class BundleDialog(QDialog):
-    """Dialog with a scrolling column, and a primary and a cancel button below it."""
-
-    def __init__(self, parent: QWidget, title: str) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self._scroll_area = GrowingScrollArea(SPACE_4, self.fit_to_content)
-        self.column = self._scroll_area.column
-        """Layout of everything except the buttons."""
-        self._outer_column = QVBoxLayout(self)
-        self._outer_column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        self._outer_column.setSpacing(SPACE_4)
-        self._outer_column.addWidget(self._scroll_area, 1)
+class BundleDialog(ContentDialog):
+    """Dialog of a readable width, with the persona's avatar beside its title."""
 
     def fit_to_content(self) -> None:
         """Set a readable width and the height that the text then needs, limited by the screen."""
         self.ensurePolished()
         width = min(self.fontMetrics().averageCharWidth() * WIDTH_IN_CHARACTERS + 2 * SPACE_6, max_dialog_size(self).width())
         self.resize(width, fitting_height(self, self._scroll_area, width))
-
-    def showEvent(self, event: QShowEvent) -> None:
-        self.fit_to_content()
-        super().showEvent(event)
 
     def add_header(self, avatar: QPixmap, title: str, subtitle: str) -> None:
         avatar_label = QLabel()
@@ -148,21 +134,6 @@ class BundleDialog(QDialog):
         row.addLayout(text_column, 1)
         self.column.addLayout(row)
 
-    def add_buttons(self, primary: str, cancel: str) -> None:
-        self.cancel = QPushButton(cancel)
-        self.cancel.setProperty("filled", True)
-        self.cancel.clicked.connect(self.reject)
-        self.primary = QPushButton(primary)
-        self.primary.setProperty("primary", True)
-        self.primary.setDefault(True)
-        self.primary.clicked.connect(self.accept)
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_2)
-        row.addStretch(1)
-        row.addWidget(self.cancel)
-        row.addWidget(self.primary)
-        self._outer_column.addLayout(row)
-
 
 class TransferProgressDialog(BundleDialog):
     """Progress dialog of a running transfer, which can be cancelled, or sent to the background, where the task list shows
@@ -170,7 +141,7 @@ class TransferProgressDialog(BundleDialog):
     """
 
     def __init__(self, parent: QWidget, title: str) -> None:
-        super().__init__(parent, title)
+        super().__init__(parent, title, QCoreApplication.translate("TransferProgressDialog", "Run in background"))
         self.is_cancelled = False
         self.is_in_background = False
         """True if the user sent the dialog to the background."""
@@ -183,7 +154,6 @@ class TransferProgressDialog(BundleDialog):
         self.column.setSpacing(SPACE_3)
         self.column.addWidget(headline)
         self.column.addWidget(self.progress_bar)
-        self.add_buttons(self.tr("Run in background"), self.tr("Cancel"))
         self.primary.setToolTip(self.tr("Continue in the background; progress is shown at the bottom of the sidebar"))
         self.primary.setAccessibleDescription(self.primary.toolTip())
 

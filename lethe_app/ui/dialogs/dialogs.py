@@ -40,8 +40,10 @@ async def run_dialog(dialog: QDialog) -> bool:
         dialog.deleteLater()
 
 
-class QuestionDialog(QDialog):
-    """Dialog with a title, content and two buttons: Enter activates the primary one, Esc cancels."""
+class ContentDialog(QDialog):
+    """Dialog with content that scrolls if the screen is too small for it, and two buttons below: Enter activates the primary
+    one, Esc cancels.
+    """
 
     def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
         super().__init__(parent)
@@ -54,15 +56,35 @@ class QuestionDialog(QDialog):
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.cancel)
         self.buttons.addWidget(self.primary)
-        self._scroll_area = GrowingScrollArea(spacing, self._grow_to_content)
+        self._scroll_area = GrowingScrollArea(spacing, self.fit_to_content)
         self.column = self._scroll_area.column
         """Layout of the content."""
-        outer_column = QVBoxLayout(self)
-        outer_column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        outer_column.setSpacing(spacing)
-        outer_column.addWidget(create_title_label(title))
-        outer_column.addWidget(self._scroll_area, 1)
-        outer_column.addLayout(self.buttons)
+        self._outer_column = QVBoxLayout(self)
+        self._outer_column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        self._outer_column.setSpacing(spacing)
+        self._outer_column.addWidget(self._scroll_area, 1)
+        self._outer_column.addLayout(self.buttons)
+
+    def fit_to_content(self) -> None:
+        """Increase the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's
+        width.
+        """
+        needed = fitting_height(self, self._scroll_area, self.width())
+        if self.height() < needed:
+            self.resize(self.width(), needed)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.adjustSize()
+        self.fit_to_content()
+        super().showEvent(event)
+
+
+class QuestionDialog(ContentDialog):
+    """Dialog with its title above the content."""
+
+    def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
+        super().__init__(parent, title, button, danger=danger, spacing=spacing)
+        self._outer_column.insertWidget(0, create_title_label(title))
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph of text."""
@@ -71,19 +93,6 @@ class QuestionDialog(QDialog):
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
         self.column.addWidget(label)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        self.adjustSize()
-        self._grow_to_content()
-        super().showEvent(event)
-
-    def _grow_to_content(self) -> None:
-        """Increase the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's
-        width.
-        """
-        needed = fitting_height(self, self._scroll_area, self.width())
-        if self.height() < needed:
-            self.resize(self.width(), needed)
 
 
 class ConfirmDialog(QuestionDialog):
@@ -110,14 +119,12 @@ class AboutDialog(QDialog):
         words.setWordWrap(True)
         small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
         small.setProperty("small", True)
-        close = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
-        close.setDefault(True)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_3)
         for label in (sign, headline, words, small):
             column.addWidget(label)
-        column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
         words.setMinimumWidth(352)
 
 
@@ -136,14 +143,12 @@ class ShortcutsDialog(QDialog):
         rows_per_table = -(-len(ACTION_SPECS) // SHORTCUT_COLUMNS)
         for first in range(0, len(ACTION_SPECS), rows_per_table):
             tables.addLayout(_build_shortcut_table(ACTION_SPECS[first : first + rows_per_table]))
-        close = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
-        close.setDefault(True)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
         column.addWidget(_create_scroll_area(content), 1)
-        column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
         self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
 
 
@@ -160,6 +165,13 @@ def create_dialog_button(text: str, style_property: str, callback: Callable[[], 
     button = QPushButton(text)
     button.setProperty(style_property, True)
     button.clicked.connect(lambda _checked=False: callback())
+    return button
+
+
+def create_close_button(dialog: QDialog) -> QPushButton:
+    """Create the only button of a dialog that shows something."""
+    button = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", dialog.accept)
+    button.setDefault(True)
     return button
 
 

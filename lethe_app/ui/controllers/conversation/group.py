@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPixmap
+from PySide6.QtGui import QPixmap
 
 from lethe_app.domain.persona import Persona
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class GroupController(QObject):
         super().__init__(header)
         self._header, self._actions, self._directory = header, actions, directory
         self._sessions, self._group, self._participants = sessions, group, participants
-        actions.connect(group=lambda: tasks.start_task(self._choose_participants(), key="group"))
+        actions.connect(group=tasks.create_callback(self._choose_participants, key="group"))
         actions["group"].setEnabled(False)
         header.group_button.clicked.connect(lambda _checked=False: actions["group"].trigger())
         participants.changed.connect(self._enable_action)
@@ -73,9 +74,7 @@ class GroupController(QObject):
 
     def _announce_participants(self, participants: list[Persona]) -> None:
         """Announce the participants to screen readers."""
-        if QAccessible.isActive():
-            words = self.tr("Participants: {names}").format(names=", ".join(one.name for one in participants))
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._header, words))
+        announce(self._header, self.tr("Participants: {names}").format(names=", ".join(one.name for one in participants)))
 
     def _render_avatar(self, persona: Persona) -> QPixmap:
         return self._directory.render_avatar(persona, AVATAR_SIZE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -59,11 +58,8 @@ class MessageDeletion(QObject):
         self._notifier.notify(
             self.tr("The message by {name} was deleted.").format(name=name),
             button=self.tr("Undo"),
-            action=partial(self._undo_deletion, message_id),
+            action=self._tasks.create_callback(self._restore_message, message_id),
         )
-
-    def _undo_deletion(self, message_id: UUID) -> None:
-        self._tasks.start_task(self._restore_message(message_id))
 
     async def _restore_message(self, message_id: UUID) -> None:
         for entry in await self._trash.list_items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -62,11 +61,8 @@ class SessionDeletion(QObject):
         self._notifier.notify(
             self.tr("“{title}” was deleted.").format(title=shorten_title(row.title)),
             button=self.tr("Undo"),
-            action=partial(self._undo_deletion, guid),
+            action=self._tasks.create_callback(self._restore_session, guid),
         )
-
-    def _undo_deletion(self, guid: UUID) -> None:
-        self._tasks.start_task(self._restore_session(guid))
 
     async def _restore_session(self, guid: UUID) -> None:
         await self._sessions.restore(guid)

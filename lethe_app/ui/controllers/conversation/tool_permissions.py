@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
 from lethe_app.services.events import ToolPermissionRequested
 from lethe_app.ui.chat.tool_permission_card import ToolCard
+from lethe_app.ui.core.accessibility import announce
 
 if TYPE_CHECKING:
     from lethe_app.ui.chat.chat_panel import ChatPanel
@@ -56,5 +56,4 @@ class ToolPermissionController(QObject):
             self.card = ToolCard(question)
             self.card.decided.connect(question.decide)
             self._panel.add_card(self.card)
-            if QAccessible.isActive():
-                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.card, self.card.title.text()))
+            announce(self.card, self.card.title.text())

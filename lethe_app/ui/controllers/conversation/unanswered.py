@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lethe_app.domain.chat import Role
@@ -13,6 +12,7 @@ from lethe_app.ui.chat.chat_panel import ChatPanel
 from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
 from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
@@ -46,8 +46,8 @@ class UnansweredLine(QWidget):
         self.retry_button.setAccessibleDescription(text)
         self.setAccessibleName(text)
         self.show()
-        if is_new and QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        if is_new:
+            announce(self, text)
 
 
 class UnansweredController(QObject):
