@@ -126,7 +126,7 @@ def close_on_signals(window: MainWindow) -> None:
     notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, window)
     notifier.activated.connect(lambda: reader.recv(64))
 
-    def close() -> None:  # Qt holds a function, but of `writer.close` not the socket, which would be closed at once
+    def close() -> None:  # a bound method would not keep the socket alive, which would be closed at once
         signal.set_wakeup_fd(-1)
         reader.close()
         writer.close()
@@ -142,7 +142,7 @@ def keep_log(paths: Paths) -> None:
     from contextlib import suppress
     from logging.handlers import RotatingFileHandler
 
-    with suppress(OSError):  # a home that cannot be written is told when the database is opened
+    with suppress(OSError):  # a data folder that cannot be written is reported when the database is opened
         paths.logs.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(paths.logs / "lethe.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8", delay=True)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -158,7 +158,7 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
 
     from lethe_app.ui.core.garbage_collection import GarbageCollector
 
-    application.setQuitOnLastWindowClosed(False)  # what is being written comes first
+    application.setQuitOnLastWindowClosed(False)  # a reply in progress is stored before the application quits
     sys.setswitchinterval(TURN_S)
     runner = WindowRunner(window, make_services)
     collector = GarbageCollector(lambda: runner.is_replying)

@@ -192,7 +192,7 @@ class Composer(QWidget):
         reserved_width = self._token_count_width() if text or not self.is_empty else 0
         self.note_label.setMinimumWidth(
             reserved_width
-        )  # kept from the first letter on, so that no word moves when the count comes
+        )  # reserved from the first letter on, so that the text does not move when the count is shown
 
     def _token_count_width(self) -> int:
         """Return the width in pixels reserved for a token count; 0 if that would be more than a fifth of the composer."""
@@ -207,7 +207,7 @@ class Composer(QWidget):
         else:
             title = action_tooltip("send")
         if title != self.send_button.toolTip() and self.send_button.underMouse():
-            QToolTip.hideText()  # it says what the button was for a moment ago
+            QToolTip.hideText()  # the open tooltip still describes the previous function of the button
         self.send_button.setToolTip(title)
         self.send_button.setAccessibleName(title)
 
@@ -272,7 +272,7 @@ class DraftField(QPlainTextEdit):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.adjust_height()  # another width, other lines
+        self.adjust_height()  # the text wraps differently in another width
         self._elide_placeholder()
 
     def set_placeholder(self, text: str) -> None:

@@ -148,7 +148,7 @@ class MemoryPanel(QFrame):
         if (sources, reply_context.persona_name) == self._shown_state:
             return
         if any(card.is_editing for card in self.cards) and self._is_same_reply(sources):
-            return  # what the reader is writing is not swept away
+            return  # a rebuild would discard what the user is editing
         scroll_value = self.scroll_area.verticalScrollBar().value() if self._is_same_reply(sources) else 0
         self._expanded_cards = (
             {card.memory_id for card in self.cards if card.fold.isChecked()} if self._is_same_reply(sources) else set()

@@ -59,7 +59,7 @@ class ChoiceButton(QPushButton):
         super().__init__(parent)
         self._full_text = ""
         self.setProperty("small", True)
-        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands behind the words
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow to the right of the text
         self.setIconSize(QSize(ARROW_SIZE, ARROW_SIZE))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 

@@ -31,7 +31,7 @@ class ToolCard(QWidget):
     def __init__(self, question: ToolPermissionRequested, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.question = question
-        title = _tr("{name} would like to {wish}.").format(name=question.who, wish=question.title)
+        title = _tr("{name} would like to {action}.").format(name=question.who, action=question.title)
         self.title = self._create_label(title)
         self.details = self._create_label("\n".join(describe_call(question)))
         self.details.setProperty("small", True)

@@ -65,7 +65,7 @@ class AppearanceController:
         theme.apply_choice(settings.theme.value, settings.font_size)
         self._view.set_reduced_motion(theme.reduced_motion)
         prose = (serif_family() if settings.prose_font is ProseFont.SERIF else "", settings.font_size)
-        if prose != self._prose_font:  # every message is laid out anew, so only when it must be
+        if prose != self._prose_font:  # setting the font lays out every message again
             self._prose_font = prose
             self._view.set_prose_font(*prose)
         self._view.backdrop.set_image(settings.background)

@@ -52,7 +52,7 @@ class BundleExporter(QObject):
         if not await run_dialog(dialog):
             return
         chosen_scope, target = dialog.scope, await self._ask_for_target_file(offer.persona.name)
-        if target is not None:  # on its own: whoever gives another one away meanwhile does not end this
+        if target is not None:  # a task without key, so that the export of another persona does not cancel it
             self._tasks.start_task(self.write_bundle(offer.persona, chosen_scope, target))
 
     async def write_bundle(self, persona: Persona, scope: BundleScope, target: Path) -> None:

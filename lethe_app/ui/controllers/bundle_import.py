@@ -54,7 +54,7 @@ class BundleImporter(QObject):
 
     def choose_files(self) -> None:
         """Let the user choose bundles to import."""
-        self._tasks.start_task(self._choose_and_import(), key="meet")
+        self._tasks.start_task(self._choose_and_import(), key="import")
 
     def import_bundle(self, file: Path) -> None:
         """Start the import of the bundle `file`; the user is asked first."""
@@ -142,7 +142,7 @@ class BundleInbox(QObject):
         super().__init__(window)
         self._window, self._importer, self._paths, self._preferences = window, importer, paths, preferences
         self._unsubscribe = preferences.changed.add(lambda _settings: self._process_notes())
-        with suppress(OSError):  # a home that cannot be written was told of already
+        with suppress(OSError):  # a data folder that cannot be written was reported at the start
             paths.inbox.mkdir(parents=True, exist_ok=True)
         self._watcher = QFileSystemWatcher([str(paths.inbox)], self)
         self._watcher.directoryChanged.connect(self._process_notes)

@@ -50,7 +50,7 @@ class FirstStart(QObject):
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
         self.page.start_requested.connect(
-            lambda name, model, persona: tasks.start_task(self._finish_welcome(name, model, persona), key="begin")
+            lambda name, model, persona: tasks.start_task(self._finish_welcome(name, model, persona), key="first start")
         )
         self.page.file_requested.connect(tasks.create_callback(self._pick_file, key="pick"))
         self.page.folder_requested.connect(tasks.create_callback(self._pick_folder, key="pick"))
@@ -99,7 +99,9 @@ class FirstStart(QObject):
 
     async def _finish_welcome(self, name: str, model_path: Path | None, persona_id: str) -> None:
         try:
-            await self._select_user_persona(name or self.tr("Friend"))  # “You” could not be told of in any sentence
+            await self._select_user_persona(
+                name or self.tr("Friend")
+            )  # “You” as a name would make facts such as “You has a dog”
             await self._preferences.set(welcomed=True, last_persona=persona_id)
         except LetheError:
             self.page.enable_retry()

@@ -275,7 +275,7 @@ class MemoryPanelController(QObject):
         """Return the persona's current mood as the prompt words it; moods of older replies are not stored."""
         try:
             persona = await self._services.library.persona(persona_id)
-        except FileError:  # her file was spoilt or taken away meanwhile; what was remembered is told all the same
+        except FileError:  # the persona file was damaged or removed meanwhile; the panel shows the memories without a mood
             return ""
         return await self._services.moods.in_words(persona, message.session_id)
 

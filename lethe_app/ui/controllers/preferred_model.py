@@ -44,7 +44,7 @@ class PreferredModelController(QObject):
         key = (persona.unique_name, persona.preferred_model)
         if state.model.file.path.name != persona.preferred_model and key not in self._offered_models:
             self._offered_models.add(key)
-            self._tasks.start_task(self._offer_model(persona), key="voice")
+            self._tasks.start_task(self._offer_model(persona), key="preferred model")
 
     async def _offer_model(self, persona: Persona) -> None:
         """Show the offer if the model is on this computer and the persona is still on display."""

@@ -72,7 +72,7 @@ class SidebarController(QObject):
         personas = list(self._directory.personas.values())
         self.avatars_changed.emit()
         self._sidebar.set_personas([self._directory.build_persona_row(persona) for persona in personas])
-        await self._session_controller.refresh_participants()  # who may have been written anew
+        await self._session_controller.refresh_participants()  # their names may have changed
         for persona in personas:
             await self.refresh_sessions(persona.unique_name)
 

@@ -388,7 +388,7 @@ class WindowController(QObject):
         self.web_status.close()
 
     def _export_persona(self, persona_id: str) -> None:
-        self.tasks.start_task(self.bundle_exporter.export_persona(persona_id, BundleScope.PERSONA), key="give")
+        self.tasks.start_task(self.bundle_exporter.export_persona(persona_id, BundleScope.PERSONA), key="export")
 
     async def _go_to_persona(self, persona_id: str) -> None:
         """Leave the pages for the newest session of a persona."""

@@ -74,19 +74,19 @@ class BundleExportDialog(BundleDialog):
             ),
             BundleScope.MEMORIES: (
                 self.tr("Also what {name} remembers").format(name=name),
-                self._append_size(BundleScope.MEMORIES, self.tr("Also includes {known}.").format(known=memories_text)),
+                self._append_size(BundleScope.MEMORIES, self.tr("Also includes {contents}.").format(contents=memories_text)),
             ),
             BundleScope.EVERYTHING: (
                 self.tr("Everything, including conversations"),
                 self._append_size(
                     BundleScope.EVERYTHING,
-                    self.tr("Also includes {said}.").format(said=conversations_text or self.tr("no conversations yet")),
+                    self.tr("Also includes {contents}.").format(contents=conversations_text or self.tr("no conversations yet")),
                 ),
             ),
         }
 
     def _append_size(self, scope: BundleScope, description: str) -> str:
-        return self.tr("{told}\nAbout {size}").format(told=description, size=format_bytes(self._offer.sizes[scope]))
+        return self.tr("{contents}\nAbout {size}").format(contents=description, size=format_bytes(self._offer.sizes[scope]))
 
     def _update_warning(self) -> None:
         is_private = any(card.isChecked() for scope, card in self.cards.items() if scope is not BundleScope.PERSONA)

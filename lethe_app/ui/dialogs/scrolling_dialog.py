@@ -57,7 +57,7 @@ class GrowingScrollArea(QScrollArea):
 
 def max_dialog_size(widget: QWidget) -> QSize:
     """Return the maximum size of a dialog on the screen of `widget`, in pixels."""
-    return widget.screen().availableSize() - QSize(SPACE_3, SPACE_6)  # the system's frame comes on top
+    return widget.screen().availableSize() - QSize(SPACE_3, SPACE_6)  # room for the frame of the window system
 
 
 def fitting_height(dialog: QDialog, scroll_area: GrowingScrollArea, width: int) -> int:

@@ -39,7 +39,7 @@ class ActivityButton(QPushButton):
         self._theme = theme
         self._activities: tuple[ActivityItem, ...] = ()
         self._full_text = ""
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # the sidebar does not grow for it
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # a long text must not widen the sidebar
         self.activity_list = ActivityList(self)
         self.setProperty("quiet", True)
         self.clicked.connect(self._open_list)

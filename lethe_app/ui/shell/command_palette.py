@@ -74,7 +74,7 @@ class CommandPalette(QFrame):
     def open_palette(self) -> None:
         """List all actions that are available now, and show the palette."""
         self._previous_focus = self.window().focusWidget()
-        names = [wish.name for wish in ACTION_SPECS if not wish.is_local and wish.name != "palette"]
+        names = [spec.name for spec in ACTION_SPECS if not spec.is_local and spec.name != "palette"]
         found = [(name, self._actions[name]) for name in names]
         self._commands = [
             Command(action_title(name), action_shortcut(name), action)
@@ -169,7 +169,7 @@ class _Painter(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]  # a persistent one never comes
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # type: ignore[override]  # Qt passes no persistent index
         return QSize(super().sizeHint(option, index).width(), option.fontMetrics.height() + 16)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]  # see above

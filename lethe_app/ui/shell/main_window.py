@@ -101,7 +101,7 @@ class MainWindow(QMainWindow):
         if isinstance(panes, QByteArray):
             self.panes.restore_state(panes)
         self.pages.currentChanged.connect(lambda _number: self._update_actions())
-        if self._is_first_start:  # it greets; no empty lists before that
+        if self._is_first_start:  # an empty page instead of empty lists until the welcome screen is shown
             self.show_welcome_page(QWidget())
         self.setCentralWidget(self.pages)
         self.panes.sidebar_shown.connect(self._on_sidebar_shown)

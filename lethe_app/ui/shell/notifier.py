@@ -75,7 +75,7 @@ class Notifier(QObject):
         are logged.
         """
         if isinstance(error, LetheError):
-            log.info("told the user: %s", error)
+            log.info("shown to the user: %s", error)
             self._show_notice(self._create_notice(error))
             return
         log.error("unexpected error", exc_info=error)
@@ -103,7 +103,7 @@ class Notifier(QObject):
 
         for toast in list(self._toasts):
             if (toast.text, toast.detail) == (notice.text, notice.detail):
-                toast.dismiss()  # said again: the newer one carries the fresher button
+                toast.dismiss()  # a repeated notification replaces the earlier one, whose button may be outdated
         while len(self._toasts) >= MAX_TOASTS:
             self._toasts[0].dismiss()
         toast = Toast(self._toast_parent, self._theme, notice.text, notice.detail, is_error=notice.is_error)

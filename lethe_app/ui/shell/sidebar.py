@@ -252,7 +252,7 @@ class _List(QListView):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setMouseTracking(True)  # rows light up under the mouse
+        self.setMouseTracking(True)  # rows are highlighted under the mouse
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -52,7 +52,7 @@ class SidebarDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(mix_colours(palette.surface, palette.text, shade)))
             painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
-        if is_open:  # a bar besides the shade, so that it is not told by colour alone
+        if is_open:  # a bar in addition to the background, so that colour is not the only sign
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(palette.water))
             painter.drawRoundedRect(QRect(area.left(), area.top() + 7, 3, area.height() - 14), 1.5, 1.5)

@@ -173,7 +173,7 @@ class SidebarModel(QAbstractListModel):
         row, title = self.row_at(index), str(value).strip()
         if not isinstance(row, SessionRow) or role != Qt.ItemDataRole.EditRole or not title or title == row.title:
             return False
-        self.rename_requested.emit(row.guid, title)  # the new title arrives with the next `set_sessions`
+        self.rename_requested.emit(row.guid, title)  # the row is updated by the next `set_sessions`
         return True
 
     def _accessible_text(self, row: Row) -> str:

@@ -97,7 +97,7 @@ class Toast(QFrame):
         self.setFixedHeight(max(layout.heightForWidth(width), layout.minimumSize().height()))
         layout.activate()
         missing_height = sum(max(0, label.heightForWidth(label.width()) - label.height()) for label in self._labels)
-        self.setFixedHeight(self.height() + missing_height)  # Qt gives columns in a row some pixels less than their words take
+        self.setFixedHeight(self.height() + missing_height)  # Qt makes wrapped labels in nested layouts some pixels too low
 
     def show_toast(self) -> None:
         """Show the toast and announce it to screen readers; start its timer unless it is an error."""
@@ -135,7 +135,7 @@ class Toast(QFrame):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Enter:
-            self._dismiss_timer.stop()  # it is being read
+            self._dismiss_timer.stop()  # the user is reading it
         elif event.type() == QEvent.Type.Leave and not self.is_error:
             self._dismiss_timer.start()
         return super().event(event)

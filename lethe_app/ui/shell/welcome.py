@@ -163,7 +163,7 @@ class Welcome(QFrame):
         around = QHBoxLayout(footer)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(inner)
-        scroll_bar.rangeChanged.connect(  # a bar beside the page moves its middle, so the foot's middle moves along
+        scroll_bar.rangeChanged.connect(  # keeps the footer aligned with the page, which a scroll bar makes narrower
             lambda _low, high: around.setContentsMargins(0, 0, scroll_bar.sizeHint().width() if high else 0, 0)
         )
         return footer

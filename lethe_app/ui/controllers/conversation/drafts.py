@@ -31,7 +31,7 @@ class DraftStore(QObject):
     def _load_drafts(self) -> dict[str, str]:
         try:
             drafts = json.loads(str(self._settings.value(SETTINGS_KEY, "{}")))
-        except ValueError:  # another program wrote into the file; a draft is not worth a message
+        except ValueError:  # the file was damaged; drafts are not important enough for an error message
             return {}
         return {str(session): str(text) for session, text in drafts.items()} if isinstance(drafts, dict) else {}
 

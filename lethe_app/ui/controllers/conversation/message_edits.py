@@ -75,7 +75,7 @@ class MessageEdits(QObject):
 
     def _undo_edit(self, original: Message) -> None:
         if original not in self._originals:
-            return  # taken back already
+            return  # undone already
         if self._replies.is_busy:
             self._notifier.notify(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
             return

@@ -38,7 +38,7 @@ class ParticipantsController(QObject):
     async def load_participants(self, session: ChatSession, host: Persona) -> list[Persona]:
         """Return all participants of a session of `host`; only `host` if the persona of a guest cannot be read."""
         if session.guests:
-            with suppress(FileError):  # hers cannot be read any more; she is told of elsewhere, and the conversation opens
+            with suppress(FileError):  # the file of a guest cannot be read, which is reported with the library
                 return await self._group.members(session.guid)
         return [host]
 

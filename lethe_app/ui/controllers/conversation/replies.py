@@ -233,7 +233,7 @@ class ReplyController(QObject):
         if turn.is_awaited:
             turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
-        if isinstance(state, ModelLoading):  # the header counts the loading meanwhile
+        if isinstance(state, ModelLoading):  # the status line shows the progress of loading
             self._messages.set_waiting_text(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
         else:
             self._status.show_activity(self.tr("Preparing…"))

@@ -78,7 +78,7 @@ class ReplyState:
             self.memory_count = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
         elif isinstance(event, ReplyBegan):
             self.reply = add_empty_alternative(event.message) if self._is_new_alternative else event.message
-            self.text_parts, self.thinking_parts = [], []  # those of the reply before it are stored
+            self.text_parts, self.thinking_parts = [], []  # the previous reply of the group is stored
         elif isinstance(event, ReplyFinished):
             self.reply, self.has_answered = None, True
         elif isinstance(event, ReplyText):

@@ -69,7 +69,7 @@ class SessionEnd(QObject):
         try:
             has_ended = await self._sessions.has_ended(session_id)
         except LetheError:
-            return  # deleted meanwhile: another one is shown in a moment
+            return  # deleted meanwhile; another one is about to be shown
         if session_id != self._shown_session:
             return
         if has_ended and not self.ended_line.isVisibleTo(self._view):

@@ -84,7 +84,7 @@ class SessionController(QObject):
         """Open the session of the last time, or else the newest one of the last or the first persona."""
         settings = self._preferences.current
         if settings.last_session:
-            with suppress(LetheError, ValueError):  # deleted meanwhile: the newest other one takes its place
+            with suppress(LetheError, ValueError):  # deleted meanwhile; the newest other one is opened instead
                 await self.go_to_session(UUID(settings.last_session))
                 return
         personas = self._directory.personas
@@ -146,11 +146,11 @@ class SessionController(QObject):
         try:
             session = await self._sessions.open(old_session.guid)
         except LetheError:
-            return  # it was deleted, and another one takes its place in a moment
+            return  # deleted meanwhile; another one is about to be shown
         if session.guests != old_session.guests and self._current_session is old_session:
             self._current_session = session
             await self._show_participants(session)
-            if not self._replies.is_replying:  # the prompt begins with other words now, and may be read before the user writes
+            if not self._replies.is_replying:  # the stable prefix of the prompt has changed
                 self._replies.read_ahead()
 
     async def _show_participants(self, session: ChatSession) -> None:

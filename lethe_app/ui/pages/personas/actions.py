@@ -210,7 +210,7 @@ class PersonaActions(QObject):
 
     def export_persona(self, scope: BundleScope) -> None:
         """Export the persona as a bundle, after saving the draft."""
-        self._context.tasks.start_task(self._save_and_export(scope), key="give")
+        self._context.tasks.start_task(self._save_and_export(scope), key="export")
 
     async def _save_and_export(self, scope: BundleScope) -> None:
         if self._page.is_dirty and not await self._page.save_persona():
