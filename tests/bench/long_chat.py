@@ -28,8 +28,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.ui.core.palette import NIGHT
+from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from lethe_app.ui.transcript.view import ChatView
 from tests.bench.report import arguments, show
 
 MANY, FEW = 10_000, 10

@@ -16,8 +16,8 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.paths import Paths
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.welcome import Welcome
+from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from lethe_app.ui.transcript.view import ChatView
 
 PATIENCE = 300.0
 PICTURES = Path(__file__).parent.parent.parent / "build" / "screenshots"

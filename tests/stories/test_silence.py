@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.clock import system_clock, use_clock
 from lethe_app.ui.shell.sidebar_model import SessionRow
-from lethe_app.ui.transcript.painting.ended_line import SessionEndLine
+from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
 from tests.stories.stage import Stage
 
 

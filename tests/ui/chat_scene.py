@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Alternative, Message, MessageOutline, Role
+from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.message_rows import outline_of
-from lethe_app.ui.transcript.view import ChatView
 
 SESSION = uuid4()
 NOON = datetime(2026, 3, 3, 12, tzinfo=UTC)

@@ -117,7 +117,7 @@ async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, wardrob
         view.focus_row(0)
         view.edit_message(UUID(str(view.chat_model.outline(0).id)))
         QApplication.processEvents()
-        assert view.overlays.editor is not None
+        assert view.editor is not None
         assert nameless(scene.window) == []
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.actions import Actions
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.transcript.view import ChatView
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 MIN_TEXT_SIZE, MAX_TEXT_SIZE = 12, 24
 """Limits of the text size in pixels."""
@@ -68,7 +68,7 @@ class AppearanceController:
         if prose != self._prose_font:  # setting the font lays out every message again
             self._prose_font = prose
             self._view.set_prose_font(*prose)
-        self._view.backdrop.set_image(settings.background)
+        self._view.background_image.set_image(settings.background)
         self._view.chat_model.set_show_hidden(settings.show_hidden)
         self._store_window_value("theme", settings.theme.value)
         self._store_window_value("text", settings.font_size)

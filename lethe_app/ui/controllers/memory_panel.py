@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.panes import WindowPanes
-    from lethe_app.ui.transcript.view import ChatView
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,9 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.pages.registry import PageRegistry
 from lethe_app.ui.shell.command_palette import CommandPalette
+from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from lethe_app.ui.transcript.view import ChatView
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from lethe_app.ui.core.avatars import draw_letter_avatar
 from lethe_app.ui.core.palette import AVATAR
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
-Avatars = Callable[[str], QPixmap | None]
+AvatarSource = Callable[[str], QPixmap | None]
 """Return the picture of a speaker; None if there is none."""
 
 UNDECIDED_SPEAKER = "…"
@@ -21,8 +21,8 @@ UNDECIDED_SPEAKER = "…"
 class AvatarCache:
     """Cache of drawn avatars by speaker, name and pixel ratio."""
 
-    def __init__(self, style: MessageStyle, avatars: Avatars) -> None:
-        self._style, self._avatars = style, avatars
+    def __init__(self, style: MessageStyle, source: AvatarSource) -> None:
+        self._style, self._source = style, source
         self._pixmaps: dict[tuple[str, str, float], QPixmap] = {}
 
     def get(self, speaker: str, name: str, device_pixel_ratio: float) -> QPixmap:
@@ -41,7 +41,7 @@ class AvatarCache:
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         circle = QPainterPath()
         circle.addEllipse(0, 0, AVATAR, AVATAR)
-        picture = self._avatars(speaker)
+        picture = self._source(speaker)
         if picture is not None and not picture.isNull():
             side = min(picture.width(), picture.height())
             source_rect = QRectF((picture.width() - side) / 2, 0, side, side)  # portraits have their face in the upper part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, Q
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, Palette
+from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, SPACE_2, Palette
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -22,7 +22,12 @@ BUTTON_NAMES = ("previous", "count", "next", "good", "bad", "copy", "edit", "reg
 """Actions with a button, and the label with the number of the alternative. The others are in the menu only; memories have
 their chip.
 """
-Do = Callable[[str], None]
+RunAction = Callable[[str], None]
+"""Run the action of this name on the message that the buttons or the menu belong to."""
+MAX_MENU_LINKS = 8
+"""Maximum number of links of a message in its menu."""
+MAX_LINK_LENGTH = 60
+"""Maximum length of an address in the menu; a longer one is cut."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +79,10 @@ def available_actions(model: ChatModel, row: int) -> set[str]:
 
 def translate_title(action: MessageAction) -> str:
     """Return the translated title of an action."""
-    return QCoreApplication.translate("Deed", action.title)
+    return QCoreApplication.translate("MessageAction", action.title)
 
 
-def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], run_action: Do) -> None:
+def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], run_action: RunAction) -> None:
     """Add the available actions to a menu."""
     for message_action in MESSAGE_ACTIONS:
         if message_action.name in available:
@@ -87,18 +92,31 @@ def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], run_action:
             action.triggered.connect(lambda _checked=False, name=message_action.name: run_action(name))
 
 
+def add_link_entries(menu: QMenu, links: Sequence[str], open_link: Callable[[str], None]) -> None:
+    """Add the links of a message to a menu, so that the keyboard reaches them."""
+    if links:
+        menu.addSeparator()
+    template = QCoreApplication.translate("MessageAction", "Open {address}")
+    for address in links[:MAX_MENU_LINKS]:
+        shown = address if len(address) <= MAX_LINK_LENGTH else f"{address[: MAX_LINK_LENGTH - 3]}…"
+        # In the text of a menu entry a single & would underline the next letter.
+        action = menu.addAction(template.format(address=shown.replace("&", "&&")))
+        action.triggered.connect(lambda _checked=False, link=address: open_link(link))
+
+
 class MessageActions(QFrame):
     """Row of action buttons. There is one for the transcript; it is moved to the hovered or focused message."""
 
-    def __init__(self, parent: QWidget, run_action: Do) -> None:
-        super().__init__(parent)
+    def __init__(self, viewport: QWidget, run_action: RunAction) -> None:
+        super().__init__(viewport)
+        self._viewport = viewport
         self.setObjectName("messageActions")
         self.setCursor(Qt.CursorShape.ArrowCursor)
         row = QHBoxLayout(self)
         row.setContentsMargins(1, 1, 1, 1)
         row.setSpacing(0)
         self._buttons = {
-            deed.name: self._create_button(deed, run_action) for deed in MESSAGE_ACTIONS if deed.name in BUTTON_NAMES
+            action.name: self._create_button(action, run_action) for action in MESSAGE_ACTIONS if action.name in BUTTON_NAMES
         }
         for rating in ReplyRating:
             self._buttons[rating.value].setCheckable(True)
@@ -108,7 +126,7 @@ class MessageActions(QFrame):
             row.addWidget(self._count_label if name == "count" else self._buttons[name])
         self.hide()
 
-    def _create_button(self, action: MessageAction, run_action: Do) -> QToolButton:
+    def _create_button(self, action: MessageAction, run_action: RunAction) -> QToolButton:
         button = QToolButton(self)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setFixedSize(BUTTON_SIZE, BUTTON_SIZE)
@@ -121,7 +139,7 @@ class MessageActions(QFrame):
     def apply_style(self, style: MessageStyle) -> None:
         """Apply palette and fonts of `style`."""
         palette = self._palette = style.palette
-        icon_names = {deed.name: deed.icon_name for deed in MESSAGE_ACTIONS}
+        icon_names = {action.name: action.icon_name for action in MESSAGE_ACTIONS}
         for name, button in self._buttons.items():
             button.setIcon(load_icon(icon_names[name], palette.muted))
         self._count_label.setFont(style.small_font)
@@ -152,7 +170,19 @@ class MessageActions(QFrame):
         self._count_label.setText(f"{alternative_number}/{alternative_count}")
         self.adjustSize()
 
-    def set_floating(self, is_floating: bool) -> None:
+    def place(self, left: int, right: int, indent: int, top: int) -> None:
+        """Move the row to `top` in the column from `left` to `right`, behind a chip of the width `indent`. If that is below the
+        viewport, the row floats at its lower right.
+        """
+        lowest = self._viewport.height() - self.height() - SPACE_2
+        self._set_floating(top > lowest)
+        max_left = right - self.width()
+        if top > lowest:
+            self.move(max_left, lowest)
+        else:
+            self.move(max(left, min(left + indent, max_left)), top)  # in a narrow window over the chip, not beyond the edge
+
+    def _set_floating(self, is_floating: bool) -> None:
         """Set whether the row lies over text, and so is drawn with a border."""
         if self.property("floating") != is_floating:
             self.setProperty("floating", is_floating)

@@ -87,7 +87,7 @@ class PlacedRow:
     height: int
 
 
-class ChatLayout:
+class RowLayout:
     """Virtual layout of the rows. The scroll position is a row and an offset into it, so that nothing on the screen moves
     when an estimated height elsewhere is corrected. At the end the position is the end itself, and stays there while the
     last message grows.

@@ -1,22 +1,25 @@
-"""Scroll area of the transcript: places of the rows, scroll bar, and what Qt requires of an item view."""
+"""Item view of the transcript that lays out visible rows only: scroll position, focused row, and their keys."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
 
+from lethe_app.domain.chat import Role
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.background_image import BackgroundImage
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.painting.layout_cache import LayoutCache
 from lethe_app.ui.transcript.painting.message_layout import MessageLayout
 from lethe_app.ui.transcript.painting.style import MessageStyle
-from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, ChatLayout, PlacedRow, column_geometry
-from lethe_app.ui.transcript.selection import TextSelection
+from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, PlacedRow, RowLayout, column_geometry
 
 JUMP_THRESHOLD = 3
 """Scroll distance in viewport heights beyond which the rows between are not measured."""
+_FOCUS_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -26,21 +29,23 @@ class _SteadyScrollBar(QScrollBar):
     nothing to scroll.
     """
 
-    backdrop: BackgroundImage | None = None
-    """Background image to paint below the bar."""
+    def __init__(self, background_image: BackgroundImage, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._background_image = background_image
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self.backdrop is not None:
-            painter = QPainter(self)
-            self.backdrop.draw(painter, self)
-            painter.end()
+        painter = QPainter(self)
+        self._background_image.draw(painter, self)
+        painter.end()
         if self.maximum() > self.minimum():
             super().paintEvent(event)
 
 
 class ScrollView(QListView):
-    """Item view that lays out the rows but does not paint them. It is a QListView because Qt exposes only lists, tables and
-    trees to assistive technology row by row; the layout of QListView itself, which visits every row, never runs.
+    """Item view that lays out the rows of a `ChatModel` but does not paint them; a subclass does.
+
+    It is a QListView because Qt exposes only lists, tables and trees to assistive technology row by row. The layout of
+    QListView itself, which visits every row, never runs: methods of it that would start it are replaced below.
     """
 
     at_end_changed = Signal(bool)
@@ -51,8 +56,7 @@ class ScrollView(QListView):
         self.chat_model = model
         self.visible_rows: list[PlacedRow] = []
         self.layout_cache = LayoutCache(MessageStyle(NIGHT))
-        self.text_selection = TextSelection()
-        self.row_layout = ChatLayout(self._measure_row)
+        self.row_layout = RowLayout(self._measure_row)
         self._is_syncing = False
         self._scrolled_to = 0
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -60,11 +64,18 @@ class ScrollView(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll_bar = _SteadyScrollBar(self)
-        self.setVerticalScrollBar(self.scroll_bar)
+        self.background_image = BackgroundImage(self)
+        self.setVerticalScrollBar(_SteadyScrollBar(self.background_image, self))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAutoScroll(False)
         self.setMinimumWidth(280)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def attach_model(self) -> None:
+        """Show the rows of the model. Subclasses call this last in their constructors, because Qt calls `reset` at once."""
+        self.setModel(self.chat_model)
+        # Connected after `setModel`, so that Qt's own slot runs first and moves the current index.
+        self.chat_model.rowsRemoved.connect(self._on_rows_removed)
 
     def text_column(self) -> tuple[int, int]:
         """Return left edge and width of the text column. It is centred in the whole view, scroll bar included, so that it
@@ -78,8 +89,8 @@ class ScrollView(QListView):
         return self.layout_cache.get_layout(self.chat_model, row)
 
     def _measure_row(self, row: int) -> int | None:
-        sheet = self.message_layout(row)
-        return None if sheet is None else sheet.height
+        message_layout = self.message_layout(row)
+        return None if message_layout is None else message_layout.height
 
     def reset_heights(self) -> None:
         """Discard all heights after a change of column, font or colours."""
@@ -107,7 +118,7 @@ class ScrollView(QListView):
     def _sync_scroll_bar(self) -> None:
         bar = self.verticalScrollBar()
         if bar.isSliderDown():
-            return  # the handle is in the reader's hand
+            return  # while the user drags the handle, it must not move under the pointer
         # Setting range and value calls `scrollContentsBy`, which must not scroll then.
         self._is_syncing = True
         bar.setRange(0, self.row_layout.max_position)
@@ -159,7 +170,118 @@ class ScrollView(QListView):
             return None
         return self.visible_rows[row - self.visible_rows[0].row]
 
-    # QAbstractItemView
+    # Focus
+
+    @property
+    def focused_row(self) -> int | None:
+        """Return the row with the keyboard focus; None if no message has it."""
+        index = self.currentIndex()
+        return index.row() if index.isValid() and index.row() < self.chat_model.rowCount() else None
+
+    def focus_row(self, row: int) -> None:
+        """Scroll a row into view and make it the focused one."""
+        self.row_layout.scroll_to_row(row)
+        self.selectionModel().setCurrentIndex(self.chat_model.index(row), QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.update_layout()
+
+    def clear_focused_row(self) -> None:
+        """Take the focus from the current message; the view itself keeps it."""
+        self.selectionModel().clearCurrentIndex()
+        self.on_layout_updated()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        is_by_key = event.reason() in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}
+        if is_by_key and self.focused_row is None and self.visible_rows:
+            self.focus_row(self.visible_rows[-1].row)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update_layout()
+
+    def focusNextPrevChild(self, ahead: bool) -> bool:
+        """Focus the newest visible message on the first Tab; the next Tab leaves the transcript."""
+        if ahead and self.hasFocus() and self.focused_row is None and self.visible_rows:
+            self.focus_row(self.visible_rows[-1].row)
+            return True
+        return super().focusNextPrevChild(ahead)
+
+    def handle_navigation_key(self, key: Qt.Key) -> bool:
+        """Scroll, or move the focus to another message if one has it; return False for any other key."""
+        page = self.verticalScrollBar().pageStep()
+        match key:
+            case Qt.Key.Key_Up | Qt.Key.Key_Down:
+                self._step_focus(_FOCUS_STEPS[key])
+            case Qt.Key.Key_PageUp:
+                self.scroll_by(-page)
+            case Qt.Key.Key_PageDown | Qt.Key.Key_Space:
+                self.scroll_by(page)
+            case Qt.Key.Key_Home:
+                self._go_to_edge(0)
+            case Qt.Key.Key_End:
+                self._go_to_edge(self.chat_model.rowCount() - 1)
+            case _:
+                return False
+        return True
+
+    def _go_to_edge(self, row: int) -> None:
+        had_focus = self.focused_row is not None
+        if row > 0:
+            self.go_to_end()
+        else:
+            self.row_layout.jump_to(0)
+            self.update_layout()
+        if had_focus and row >= 0:
+            self.focus_row(row)
+
+    def _step_focus(self, direction: int) -> None:
+        """Focus the next message. A message taller than the viewport is first scrolled to its other end."""
+        row = self.focused_row
+        if row is None:
+            self.scroll_by(direction * 2 * self.layout_cache.style.line_height)
+            return
+        placed_row, viewport_height = self.placed_row(row), self.viewport().height()
+        if placed_row is not None and placed_row.height > viewport_height:
+            hidden_height = placed_row.top + placed_row.height - viewport_height if direction > 0 else -placed_row.top
+            if hidden_height > 0:
+                self.scroll_by(direction * min(hidden_height, viewport_height // 2))
+                return
+        self.focus_row(max(0, min(self.chat_model.rowCount() - 1, row + direction)))
+
+    # Changes of the model
+
+    def reset(self) -> None:
+        # The methods of QListView are skipped here and below, because they would lay out every row.
+        QAbstractItemView.reset(self)
+        self.layout_cache.clear()
+        self.layout_cache.width = self.text_column()[1]
+        self.row_layout.viewport_height = self.viewport().height()
+        self.row_layout.reset(self.layout_cache.estimate_heights(self.chat_model))
+        self.update_layout()
+
+    def rowsInserted(self, parent: Index, start: int, end: int) -> None:
+        QAbstractItemView.rowsInserted(self, parent, start, end)
+        for row in range(start, end + 1):
+            self.row_layout.append_row(self.layout_cache.estimate_row_height(self.chat_model, row))
+        if self.chat_model.outline(end).role is Role.USER:
+            self.row_layout.is_at_end = True  # who writes wants to see what they wrote
+        self.update_layout()
+
+    def _on_rows_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
+        for _ in range(first, last + 1):
+            self.row_layout.remove_row(first)
+        # The row that follows now may need a day separator.
+        self.row_layout.invalidate_rows(first, first)
+        self.update_layout()
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        QAbstractItemView.dataChanged(self, first, last, roles)
+        # The row below may gain or lose its day separator.
+        self.row_layout.invalidate_rows(first.row(), last.row() + 1)
+        self.update_layout()
+
+    # Geometry for Qt
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         # Not that of QListView, which would lay out every row.

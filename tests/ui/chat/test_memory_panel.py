@@ -257,7 +257,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
     assert "1 memory used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
-    menu = view.transcript_actions.build_menu(row)
+    menu = view.build_menu(row)
     next(action for action in menu.actions() if action.text() == "Memories used").trigger()
     await until(lambda: card(scene, "It is lit"))
 

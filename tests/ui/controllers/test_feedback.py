@@ -35,7 +35,7 @@ async def answer(scene: Scene) -> UUID:
 
 def good_button(scene: Scene) -> QToolButton:
     """The thumb that says the reply with the focus was good."""
-    buttons = scene.controller.view.overlays.action_buttons.findChildren(QToolButton)
+    buttons = scene.controller.view.action_buttons.findChildren(QToolButton)
     return next(button for button in buttons if button.accessibleName() == "Good reply")
 
 

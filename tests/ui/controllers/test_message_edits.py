@@ -21,7 +21,7 @@ async def edit(scene: Scene, row: int, words: str) -> None:
     """As the user does it: open the editor over the message, write, and save."""
     view = scene.controller.view
     view.edit_message(scene.controller.messages.outline(row).id)
-    field = view.overlays.editor.field
+    field = view.editor.field
     field.setPlainText(words)
     QTest.keyClick(field, Qt.Key.Key_Return, CTRL)
     await until(lambda: scene.words[row] == words)

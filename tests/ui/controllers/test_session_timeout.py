@@ -147,7 +147,7 @@ async def test_nobody_is_interrupted_while_they_edit_a_message(tmp_path, echo_mo
         clock.go_on(hours=3)
         await scene.services.session_timeout.archive_timed_out()
         while_editing = (await scene.services.sessions.open(scene.session.guid)).archived
-        QTest.keyClick(view.overlays.editor.field, Qt.Key.Key_Escape)
+        QTest.keyClick(view.editor.field, Qt.Key.Key_Escape)
         clock.go_on(hours=3)
         await scene.services.session_timeout.archive_timed_out()
 
@@ -163,7 +163,7 @@ async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Sc
         shown = list(view.visible_rows)
         clock.go_on(hours=2)
         await scene.services.session_timeout.archive_timed_out()
-        await until(lambda: ended_rows(scene) and view.overlays.footer is not None)
+        await until(lambda: ended_rows(scene) and view.footer is not None)
 
         assert view.visible_rows == shown
         view.go_to_end()

@@ -67,7 +67,7 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert view.message_layout(row).height > folded
         assert "Rolled 2d6: " in scene.controller.messages.index(row).data(Qt.ItemDataRole.AccessibleDescriptionRole)
-        view.transcript_actions.toggle_tools(row)
+        view.toggle_tools(row)
         assert view.message_layout(row).height == folded
 
 

@@ -144,7 +144,7 @@ async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
         page.detail.transcript.focus_row(0)
 
         assert not page.detail.split_button.isEnabled()
-        menu = page.detail.transcript.transcript_actions.build_menu(0)
+        menu = page.detail.transcript.build_menu(0)
         assert [action.isEnabled() for action in menu.actions() if "Split" in action.text()] == [False]
 
 

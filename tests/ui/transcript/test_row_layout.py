@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, ChatLayout, RowHeights
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, RowHeights, RowLayout
 
 NUMBERS = st.lists(st.integers(0, 500), min_size=1, max_size=80)
 
 
-def layout(real: list[int], guess: int = 50, viewport: int = 300) -> ChatLayout:
-    made = ChatLayout(lambda row: real[row])
+def layout(real: list[int], guess: int = 50, viewport: int = 300) -> RowLayout:
+    made = RowLayout(lambda row: real[row])
     made.viewport_height = viewport
     made.reset([guess] * len(real))
     return made

@@ -70,7 +70,7 @@ async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=second)
 
         assert [one.toString() for one in heard] == [SOURCES[1].address]
-        assert view._pointer.link_at(second) == SOURCES[1].address
+        assert view.link_at(second) == SOURCES[1].address
         assert sheet.sources_top >= sheet.prose_top + sheet.document.height
         assert sheet.height >= sheet.sources_top + sources.height
 
@@ -78,7 +78,7 @@ async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path)
 async def test_sources_are_in_the_menu_of_the_message_and_read_aloud(tmp_path: Path):
     async with opened(tmp_path) as scene:
         row = await talk(scene, *SOURCES)
-        titles = [action.text() for action in scene.controller.view.transcript_actions.build_menu(row).actions()]
+        titles = [action.text() for action in scene.controller.view.build_menu(row).actions()]
 
         assert "Open https://www.brenn.example.org/tower" in titles
         assert "Open https://logs.example.com/" in titles

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from lethe_app.domain.chat import Alternative, Role
 from lethe_app.ui.core.palette import DAY
+from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.message_pages import PAGE_SIZE
-from lethe_app.ui.transcript.view import ChatView
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -106,7 +106,7 @@ async def test_a_growing_reply_is_followed_from_the_end(qtbot):
     last = view.visible_rows[-1]
     assert last.row == 50
     assert last.top + last.height <= view.viewport().height()
-    assert not view.overlays.newest_button.isVisible()
+    assert not view.newest_button.isVisible()
 
 
 async def test_a_reader_above_stays_there_and_is_led_to_what_is_new(qtbot):
@@ -118,10 +118,10 @@ async def test_a_reader_above_stays_there_and_is_led_to_what_is_new(qtbot):
         view.chat_model.append_content("word after word ")
     view.layout_growing_reply()
     assert tops(view) == before
-    assert view.overlays.newest_button.isVisible()
-    QTest.mouseClick(view.overlays.newest_button, LEFT)
+    assert view.newest_button.isVisible()
+    QTest.mouseClick(view.newest_button, LEFT)
     assert view.is_at_end
-    assert not view.overlays.newest_button.isVisible()
+    assert not view.newest_button.isVisible()
 
 
 async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
@@ -170,7 +170,7 @@ async def test_text_is_selected_within_a_message(qtbot):
 async def test_text_is_selected_across_messages_with_the_names(qtbot):
     view = await view_of(qtbot, [message("First words."), message("*Second* words.", Role.USER), message("Third words.")])
     drag(view, point_at(view, 0, 6), point_at(view, 2, 5))
-    view.transcript_actions.copy_selection()
+    view.copy_selection()
     assert copied() == "Mira: words.\n\nTomas: Second words.\n\nMira: Third"
 
 
@@ -178,7 +178,7 @@ async def test_shift_click_extends_the_selection(qtbot):
     view = await view_of(qtbot, [message("one two three four")])
     QTest.mouseClick(view.viewport(), LEFT, NONE, point_at(view, 0, 4))
     QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.ShiftModifier, point_at(view, 0, 13))
-    view.transcript_actions.copy_selection()
+    view.copy_selection()
     assert copied() == "two three"
 
 
@@ -187,10 +187,10 @@ async def test_double_click_takes_a_word_and_triple_click_a_paragraph(qtbot):
     where = point_at(view, 0, 5)
     QTest.mouseClick(view.viewport(), LEFT, NONE, where)
     QTest.mouseDClick(view.viewport(), LEFT, NONE, where)
-    view.transcript_actions.copy_selection()
+    view.copy_selection()
     assert copied() == "two"
     QTest.mousePress(view.viewport(), LEFT, NONE, where)
-    view.transcript_actions.copy_selection()
+    view.copy_selection()
     assert copied() == "one two three"
 
 
@@ -228,7 +228,7 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
     view.alternative_requested.connect(lambda each, index: told.append((f"alternative {index}", each)))
     QTest.mouseMove(view.viewport(), point_at(view, 1, 0))
     await settle()
-    bar = view.overlays.action_buttons
+    bar = view.action_buttons
     assert bar.isVisible()
     shown = {name for name, button in bar._buttons.items() if button.isVisible()}
     assert shown == {"previous", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete"}
@@ -244,7 +244,7 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
 async def test_only_the_last_reply_can_be_written_again(qtbot):
     view = await view_of(qtbot, [message("One."), message("Two.", Role.USER)])
     for row in (0, 1):
-        titles = [action.text() for action in view.transcript_actions.build_menu(row).actions()]
+        titles = [action.text() for action in view.build_menu(row).actions()]
         assert "Edit" in titles
         assert "Regenerate" not in titles
 
@@ -252,7 +252,7 @@ async def test_only_the_last_reply_can_be_written_again(qtbot):
 async def test_nothing_can_be_changed_while_a_reply_grows(qtbot):
     view = await view_of(qtbot, [message("One.", Role.USER)])
     view.chat_model.start_reply(message(""))
-    assert [action.text() for action in view.transcript_actions.build_menu(0).actions()] == ["Copy"]
+    assert [action.text() for action in view.build_menu(0).actions()] == ["Copy"]
 
 
 async def test_a_message_is_edited_where_it_stands(qtbot):
@@ -262,13 +262,13 @@ async def test_a_message_is_edited_where_it_stands(qtbot):
     view.edited.connect(lambda each, text: saved.append((each, text)))
     before = view.message_layout(1).height
     view.edit_message(messages[1].id)
-    editor = view.overlays.editor
+    editor = view.editor
     assert editor.isVisible()
     assert view.message_layout(1).height != before
     editor.field.setPlainText("Other *words*.")
     QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert saved == [(messages[1].id, "Other *words*.")]
-    assert view.overlays.editor is None
+    assert view.editor is None
     assert view.message_layout(1).height == before
 
 
@@ -278,9 +278,9 @@ async def test_escape_leaves_a_message_as_it_was(qtbot):
     saved = []
     view.edited.connect(lambda *each: saved.append(each))
     view.edit_message(messages[0].id)
-    QTest.keyClick(view.overlays.editor.field, Qt.Key.Key_Escape)
+    QTest.keyClick(view.editor.field, Qt.Key.Key_Escape)
     assert saved == []
-    assert view.overlays.editor is None
+    assert view.editor is None
 
 
 async def test_tab_goes_to_a_message_and_then_on(qtbot):
@@ -293,7 +293,7 @@ async def test_tab_goes_to_a_message_and_then_on(qtbot):
     QTest.keyClick(view, Qt.Key.Key_Up)
     QTest.keyClick(view, Qt.Key.Key_Up)
     assert view.focused_row == 27
-    assert view.overlays.actions_row == 27
+    assert view.actions_row == 27
     QTest.keyClick(view, Qt.Key.Key_Escape)
     assert view.focused_row is None
 
@@ -325,7 +325,7 @@ async def test_enter_opens_the_menu_of_the_message_with_the_focus(qtbot):
 
 async def test_the_context_menu_names_links_so_that_keys_reach_them(qtbot):
     view = await view_of(qtbot, [message("See https://example.org/a now.")])
-    assert "Open https://example.org/a" in [action.text() for action in view.transcript_actions.build_menu(0).actions()]
+    assert "Open https://example.org/a" in [action.text() for action in view.build_menu(0).actions()]
 
 
 async def test_the_context_menu_opens_where_the_pointer_is(qtbot):
@@ -409,7 +409,7 @@ async def test_another_session_starts_clean(qtbot):
     fresh = [message("Only me.")]
     view.chat_model.show_session(outlines(fresh), Pages(fresh))
     await settle()
-    assert view.overlays.editor is None
+    assert view.editor is None
     assert [placed.row for placed in view.visible_rows] == [0]
     assert view.is_at_end
 
@@ -437,7 +437,7 @@ async def test_a_finished_reply_is_announced_to_those_who_listen(qtbot, monkeypa
             cls.heard.append(event.message())
 
     view = await view_of(qtbot, talk(4))
-    monkeypatch.setattr("lethe_app.ui.transcript.view.QAccessible", Listening)
+    monkeypatch.setattr("lethe_app.ui.transcript.chat_view.QAccessible", Listening)
     reply = message("")
     view.chat_model.start_reply(reply)
     view.chat_model.append_content("Do")

@@ -12,7 +12,7 @@ from lethe_app.domain.agent_runs import ReplyRating
 if TYPE_CHECKING:
     from lethe_app.services.background.feedback import Feedbacks
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.transcript.view import ChatView
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 
 class FeedbackController(QObject):

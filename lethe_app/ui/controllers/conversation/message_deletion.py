@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.transcript.view import ChatView
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 MAX_TEXT_LENGTH = 200
 """Maximum number of characters of the message that the confirmation shows."""

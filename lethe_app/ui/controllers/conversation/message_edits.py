@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.panes import WindowPanes
-    from lethe_app.ui.transcript.view import ChatView
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 MAX_UNDO = 50
 """Number of edits that can be undone."""

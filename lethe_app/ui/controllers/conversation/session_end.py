@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import format_minutes
-from lethe_app.ui.transcript.painting.ended_line import SessionEndLine
+from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
 
 if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.core.tasks import TaskRunner
-    from lethe_app.ui.transcript.view import ChatView
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 
 class SessionEnd(QObject):
@@ -42,7 +42,7 @@ class SessionEnd(QObject):
         self._shown_session: UUID | None = None
         self.ended_line = SessionEndLine(view.viewport())
         self.ended_line.continue_wanted.connect(self._continue_session)
-        session_timeout.is_edited = lambda session_id: session_id == self._shown_session and view.overlays.editor is not None
+        session_timeout.is_edited = lambda session_id: session_id == self._shown_session and view.editor is not None
         self._unsubscribers = [
             sessions.changed.add(lambda _persona: self._refresh_state()),
             preferences.changed.add(lambda _settings: self._refresh_state()),
@@ -79,7 +79,7 @@ class SessionEnd(QObject):
         self._update_widgets(has_ended=has_ended)
 
     def _update_widgets(self, *, has_ended: bool) -> None:
-        self._view.overlays.set_footer(self.ended_line if has_ended else None)
+        self._view.set_footer(self.ended_line if has_ended else None)
         self._chat.composer.set_ended(is_ended=has_ended)
 
     def _report_input(self) -> None:

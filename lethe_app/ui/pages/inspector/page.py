@@ -21,8 +21,8 @@ from lethe_app.ui.pages.inspector.diff import common_prefix_length, compare_prom
 from lethe_app.ui.pages.inspector.summary import DEFAULT_WIDTH, PromptSummary
 from lethe_app.ui.pages.inspector.text import PromptText
 from lethe_app.ui.pages.page import Page
+from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
-from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.table import SearchField

@@ -14,15 +14,13 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from lethe_app.ui.transcript.overlays import TranscriptOverlays
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
-from lethe_app.ui.transcript.view import ChatView
-from lethe_app.ui.transcript.view_actions import TranscriptActions
+from lethe_app.ui.transcript.transcript_view import TranscriptView
 
 MESSAGE_ACTIONS = ("open", "edit", "split", "above", "below", "delete")
 
 
-class Transcript(ChatView):
+class Transcript(TranscriptView):
     """Transcript that loads and lays out visible messages only. A click or the arrow keys select a message."""
 
     message_selected = Signal(object)
@@ -34,13 +32,11 @@ class Transcript(ChatView):
         super().__init__(ChatModel(), parent)
         self.chat_model.setParent(self)
         self._theme = theme
-        for widget in (self.overlays.action_buttons, self.overlays.newest_button):
-            widget.deleteLater()
-        self.overlays, self.transcript_actions = _NoOverlays(self), _Reading(self)
         self.message: UUID | None = None
         self.setAccessibleName(self.tr("Messages"))
         self.setAccessibleDescription(self.tr("Messages, oldest first. Select one with the arrow keys; Enter opens its menu."))
         self.set_empty_texts(self.tr("No messages yet."), "")
+        self.attach_model()
         self.message_pressed.connect(self.select_message)
         self.selectionModel().currentChanged.connect(lambda _new, _old: self._select_focused())
         theme.changed.connect(self._apply_theme)
@@ -99,45 +95,11 @@ class Transcript(ChatView):
         painter.drawRoundedRect(area.adjusted(-SPACE_2, 0, SPACE_2, 0), RADIUS_CONTROL, RADIUS_CONTROL)
         painter.end()
 
-    def _select_focused(self) -> None:
-        if self.focused_row is not None:
-            self.select_message(self.chat_model.outline(self.focused_row).id)
-
-    def _apply_theme(self) -> None:
-        self.set_message_palette(self._theme.palette)
-        self.set_prose_font("", self._theme.prose_size)
-
-
-class _NoOverlays(TranscriptOverlays):
-    """Overlays without buttons and without an editor, as the transcript is read-only."""
-
-    def position_widgets(self) -> None:
-        self.action_buttons.hide()
-        self.newest_button.hide()
-
-    def show_newest_button(self, row: int) -> None:
-        """Do nothing: no new messages arrive."""
-
-
-class _Reading(TranscriptActions):
-    """Actions on a message of a read-only transcript."""
-
-    def __init__(self, view: Transcript) -> None:
-        super().__init__(view)
-        self._transcript = view
-
-    def run_action(self, action_name: str, row: int) -> None:
-        if action_name == "copy":
-            self.copy_text(self._transcript.chat_model.text_of(row)[0])
-
     def build_menu(self, row: int, link: str = "") -> QMenu:
-        view, menu = self._transcript, QMenu(self._transcript)
-        menu.aboutToHide.connect(menu.deleteLater)
-        message = view.chat_model.outline(row).id
-        view.select_message(message)
-        menu.addAction(self.tr("Copy"), lambda: self.run_action("copy", row))
-        if not view.text_selection.is_empty:
-            menu.addAction(self.tr("Copy selection"), self.copy_selection)
+        """Create the context menu of a row, and select its message."""
+        message = self.chat_model.outline(row).id
+        self.select_message(message)
+        menu = super().build_menu(row, link)
         menu.addSeparator()
         titles = {
             "open": (self.tr("Go to message"), "forward"),
@@ -149,7 +111,15 @@ class _Reading(TranscriptActions):
         }
         for action_name in MESSAGE_ACTIONS:
             title, icon_name = titles[action_name]
-            action = menu.addAction(load_icon(icon_name, view.layout_cache.style.palette.muted), title)
+            action = menu.addAction(load_icon(icon_name, self.layout_cache.style.palette.muted), title)
             action.setEnabled(action_name != "split" or row > 0)
-            action.triggered.connect(lambda _checked=False, wish=action_name: view.action_requested.emit(wish, message))
+            action.triggered.connect(lambda _checked=False, name=action_name: self.action_requested.emit(name, message))
         return menu
+
+    def _select_focused(self) -> None:
+        if self.focused_row is not None:
+            self.select_message(self.chat_model.outline(self.focused_row).id)
+
+    def _apply_theme(self) -> None:
+        self.set_message_palette(self._theme.palette)
+        self.set_prose_font("", self._theme.prose_size)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
+from enum import Enum
 from math import ceil
 
-from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
 from PySide6.QtGui import QFontMetrics
 
 from lethe_app.domain.chat import Message, Role
@@ -42,6 +43,16 @@ def estimate_height(style: MessageStyle, width: int, length: int) -> int:
     """Return the estimated height of a message of `length` characters."""
     lines = max(1, ceil(length * style.letter_width * 1.08 / width))
     return header_height(style) + lines * style.line_height + FOOTER_HEIGHT
+
+
+class PointerTarget(Enum):
+    """Part of a message that reacts to the pointer: all but `TEXT` to a click."""
+
+    LINK = "link"
+    THOUGHTS = "thoughts"
+    TOOLS = "tools"
+    MEMORY_CHIP = "memory chip"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +234,18 @@ class MessageLayout:
             return self.source_list.address_at(x, y - self.sources_top)
         is_in_text = QRectF(self.prose_rect).contains(QPointF(x, y))
         return self.document.link_at(QPointF(x, y - self.prose_top)) if is_in_text else ""
+
+    def target_at(self, x: float, y: float) -> PointerTarget | None:
+        """Return what is at a point; None for the space between."""
+        if self.link_at(x, y):
+            return PointerTarget.LINK
+        rects = {
+            PointerTarget.THOUGHTS: self.thoughts_rect,
+            PointerTarget.TOOLS: self.tools_rect,
+            PointerTarget.MEMORY_CHIP: self.chip_rect,
+            PointerTarget.TEXT: self.prose_rect,
+        }
+        return next((target for target, rect in rects.items() if rect.contains(QPoint(int(x), int(y)))), None)
 
     @property
     def links(self) -> list[str]:

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from lethe_app.domain.clock import now
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.transcript.avatars import AvatarCache, Avatars
+from lethe_app.ui.transcript.avatars import AvatarCache, AvatarSource
 from lethe_app.ui.transcript.dates import format_day, format_time, local_day
 from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.decorations import draw_decorations, draw_memory_chip
@@ -38,23 +38,24 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Message", text)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class PaintState:
-    """State of a message that is not part of its layout."""
+    """State in which a message is painted, but on which its layout does not depend."""
 
     selection: tuple[int, int] | None = None
     """Selected range of the text; None if nothing is selected."""
-    focused: bool = False
-    editing: bool = False
-    chosen: bool = False
+    is_focused: bool = False
+    is_edited: bool = False
+    """True if an editor covers the text."""
+    is_highlighted: bool = False
     """True if the memory panel shows this reply."""
-    actions: bool = False
+    has_actions: bool = False
     """True if the action buttons are shown below the message, which then show the number of the alternative."""
-    dots: int = 3
+    dot_count: int = 3
     """Number of highlighted dots of an awaited reply."""
-    words: str = ""
+    waiting_text: str = ""
     """Text beside the dots of an awaited reply."""
-    visible: QRectF | None = None
+    clip: QRectF | None = None
     """Part of the viewport to paint, in viewport coordinates; None for all."""
 
 
@@ -65,7 +66,7 @@ RATING_ICON_SIZE = 14
 class MessagePainter:
     """Painter of messages in one style."""
 
-    def __init__(self, style: MessageStyle, avatars: Avatars) -> None:
+    def __init__(self, style: MessageStyle, avatars: AvatarSource) -> None:
         self.style = style
         self._avatar_cache = AvatarCache(style, avatars)
 
@@ -77,7 +78,7 @@ class MessagePainter:
         painter.translate(left, top)
         if message_layout.day:
             self._draw_day_separator(painter, message_layout.width, message_layout.day)
-        if paint_state.focused:
+        if paint_state.is_focused:
             self._draw_focus_frame(painter, message_layout)
         if not message_layout.is_note:
             self._draw_header(painter, message_layout)
@@ -85,10 +86,10 @@ class MessagePainter:
             self._draw_thoughts(painter, message_layout)
         if message_layout.is_waiting:
             self._draw_waiting_dots(painter, message_layout, paint_state)
-        elif not paint_state.editing:
+        elif not paint_state.is_edited:
             clip = QRectF(-AVATAR_COLUMN_WIDTH, -top, message_layout.width + AVATAR_COLUMN_WIDTH, 1e6)
-            if paint_state.visible is not None:
-                clip = paint_state.visible.translated(-left, -top)
+            if paint_state.clip is not None:
+                clip = paint_state.clip.translated(-left, -top)
             self._draw_document(
                 painter, message_layout.document, QPointF(0, message_layout.prose_top), clip, paint_state.selection
             )
@@ -103,17 +104,18 @@ class MessagePainter:
                 tr("stopped"),
                 ALIGN_LEFT,
             )
-        if message_layout.source_list is not None and not paint_state.editing:
+        if message_layout.source_list is not None and not paint_state.is_edited:
             painter.translate(0, message_layout.sources_top)
             message_layout.source_list.draw(painter)
             painter.translate(0, -message_layout.sources_top)
-        if message_layout.tool_list is not None and not paint_state.editing:
+        if message_layout.tool_list is not None and not paint_state.is_edited:
             painter.translate(0, message_layout.tools_top)
             message_layout.tool_list.draw(painter)
             painter.translate(0, -message_layout.tools_top)
-        if message_layout.annotations.memory_count and not paint_state.editing:
-            draw_memory_chip(painter, message_layout, self.style, is_highlighted=paint_state.chosen)
-        if message_layout.alternatives[1] > 1 and not (message_layout.is_growing or paint_state.actions or paint_state.editing):
+        if message_layout.annotations.memory_count and not paint_state.is_edited:
+            draw_memory_chip(painter, message_layout, self.style, is_highlighted=paint_state.is_highlighted)
+        is_number_covered = message_layout.is_growing or paint_state.has_actions or paint_state.is_edited
+        if message_layout.alternatives[1] > 1 and not is_number_covered:
             self._draw_alternative_number(painter, message_layout)
 
     def _draw_small_text(self, painter: QPainter, rect: QRect, text: str, alignment: Qt.AlignmentFlag) -> None:
@@ -233,11 +235,11 @@ class MessagePainter:
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
             colour = QColor(self.style.muted)
-            colour.setAlphaF(0.9 if dot < paint_state.dots else 0.3)
+            colour.setAlphaF(0.9 if dot < paint_state.dot_count else 0.3)
             painter.setBrush(colour)
             painter.drawEllipse(QPointF(rect.left() + 4 + dot * 10, rect.center().y()), 2.5, 2.5)
-        if paint_state.words:
-            self._draw_small_text(painter, rect.adjusted(40, 0, 0, 0), paint_state.words, ALIGN_LEFT)
+        if paint_state.waiting_text:
+            self._draw_small_text(painter, rect.adjusted(40, 0, 0, 0), paint_state.waiting_text, ALIGN_LEFT)
 
     def _draw_alternative_number(self, painter: QPainter, message_layout: MessageLayout) -> None:
         number, count = message_layout.alternatives

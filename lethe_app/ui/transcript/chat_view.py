@@ -1,0 +1,374 @@
+"""Transcript of a conversation in progress: actions and editor of messages, growing reply, and line at the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QKeyEvent
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+
+from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.palette import SPACE_1
+from lethe_app.ui.transcript.message_actions import MessageActions, add_link_entries, available_actions, fill_menu
+from lethe_app.ui.transcript.message_editor import MessageEditor
+from lethe_app.ui.transcript.model.chat_model import ChatModel
+from lethe_app.ui.transcript.newest_button import NewestButton
+from lethe_app.ui.transcript.painting.painter import PaintState
+from lethe_app.ui.transcript.painting.session_end_line import SessionEndLine
+from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE
+from lethe_app.ui.transcript.scroll_view import Index
+from lethe_app.ui.transcript.transcript_view import TranscriptView
+
+FRAME_MS = 33
+"""Minimum interval between two layouts of a growing reply: thirty a second, however fast the tokens come."""
+DOTS_MS = 420
+"""Interval of the animated dots of an awaited reply."""
+COPIED_MS = 1500
+"""Time for which the tooltip “Copied” is shown."""
+_RATING_KEYS = {"+": "good", "-": "bad"}
+
+
+class ChatView(TranscriptView):
+    """View of a conversation. Requests for a message are emitted as signals with its id."""
+
+    edit_requested = Signal(UUID)
+    edited = Signal(UUID, str)
+    """Emitted with id and new text when an edit is saved."""
+    regenerate_requested = Signal(UUID)
+    continue_requested = Signal(UUID)
+    delete_requested = Signal(UUID)
+    alternative_requested = Signal(UUID, int)
+    """Emitted with id and index of the alternative to show."""
+    prompt_requested = Signal(UUID)
+    rating_requested = Signal(UUID, str)
+    """Emitted with id and rating, “good” or “bad”."""
+
+    def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
+        super().__init__(model, parent)
+        self._has_reduced_motion = False
+        self._highlighted_reply: UUID | None = None
+        self._dot_count = 3
+        self.setAccessibleName(self.tr("Conversation"))
+        self.setAccessibleDescription(
+            self.tr("Messages, oldest first. Press Tab to go to a message and Enter to show its actions.")
+        )
+        self.action_buttons = MessageActions(self.viewport(), self._run_button_action)
+        self.actions_row: int | None = None
+        """Row below which the action buttons are shown; None while they are hidden."""
+        self.newest_button = NewestButton(self.viewport())
+        self.newest_button.clicked.connect(self.go_to_end)
+        self.editor: MessageEditor | None = None
+        self.footer: SessionEndLine | None = None
+        self._style_widgets(self.layout_cache.style)
+        self._frame_timer = QTimer(self, interval=FRAME_MS, singleShot=True)
+        self._frame_timer.timeout.connect(self.layout_growing_reply)
+        self._dots_timer = QTimer(self, interval=DOTS_MS)
+        self._dots_timer.timeout.connect(self._advance_dots)
+        self.attach_model()
+        model.reply_grew.connect(self._on_reply_grew)
+        model.reply_finished.connect(self._announce_reply)
+
+    def reset(self) -> None:
+        self.newest_button.hide()
+        had_editor = self._remove_editor() is not None
+        super().reset()
+        if had_editor:
+            self.setFocus()
+
+    def rowsInserted(self, parent: Index, start: int, end: int) -> None:
+        super().rowsInserted(parent, start, end)
+        self._show_newest_button(end)
+
+    # Appearance
+
+    def apply_style(self, style: MessageStyle) -> None:
+        self._style_widgets(style)
+        super().apply_style(style)
+
+    def _style_widgets(self, style: MessageStyle) -> None:
+        for widget in (self.action_buttons, self.newest_button, self.editor, self.footer):
+            if widget is not None:
+                widget.apply_style(style)
+
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """Set whether the dots of an awaited reply stand still."""
+        self._has_reduced_motion = reduced
+        self.on_layout_updated()
+
+    def highlight_reply(self, message_id: UUID | None) -> None:
+        """Highlight the chip of the reply that the memory panel shows; None for no reply."""
+        if message_id != self._highlighted_reply:
+            self._highlighted_reply = message_id
+            self.viewport().update()
+
+    def paint_state_of(self, row: int, clip: QRectF) -> PaintState:
+        return replace(
+            super().paint_state_of(row, clip),
+            is_edited=self._is_edited(row),
+            is_highlighted=self._highlighted_reply is not None and self.chat_model.outline(row).id == self._highlighted_reply,
+            has_actions=self.actions_row == row,
+            dot_count=self._dot_count,
+            waiting_text=self.chat_model.waiting_text,
+        )
+
+    # Growing reply
+
+    def _on_reply_grew(self) -> None:
+        if not self._frame_timer.isActive():
+            self._frame_timer.start()
+
+    def layout_growing_reply(self) -> None:
+        """Lay out the growing reply, at most once per `FRAME_MS`."""
+        row = self.chat_model.growing_row
+        if row is None:
+            return
+        self.row_layout.invalidate_rows(row, row)
+        if self.row_layout.is_at_end or self.placed_row(row) is not None:
+            self.update_layout()
+        self._show_newest_button(row)
+
+    def _announce_reply(self, row: int) -> None:
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.chat_model.accessible_text(row)))
+
+    def _update_dots_timer(self) -> None:
+        row = self.chat_model.growing_row
+        is_waiting = row is not None and self.placed_row(row) is not None and not self.chat_model.text_of(row)[0].strip()
+        if not is_waiting or self._has_reduced_motion:
+            self._dots_timer.stop()
+            self._dot_count = 3
+        elif not self._dots_timer.isActive():
+            self._dots_timer.start()
+
+    def _advance_dots(self) -> None:
+        self._dot_count = self._dot_count % 3 + 1
+        row = self.chat_model.growing_row
+        placed_row = None if row is None else self.placed_row(row)
+        if placed_row is not None:
+            self.viewport().update(QRect(0, placed_row.top, self.viewport().width(), placed_row.height))
+
+    # Actions
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.text() in _RATING_KEYS and self.focused_row is not None:
+            self.run_action(_RATING_KEYS[event.text()], self.focused_row)
+        else:
+            super().keyPressEvent(event)
+
+    def _run_button_action(self, action_name: str) -> None:
+        if self.actions_row is not None:
+            self.run_action(action_name, self.actions_row)
+
+    def run_action(self, action_name: str, row: int) -> None:
+        """Run one of `MESSAGE_ACTIONS` on a row; one that is not available is ignored."""
+        message = self.chat_model.message(row)
+        if message is None or action_name not in available_actions(self.chat_model, row):
+            return
+        match action_name:
+            case "copy":
+                self.copy_message(row)
+            case "edit":
+                self.edit_requested.emit(message.id)
+                self.edit_message(message.id)
+            case "regenerate":
+                self.regenerate_requested.emit(message.id)
+            case "continue":
+                self.continue_requested.emit(message.id)
+            case "memories":
+                self.memories_requested.emit(message.id)
+            case "prompt":
+                self.prompt_requested.emit(message.id)
+            case "delete":
+                self.delete_requested.emit(message.id)
+            case "previous" | "next":
+                self.alternative_requested.emit(message.id, message.shown + (1 if action_name == "next" else -1))
+            case _:
+                self.rating_requested.emit(message.id, action_name)
+
+    def copy_message(self, row: int) -> None:
+        """Copy the text of a message, and show a tooltip, because copying has no other visible effect."""
+        super().copy_message(row)
+        buttons = self.action_buttons
+        point = buttons.mapToGlobal(QPoint(0, buttons.height() // 2)) if buttons.isVisible() else QCursor.pos()
+        QToolTip.showText(point, self.tr("Copied"), self, QRect(), COPIED_MS)
+
+    def build_menu(self, row: int, link: str = "") -> QMenu:
+        """Create the context menu of a row: link, selection, message actions, thoughts, tool calls and links."""
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        if link:
+            menu.addAction(self.tr("Open link"), lambda: self.link_activated.emit(QUrl(link)))
+            menu.addAction(self.tr("Copy link address"), lambda: self.copy_text(link))
+            menu.addSeparator()
+        if not self.text_selection.is_empty:
+            menu.addAction(self.tr("Copy selection"), self.copy_selection)
+        style = self.layout_cache.style
+        fill_menu(menu, style, available_actions(self.chat_model, row), lambda action_name: self.run_action(action_name, row))
+        self._add_thoughts_entries(menu, row)
+        message_layout = self.message_layout(row)
+        if message_layout is not None:
+            if message_layout.tool_list is not None:
+                menu.addSeparator()
+                title = self.tr("Hide tool calls") if message_layout.state.are_tools_open else self.tr("Show tool calls")
+                menu.addAction(load_icon("sliders", style.palette.muted), title, lambda: self.toggle_tools(row))
+            add_link_entries(menu, message_layout.links, lambda address: self.link_activated.emit(QUrl(address)))
+        return menu
+
+    def _add_thoughts_entries(self, menu: QMenu, row: int) -> None:
+        thinking = self.chat_model.text_of(row)[1].strip()
+        if thinking:
+            menu.addSeparator()
+            is_open = self.layout_cache.are_thoughts_open(self.chat_model.outline(row).id)
+            title = self.tr("Hide thoughts") if is_open else self.tr("Show thoughts")
+            icon = load_icon("thought", self.layout_cache.style.palette.muted)
+            menu.addAction(icon, title, lambda: self.toggle_thoughts(row))
+            menu.addAction(self.tr("Copy thoughts"), lambda: self.copy_text(thinking))
+
+    def go_to_message(self, message_id: UUID) -> None:
+        """Scroll a message into view and focus it; without effect if it is not in the model."""
+        if (row := self.chat_model.row_of(message_id)) is not None:
+            self.setFocus()
+            self.focus_row(row)
+
+    # Widgets over the messages
+
+    def on_layout_updated(self) -> None:
+        self._place_action_buttons()
+        self._place_editor()
+        self._place_footer()
+        if self.row_layout.is_at_end:
+            self.newest_button.hide()
+        elif self.newest_button.isVisible():
+            self.newest_button.place(self.action_buttons)
+        self._update_dots_timer()
+
+    def _place_action_buttons(self) -> None:
+        """Show the buttons below the hovered message, or else below the focused one."""
+        focused_row = self.focused_row if self.hasFocus() else None
+        row = self.hovered_row if self.hovered_row is not None else focused_row
+        placed_row = None if row is None else self.placed_row(row)
+        message_layout = None if placed_row is None else self.message_layout(placed_row.row)
+        if placed_row is None or message_layout is None or self._is_edited(placed_row.row):
+            self.actions_row = None
+            self.action_buttons.hide()
+            return
+        self.actions_row = placed_row.row
+        actions, rating = available_actions(self.chat_model, placed_row.row), message_layout.annotations.rating
+        self.action_buttons.show_actions(actions, *message_layout.alternatives, rating)
+        left, width = self.text_column()
+        top = placed_row.top + message_layout.footer_top - 2
+        self.action_buttons.place(left - SPACE_1 - 2, left + width, message_layout.footer_left, top)
+        self.action_buttons.show()
+
+    def _show_newest_button(self, row: int) -> None:
+        """Show the button to the newest message if new text in `row` is out of view."""
+        if self.row_layout.is_at_end or self.chat_model.rowCount() == 0:
+            return
+        if self.row_layout.top_of(row) + self.row_layout.height_of(row) > self.viewport().height():
+            self.newest_button.show()
+            self.newest_button.place(self.action_buttons)
+
+    def set_footer(self, footer: SessionEndLine | None) -> None:
+        """Show a widget below the last message, or none. The scroll position stays, unless the view is at the end."""
+        if footer is self.footer:
+            return
+        if self.footer is not None:
+            self.footer.hide()
+        self.footer = footer
+        if footer is not None:
+            footer.apply_style(self.layout_cache.style)
+            footer.show()
+        self.update_layout()
+
+    def _place_footer(self) -> None:
+        left, width = self.text_column()
+        height = self.footer.heightForWidth(width) if self.footer is not None else 0
+        if BOTTOM_SPACE + height != self.row_layout.bottom_space:
+            self.row_layout.bottom_space = BOTTOM_SPACE + height
+            self.update_layout()  # which calls this method again, with the rows in their new places
+        elif self.footer is not None:
+            last_row = self.placed_row(self.chat_model.rowCount() - 1)
+            # While the last message is not in view, the footer waits below the viewport.
+            top = last_row.top + last_row.height if last_row is not None else self.viewport().height()
+            self.footer.setGeometry(left, top, width, height)
+
+    # Editor
+
+    def edit_message(self, message_id: UUID) -> None:
+        """Open the editor on a message; an open one is closed without saving. Without effect if the message is not loaded."""
+        row = self.chat_model.row_of(message_id)
+        if row is None or self.chat_model.message(row) is None:
+            return
+        self.close_editor()
+        self.editor = editor = MessageEditor(self.viewport(), self.layout_cache.style, self.chat_model.text_of(row)[0])
+        editor.saved.connect(lambda text: self._save_edit(message_id, text))
+        editor.cancelled.connect(self.close_editor)
+        editor.height_changed.connect(self._adjust_editor_height)
+        # The preferred height depends on the width, in which the text is wrapped.
+        editor.resize(self.text_column()[1], 200)
+        self.layout_cache.edited_message_id = message_id
+        editor.show()
+        self._adjust_editor_height()
+        self.row_layout.scroll_to_row(row)
+        self.update_layout()
+        editor.field.setFocus()
+
+    def _is_edited(self, row: int) -> bool:
+        message_id = self.layout_cache.edited_message_id
+        return message_id is not None and self.chat_model.row_of(message_id) == row
+
+    def _adjust_editor_height(self) -> None:
+        message_id = self.layout_cache.edited_message_id
+        if self.editor is None or message_id is None:
+            return
+        height = self.editor.preferred_height(self.viewport().height())
+        if height != self.layout_cache.editor_height:
+            self.layout_cache.editor_height = height
+            self._invalidate_message(message_id)
+            self.update_layout()
+
+    def _invalidate_message(self, message_id: UUID) -> None:
+        if (row := self.chat_model.row_of(message_id)) is not None:
+            self.row_layout.invalidate_rows(row, row)
+
+    def _place_editor(self) -> None:
+        message_id = self.layout_cache.edited_message_id
+        if self.editor is None or message_id is None:
+            return
+        row = self.chat_model.row_of(message_id)
+        placed_row = None if row is None else self.placed_row(row)
+        message_layout = None if placed_row is None else self.message_layout(placed_row.row)
+        if placed_row is None or message_layout is None:
+            # Moved out of sight instead of hidden, because a hidden widget loses the focus.
+            self.editor.move(0, -2 * self.editor.height())
+            return
+        left, width = self.text_column()
+        top = placed_row.top + message_layout.prose_top
+        self.editor.setGeometry(QRect(left, top, width, self.layout_cache.editor_height))
+
+    def _save_edit(self, message_id: UUID, text: str) -> None:
+        self.close_editor()
+        self.edited.emit(message_id, text)
+
+    def close_editor(self) -> None:
+        """Close the editor without saving."""
+        message_id = self._remove_editor()
+        if message_id is not None:
+            self._invalidate_message(message_id)
+            self.setFocus()
+            self.update_layout()
+
+    def _remove_editor(self) -> UUID | None:
+        """Remove the editor, and return the id of the message it was on; None if there was none."""
+        if self.editor is None:
+            return None
+        editor, self.editor = self.editor, None
+        message_id, self.layout_cache.edited_message_id = self.layout_cache.edited_message_id, None
+        self.layout_cache.editor_height = 0
+        editor.hide()
+        # Not deleted at once, because this may run in a slot of one of its own signals.
+        editor.deleteLater()
+        return message_id
