@@ -93,7 +93,7 @@ async def _keep(
     memory = MemoryUnit.model_validate(
         {"name": name, "content": content, "category": category, "insertion": insertion, **fields}
     )
-    return (await services.brain.memorize(MIRA, memory, check=False)).record
+    return (await services.memory.memorize(MIRA, memory, check=False)).record
 
 
 async def _work(runs: TaskRuns, present: datetime) -> None:

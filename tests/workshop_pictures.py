@@ -96,10 +96,10 @@ async def remember(services: AppServices, sessions: dict[str, str]) -> None:
                 made_by=MadeBy.RULES,
             )
         )
-    await services.fact_service.learn(MIRA, facts)
+    await services.facts.learn(MIRA, facts)
     for name, category, insertion, content, priority in MEMORIES:
         memory = MemoryUnit(name=name, category=category, insertion=insertion, content=content, priority=priority)
-        await services.brain.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
+        await services.memory.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
     await services.indexing.settle_all()
 
 
@@ -179,7 +179,7 @@ async def dream(scene: Scene) -> None:
     page = scene.page
     if page.now_button.isEnabled() and not page.rows.shown:
         page.now_button.click()
-        await scene.services.task_runner.run_next_task()
+        await scene.services.background_runner.run_next_task()
         await settle(1.0)
     await choose_first(scene)
 

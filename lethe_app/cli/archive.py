@@ -21,24 +21,24 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     persona = await choose_persona(services, options.persona)
     if not options.rules:
         await load_model(services, options)
-    unsubscribe = services.archiving.changed.add(print_progress) if sys.stderr.isatty() and not options.json else None
+    unsubscribe = services.archive_queue.changed.add(print_progress) if sys.stderr.isatty() and not options.json else None
     await services.embedding.ready()
     await services.indexing.catch_up()
     archived_ids = []
     for summary in await services.sessions.list(persona.unique_name):
         if summary.archived and not options.again:
             continue
-        start_archiving = services.archiving.update if summary.archived else services.archiving.archive_session
+        start_archiving = services.archive_queue.update if summary.archived else services.archive_queue.archive_session
         if await start_archiving(summary.guid):
             archived_ids.append(summary.guid)
-    await services.archiving.finish()
+    await services.archive_queue.finish()
     await services.indexing.catch_up()
     if unsubscribe:
         unsubscribe()
         print("\r\033[K", end="", file=sys.stderr, flush=True)
-    facts = await services.fact_service.all(persona.unique_name)
+    facts = await services.facts.all(persona.unique_name)
     for guid in archived_ids:
-        session, parts = await services.sessions.open(guid), await services.archiving.parts(guid)
+        session, parts = await services.sessions.open(guid), await services.archive_queue.parts(guid)
         fact_texts = [fact.fact for fact in facts if guid in fact.source_memories and not fact.superseded]
         print(
             format_session_json(session, parts, fact_texts) if options.json else format_session(session, parts, fact_texts),

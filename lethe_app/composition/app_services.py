@@ -77,8 +77,8 @@ class MindServices:
     inner_life: InnerLife
     notebooks: NotebookService
     notebook_writer: NotebookWriter
-    notebook_subjects: NotebookSelector
-    goal_requests: GoalService
+    notebook_selector: NotebookSelector
+    goals: GoalService
 
 
 @dataclass(frozen=True)
@@ -92,19 +92,19 @@ class AppServices:
     session_timeout: SessionTimeout
     chat: ChatService
     message_editing: MessageEditing
-    counting: TokenCountService
+    token_counts: TokenCountService
     group: GroupService
     session_editing: SessionEditing
-    search_service: SearchService
+    search: SearchService
     trash: Trash
     models: ModelService
     doctor: Doctor
-    brain: MemoryService
-    lookup: MemoryLookup
+    memory: MemoryService
+    memory_lookup: MemoryLookup
     memory_lists: MemoryLists
     bundles: BundleService
-    fact_service: FactService
-    archiving: ArchiveQueue
+    facts: FactService
+    archive_queue: ArchiveQueue
     indexing: IndexingService
     prompt_inspector: PromptInspector
     embedding: Embedding
@@ -112,7 +112,7 @@ class AppServices:
     rolling_summary: RollingSummary
     reply_actions: ReplyActions
     reply_sources: ReplySourceReader
-    objection_service: ObjectionService
+    objections: ObjectionService
     draft_chat: DraftChat
     qualification: Qualification
     presets: PresetService
@@ -121,8 +121,8 @@ class AppServices:
     worlds: WorldService
     web_gate: WebGate
     tool_registry: ToolRegistry
-    research_service: ResearchService
-    task_runner: BackgroundRunner
+    research: ResearchService
+    background_runner: BackgroundRunner
     dreams: Dreams
     feedback: Feedbacks
     idleness: Idleness
@@ -138,21 +138,21 @@ class AppServices:
 
     @property
     def fact_extraction(self) -> FactExtraction:
-        return FactExtraction(self.session_editing, self.archiving, self.fact_service, self.preferences)
+        return FactExtraction(self.session_editing, self.archive_queue, self.facts, self.preferences)
 
     def start_background(self) -> None:
         """Start all background services."""
         self.indexing.start(INDEX_AFTER)
-        self.archiving.start(ARCHIVE_AFTER)
+        self.archive_queue.start(ARCHIVE_AFTER)
         self.session_timeout.start(TIMEOUT_AFTER)
         self.rolling_summary.start()
         self.trash.start(PURGE_AFTER)
-        self.task_runner.start(AWAY_AFTER)
+        self.background_runner.start(AWAY_AFTER)
         self.tool_registry.working_memory.start(ARCHIVE_AFTER)
         self.mind.mood_reader.start(ARCHIVE_AFTER)
         self.mind.reminders.start(REMIND_AFTER)
         self.mind.notebook_writer.start(ARCHIVE_AFTER)
-        self.mind.notebook_subjects.start(INDEX_AFTER)
+        self.mind.notebook_selector.start(INDEX_AFTER)
 
     async def close(self) -> None:
         """Close all services in order: background work first, then the model processes, and the database last."""

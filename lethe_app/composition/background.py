@@ -62,7 +62,7 @@ class BackgroundServices:
 
     def __init__(self, core: CoreServices) -> None:
         self.core = core
-        self.runs = core.runs
+        self.task_runs = core.task_runs
         self.changes = ChangeLog(core.database)
         self.idleness = Idleness()
         core.priority.turn_started.add(lambda _none: self.idleness.record_action())  # whoever sends something is here
@@ -75,12 +75,12 @@ class BackgroundServices:
             Journal(self.context_size),
             GoalDesigner(),
             SessionGoals(),
-            CustomGoal(self.goal_requests.load_request),
+            CustomGoal(self.goals.load_request),
         ]
         return [*session_tasks, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_inputs)]
 
     @cached_property
-    def goal_requests(self) -> GoalService:
+    def goals(self) -> GoalService:
         return GoalService(self.core.app_state)
 
     @cached_property
@@ -90,17 +90,17 @@ class BackgroundServices:
             ProducedKind.CHANGE: self.dreams.undo_result,
             ProducedKind.NOTEBOOK: self.notebook_undo.revert_run,
             ProducedKind.FACT: self.notebook_undo.revert_fact,
-            ProducedKind.REPORT: self.research_service.revert_run,
+            ProducedKind.REPORT: self.research.revert_run,
         }
 
     @cached_property
     def task_services(self) -> TaskServices:
         core = self.core
         return TaskServices(
-            brain=core.brain,
-            lookup=core.lookup,
-            fact_service=core.fact_service,
-            chats=core.chats,
+            memory=core.memory,
+            memory_lookup=core.memory_lookup,
+            facts=core.facts,
+            session_store=core.session_store,
             proactive=core.proactive,
             library=core.library,
             structured_output=core.structured_output,
@@ -113,24 +113,24 @@ class BackgroundServices:
     @cached_property
     def runtime(self) -> Runtime:
         registry = Registry(self.tasks, reserved_names=WORK_BY_NAME)
-        return Runtime(registry, self.runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget)
+        return Runtime(registry, self.task_runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget)
 
     @cached_property
     def notebook_undo(self) -> NotebookUndo:
-        return NotebookUndo(self.changes, self.core.notebooks, self.core.fact_service, self.runs)
+        return NotebookUndo(self.changes, self.core.notebooks, self.core.facts, self.task_runs)
 
     @cached_property
-    def task_runner(self) -> BackgroundRunner:
+    def background_runner(self) -> BackgroundRunner:
         core = self.core
         return BackgroundRunner(
             self.runtime,
             self.task_services,
-            core.participant_service,
-            self.runs,
+            core.participants,
+            self.task_runs,
             self.idleness,
             core.session_timeout,
             PluginFailures(core.app_state, core.preferences),
-            ChangeUndo(self.task_services, self.runs, self.result_undoers),
+            ChangeUndo(self.task_services, self.task_runs, self.result_undoers),
             core.activity_log,
             on_battery,
         )
@@ -148,12 +148,12 @@ class BackgroundServices:
 
     @cached_property
     def feedback(self) -> Feedbacks:
-        return Feedbacks(FeedbackStore(self.core.database), self.core.chats, self.core.app_state)
+        return Feedbacks(FeedbackStore(self.core.database), self.core.session_store, self.core.app_state)
 
     @cached_property
     def dreams(self) -> Dreams:
         core = self.core
-        return Dreams(self.changes, core.memory_cache, core.fact_service, core.task_prompts)
+        return Dreams(self.changes, core.memory_cache, core.facts, core.task_prompts)
 
     @cached_property
     def dream_inputs(self) -> DreamServices:
@@ -164,7 +164,7 @@ class BackgroundServices:
 
     @cached_property
     def web_gate(self) -> WebGate:
-        return WebGate(self.core.preferences, self.core.app_state, self.core.counting.count)
+        return WebGate(self.core.preferences, self.core.app_state, self.core.token_counts.count)
 
     @cached_property
     def gathering(self) -> WebReader:
@@ -175,15 +175,15 @@ class BackgroundServices:
         """Web search within a turn. Background work yields to it; counting tokens preempts a background request under way."""
         core = self.core
         structured_output = StructuredOutput(
-            core.client, core.task_prompts, core.loaded_model, core.formats.renderer, core.counting.count, lambda: False
+            core.client, core.task_prompts, core.loaded_model, core.formats.renderer, core.token_counts.count, lambda: False
         )
         task_model = TaskModelAdapter(structured_output, lambda: core.client.count(["."]))
-        return WebLookupService(core.preferences, core.chats, self.gathering, task_model, self.has_qualified_model)
+        return WebLookupService(core.preferences, core.session_store, self.gathering, task_model, self.has_qualified_model)
 
     @cached_property
-    def research_service(self) -> ResearchService:
+    def research(self) -> ResearchService:
         core = self.core
-        storage_services = (core.participant_service, core.brain, core.app_state, core.activity_log)
+        storage_services = (core.participants, core.memory, core.app_state, core.activity_log)
         return ResearchService(
             self.web_gate, self.gathering, TaskModelAdapter(core.structured_output), self.has_qualified_model, *storage_services
         )
@@ -204,34 +204,34 @@ class BackgroundServices:
         return MindServices(
             moods=core.moods,
             mood_reader=MoodReader(
-                core.moods, core.chats, core.participant_service, *model_services, core.archiving, core.activity_log
+                core.moods, core.session_store, core.participants, *model_services, core.archive_queue, core.activity_log
             ),
-            reminders=Reminders(core.brain, core.memory_cache, ReminderRows(core.database), core.app_state),
+            reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state),
             week=Week(core.library),
             inner_life=InnerLife(core.library, core.memory_cache, core.preferences),
             notebooks=core.notebooks,
             notebook_writer=self.notebook_writer,
-            notebook_subjects=core.notebook_subjects,
-            goal_requests=self.goal_requests,
+            notebook_selector=core.notebook_selector,
+            goals=self.goals,
         )
 
     @cached_property
     def notebook_writer(self) -> NotebookWriter:
         core = self.core
         return NotebookWriter(
-            core.chats,
+            core.session_store,
+            core.fact_store,
+            core.participants,
             core.facts,
-            core.participant_service,
-            core.fact_service,
-            ConclusionService(core.fact_service, core.facts, core.structured_output, core.qualification, core.preferences),
+            ConclusionService(core.facts, core.fact_store, core.structured_output, core.qualification, core.preferences),
             core.activity_log,
             self.notebook_undo,
-            core.archiving,
+            core.archive_queue,
             core.structured_output,
             core.qualification,
             core.priority,
             core.notebooks,
-            core.notebook_subjects,
+            core.notebook_selector,
             core.app_state,
             core.preferences,
             core.library,
@@ -251,7 +251,7 @@ class BackgroundServices:
         mind = (self.mind.reminders, self.mind.week)
         builtin_sets = (
             MemoryTools(
-                core.brain, core.lookup, core.chats, *mind, core.untrusted_memories, self.working_memory
+                core.memory, core.memory_lookup, core.session_store, *mind, core.untrusted_memories, self.working_memory
             ).build_tool_set(),
             build_time_set(),
             build_dice_set(),
@@ -259,7 +259,7 @@ class BackgroundServices:
             WebTools(self.web_gate, self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
         )
         note = ToolNote(core.preferences, (core.paths.own_prompts, core.paths.prompts))
-        stores = (self.working_memory, core.chats, core.session_state, core.preferences, core.formats, note)
+        stores = (self.working_memory, core.session_store, core.session_state, core.preferences, core.formats, note)
         return ToolRegistry(
             [*builtin_sets, *plugin_sets],
             faults,
@@ -276,7 +276,7 @@ class BackgroundServices:
             core.sessions,
             core.models,
             core.client,
-            core.prompting,
+            core.prompt_assembler,
             self.tool_registry,
             core.cache_state,
             core.preferences,
@@ -285,9 +285,9 @@ class BackgroundServices:
     @cached_property
     def chat(self) -> ChatService:
         core = self.core
-        step = RecallStep(core.chats, core.recall_service, self.chat_lookup.look_up_for_turn)
-        generation_services = (core.client, self.tool_registry, core.receipt_service, core.cache_state)
-        generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompting, *generation_services)
+        step = RecallStep(core.session_store, core.recall, self.chat_lookup.look_up_for_turn)
+        generation_services = (core.client, self.tool_registry, core.receipts, core.cache_state)
+        generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompt_assembler, *generation_services)
         return ChatService(
             core.turn_loader, core.sessions, core.models, step, generator, core.group, self.prefill, core.priority
         )
@@ -295,5 +295,5 @@ class BackgroundServices:
     @cached_property
     def prompt_inspector(self) -> PromptInspector:
         core = self.core
-        stores = (core.chats, core.receipts, core.library, core.preferences, core.counting)
-        return PromptInspector(*stores, core.prompting, core.loaded_model, self.tool_registry.prompt_of)
+        stores = (core.session_store, core.receipt_store, core.library, core.preferences, core.token_counts)
+        return PromptInspector(*stores, core.prompt_assembler, core.loaded_model, self.tool_registry.prompt_of)

@@ -115,11 +115,11 @@ class CoreServices:
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
         self.priority = BackgroundPriority()
-        self.chats = SessionStore(database)
-        self.facts = FactStore(database)
-        self.memories = MemoryStore(database)
+        self.session_store = SessionStore(database)
+        self.fact_store = FactStore(database)
+        self.memory_store = MemoryStore(database)
         self.passages = Passages(database)
-        self.receipts = Receipts(database)
+        self.receipt_store = Receipts(database)
         self.app_state = AppState(database)
         self.session_state = SessionState(database)
         self.client = ModelClient(engine)
@@ -131,27 +131,27 @@ class CoreServices:
         self.task_prompts = TaskPrompts(paths.prompts, paths.own_prompts)
         self.library = Library(paths, database)
         self.memory_index = MemoryIndex(self.passages, folder=paths.index)
-        self.counting = TokenCountService(self.client, TokenCounts(database))
-        self.models = ModelService(self.client, self.counting, preferences, paths)
-        self.participant_service = ParticipantService(self.library, preferences)
+        self.token_counts = TokenCountService(self.client, TokenCounts(database))
+        self.models = ModelService(self.client, self.token_counts, preferences, paths)
+        self.participants = ParticipantService(self.library, preferences)
         self.formats = ModelFormats(self.library, preferences)
         self.prompts_outdated: Listeners[str] = Listeners()
         """Emits the persona whose prompts have to be made again, because something in them was deleted or edited."""
-        self.memory_cache = MemoryCache(self.memories)
+        self.memory_cache = MemoryCache(self.memory_store)
         self.embedding = Embedding(ModelClient("embed"), self.memory_index, preferences, enabled=by_meaning)
         self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
-        self.lore_service = LoreService(self.library, preferences, self.session_state)
+        self.lore = LoreService(self.library, preferences, self.session_state)
         self.untrusted_memories = UntrustedMemories(self.library, paths.prompts)
         self.turn_memories = TurnMemories(database)
-        self.runs = TaskRuns(database)
-        self.fill_macros = MacroValues(self.chats, self.memory_cache, self.lore_service, self.untrusted_memories).fill
+        self.task_runs = TaskRuns(database)
+        self.fill_macros = MacroValues(self.session_store, self.memory_cache, self.lore, self.untrusted_memories).fill
         # A saved KV cache state contains the text of its prompt, so it must not outlive anything that is deleted.
         self.prompts_outdated.add(self.cache_state.forget_persona)
         self.memory_cache.forgotten.add(self.cache_state.forget_persona)
         self.library.deleted.add(self.cache_state.forget_persona)
         self.turn_loader = TurnLoader(
             TurnReader(database),
-            self.participant_service,
+            self.participants,
             self.library,
             preferences,
             lambda persona_id: [(NOTES, persona_id), key_of(persona_id), *mood_keys(persona_id)],
@@ -165,30 +165,30 @@ class CoreServices:
 
     @cached_property
     def past_sessions(self) -> PastSessions:
-        return PastSessions(self.chats, self.facts, self.preferences, self.counting)
+        return PastSessions(self.session_store, self.fact_store, self.preferences, self.token_counts)
 
     @cached_property
     def stable_prefixes(self) -> StablePrefixes:
-        stores = (self.chats, self.session_state, self.preferences, self.counting)
-        return StablePrefixes(*stores, self.past_sessions, self.notebook_subjects.build_sections, self.prompts_outdated)
+        stores = (self.session_store, self.session_state, self.preferences, self.token_counts)
+        return StablePrefixes(*stores, self.past_sessions, self.notebook_selector.build_sections, self.prompts_outdated)
 
     @cached_property
-    def prompting(self) -> PromptAssembler:
-        stores = (self.library, self.preferences, self.counting, self.fill_macros)
-        return PromptAssembler(self.chats, self.stable_prefixes, self.formats, *stores)
+    def prompt_assembler(self) -> PromptAssembler:
+        stores = (self.library, self.preferences, self.token_counts, self.fill_macros)
+        return PromptAssembler(self.session_store, self.stable_prefixes, self.formats, *stores)
 
     @cached_property
-    def notebook_subjects(self) -> NotebookSelector:
-        embedding_services = (self.counting, self.embedding, self.calibration)
+    def notebook_selector(self) -> NotebookSelector:
+        embedding_services = (self.token_counts, self.embedding, self.calibration)
         return NotebookSelector(self.notebooks, self.session_state, self.preferences, *embedding_services, self.priority)
 
     @cached_property
     def indexing(self) -> IndexingService:
         return IndexingService(
             PendingIndex(self.database),
-            self.chats,
-            self.memories,
-            self.facts,
+            self.session_store,
+            self.memory_store,
+            self.fact_store,
             self.app_state,
             self.library,
             self.memory_index,
@@ -198,8 +198,8 @@ class CoreServices:
         )
 
     @cached_property
-    def fact_service(self) -> FactService:
-        return FactService(self.facts, self.memory_index, self.indexing, self.calibration, self.prompts_outdated)
+    def facts(self) -> FactService:
+        return FactService(self.fact_store, self.memory_index, self.indexing, self.calibration, self.prompts_outdated)
 
     @cached_property
     def structured_output(self) -> StructuredOutput:
@@ -208,7 +208,7 @@ class CoreServices:
             self.task_prompts,
             self.loaded_model,
             self.formats.renderer,
-            self.counting.count,
+            self.token_counts.count,
             lambda: self.priority.is_turn_active,
         )
 
@@ -220,33 +220,33 @@ class CoreServices:
     def immediate_task_model(self) -> TaskModelAdapter:
         """Adapter that answers task prompts within a turn."""
         structured_output = StructuredOutput(
-            self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.counting.count, lambda: False
+            self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.token_counts.count, lambda: False
         )
         return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
 
     @cached_property
-    def archiving(self) -> ArchiveQueue:
+    def archive_queue(self) -> ArchiveQueue:
         archivist = ArchivePartMaker(
-            self.chats,
+            self.session_store,
             ArchiveJobs(self.database),
-            self.fact_service,
+            self.facts,
             ConversationExtraction(self.structured_output),
             self.qualification,
             self.preferences,
         )
         # The echo engine is scripted, so there is nothing to qualify.
         check = self.qualification.check if self.engine != "echo" else None
-        run_recorded = ArchiveLog(self.activity_log, self.chats, ArchiveJobs(self.database)).run_recorded
+        run_recorded = ArchiveLog(self.activity_log, self.session_store, ArchiveJobs(self.database)).run_recorded
         queue_services = (self.indexing, self.priority, self.sessions_changed)
-        return ArchiveQueue(self.chats, ArchiveJobs(self.database), archivist, *queue_services, check, run_recorded)
+        return ArchiveQueue(self.session_store, ArchiveJobs(self.database), archivist, *queue_services, check, run_recorded)
 
     @cached_property
     def budget(self) -> DailyBudget:
-        return DailyBudget(self.runs, lambda: self.preferences.current, NOT_COUNTED)
+        return DailyBudget(self.task_runs, lambda: self.preferences.current, NOT_COUNTED)
 
     @cached_property
     def activity_log(self) -> ActivityLog:
-        return ActivityLog(self.runs, self.budget)
+        return ActivityLog(self.task_runs, self.budget)
 
     @cached_property
     def rolling_summary(self) -> RollingSummary:
@@ -256,19 +256,19 @@ class CoreServices:
 
     @cached_property
     def sessions(self) -> SessionService:
-        stores = (self.chats, Replies(self.database), self.participant_service, self.archiving)
+        stores = (self.session_store, Replies(self.database), self.participants, self.archive_queue)
         return SessionService(*stores, self.session_timeout, self.fill_macros, self.sessions_changed)
 
     @cached_property
     def session_timeout(self) -> SessionTimeout:
-        return SessionTimeout(self.chats, self.archiving, self.preferences, self.priority)
+        return SessionTimeout(self.session_store, self.archive_queue, self.preferences, self.priority)
 
     @cached_property
     def group(self) -> GroupService:
         return GroupService(
-            self.chats,
+            self.session_store,
             self.library,
-            self.participant_service,
+            self.participants,
             self.preferences,
             self.sessions_changed,
             self.immediate_task_model,
@@ -276,7 +276,7 @@ class CoreServices:
 
     @cached_property
     def session_editing(self) -> SessionEditing:
-        session_services = (self.database, self.chats, self.participant_service, self.sessions, self.archiving)
+        session_services = (self.database, self.session_store, self.participants, self.sessions, self.archive_queue)
         return SessionEditing(*session_services, self.stable_prefixes, self.cache_state)
 
     @cached_property
@@ -285,13 +285,13 @@ class CoreServices:
         return BundleService(*stores, self.indexing, self.preferences, self.sessions_changed)
 
     @cached_property
-    def search_service(self) -> SearchService:
-        stores = (self.database, self.chats, self.facts, self.memories)
-        return SearchService(*stores, self.lookup, self.indexing, self.session_editing, self.library)
+    def search(self) -> SearchService:
+        stores = (self.database, self.session_store, self.fact_store, self.memory_store)
+        return SearchService(*stores, self.memory_lookup, self.indexing, self.session_editing, self.library)
 
     @cached_property
     def time_search(self) -> TimeSearch:
-        return TimeSearch(self.memory_index, self.passages, self.chats, self.facts, self.preferences)
+        return TimeSearch(self.memory_index, self.passages, self.session_store, self.fact_store, self.preferences)
 
     @cached_property
     def moods(self) -> MoodService:
@@ -300,90 +300,92 @@ class CoreServices:
     @cached_property
     def recall_contexts(self) -> RecallContexts:
         memory_services = (self.turn_loader, self.memory_cache, self.memory_index, self.preferences)
-        return RecallContexts(*memory_services, self.participant_service, self.lore_service, self.chats)
+        return RecallContexts(*memory_services, self.participants, self.lore, self.session_store)
 
     @cached_property
     def selection(self) -> MemorySelection:
         # The order matters: a memory is taken from the first recaller that proposes it, and the semantic one must not recall
         # entries that the World Info one keeps back.
         recallers = (
-            LoreRecaller(self.lore_service),
+            LoreRecaller(self.lore),
             KeywordRecaller(self.preferences),
             SemanticRecaller(self.time_search, self.preferences),
             ConstantRecaller(),
             StickyRecaller(),
-            NotebookRecaller(self.notebook_subjects),
+            NotebookRecaller(self.notebook_selector),
         )
-        return MemorySelection(recallers, self.objection_service, self.preferences)
+        return MemorySelection(recallers, self.objections, self.preferences)
 
     @cached_property
     def proactive(self) -> ProactiveMemory:
         return ProactiveMemory(self.app_state, self.moods, self.untrusted_memories)
 
     @cached_property
-    def recall_service(self) -> RecallService:
+    def recall(self) -> RecallService:
         initiative = InitiativeService(self.proactive, self.memory_index, self.calibration, self.preferences)
         stores = (self.turn_memories, self.memory_cache, self.untrusted_memories, self.indexing, self.preferences)
         return RecallService(self.recall_contexts, self.selection, initiative, *stores)
 
     @cached_property
-    def receipt_service(self) -> ReceiptService:
-        return ReceiptService(self.receipts, self.counting)
+    def receipts(self) -> ReceiptService:
+        return ReceiptService(self.receipt_store, self.token_counts)
 
     @cached_property
     def message_editing(self) -> MessageEditing:
-        return MessageEditing(self.chats, self.sessions, self.stable_prefixes, self.cache_state, self.receipt_service)
+        return MessageEditing(self.session_store, self.sessions, self.stable_prefixes, self.cache_state, self.receipts)
 
     @cached_property
     def memory_lists(self) -> MemoryLists:
         return MemoryLists(
             self.database,
-            self.memories,
+            self.memory_store,
             self.memory_cache,
-            self.chats,
-            self.facts,
+            self.session_store,
+            self.fact_store,
             self.memory_index,
             self.indexing,
-            self.participant_service,
+            self.participants,
             self.preferences,
-            self.counting,
+            self.token_counts,
             self.loaded_model,
         )
 
     @cached_property
     def world_purge(self) -> WorldPurge:
-        return WorldPurge(WorldUsage(self.database), self.receipts)
+        return WorldPurge(WorldUsage(self.database), self.receipt_store)
 
     @cached_property
     def worlds(self) -> WorldService:
         trials = WorldTrials(
-            self.lore_service, self.chats, self.participant_service, self.session_state, self.models, self.counting
+            self.lore, self.session_store, self.participants, self.session_state, self.models, self.token_counts
         )
-        world_services = (self.paths, self.library, self.participant_service, self.preferences, self.session_state)
-        return WorldService(*world_services, self.counting, self.database, trials, self.world_purge)
+        world_services = (self.paths, self.library, self.participants, self.preferences, self.session_state)
+        return WorldService(*world_services, self.token_counts, self.database, trials, self.world_purge)
 
     @cached_property
-    def brain(self) -> MemoryService:
+    def memory(self) -> MemoryService:
         index_services = (self.memory_index, self.indexing, self.calibration)
-        return MemoryService(self.memories, self.memory_cache, *index_services, self.prompts_outdated)
+        return MemoryService(self.memory_store, self.memory_cache, *index_services, self.prompts_outdated)
 
     @cached_property
-    def lookup(self) -> MemoryLookup:
-        memory_services = (self.participant_service, self.lore_service, self.memory_cache, self.time_search, self.indexing)
-        return MemoryLookup(*memory_services, self.recall_contexts, self.recall_service, self.session_state)
+    def memory_lookup(self) -> MemoryLookup:
+        memory_services = (self.participants, self.lore, self.memory_cache, self.time_search, self.indexing)
+        return MemoryLookup(*memory_services, self.recall_contexts, self.recall, self.session_state)
 
     @cached_property
-    def objection_service(self) -> ObjectionService:
-        return ObjectionService(self.app_state, self.turn_memories, self.chats)
+    def objections(self) -> ObjectionService:
+        return ObjectionService(self.app_state, self.turn_memories, self.session_store)
 
     @cached_property
     def reply_actions(self) -> ReplyActions:
-        stores = (self.facts, self.memories, self.session_state, self.brain, self.fact_service)
-        return ReplyActions(*stores, self.sessions, self.objection_service)
+        stores = (self.fact_store, self.memory_store, self.session_state, self.memory, self.facts)
+        return ReplyActions(*stores, self.sessions, self.objections)
 
     @cached_property
     def reply_sources(self) -> ReplySourceReader:
-        return ReplySourceReader(self.chats, self.facts, self.memories, self.turn_memories, self.lookup, self.stable_prefixes)
+        return ReplySourceReader(
+            self.session_store, self.fact_store, self.memory_store, self.turn_memories, self.memory_lookup, self.stable_prefixes
+        )
 
     @cached_property
     def doctor(self) -> Doctor:
@@ -407,8 +409,8 @@ class CoreServices:
 
     @cached_property
     def trash(self) -> Trash:
-        files = (self.paths, self.database, self.chats, self.library, self.presets)
-        services = (self.sessions, self.session_editing, self.brain, self.fact_service, self.indexing)
+        files = (self.paths, self.database, self.session_store, self.library, self.presets)
+        services = (self.sessions, self.session_editing, self.memory, self.facts, self.indexing)
         return Trash(*files, *services, self.preferences, self.notebooks)
 
     def loaded_model(self) -> LoadedModel | None:

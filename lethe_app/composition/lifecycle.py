@@ -29,7 +29,7 @@ def build_services(
     `check_window` checks what the window needs of the system.
     """
     core = CoreServices(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
-    core.models.changed.add(lambda state: core.archiving.model_changed() if isinstance(state, ModelReady) else None)
+    core.models.changed.add(lambda state: core.archive_queue.model_changed() if isinstance(state, ModelReady) else None)
     core.world_purge.purged.add(core.cache_state.forget_persona)
     return _collect_services(core, BackgroundServices(core))
 
@@ -43,19 +43,19 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         session_timeout=core.session_timeout,
         chat=background.chat,
         message_editing=core.message_editing,
-        lookup=core.lookup,
-        counting=core.counting,
+        memory_lookup=core.memory_lookup,
+        token_counts=core.token_counts,
         group=core.group,
         session_editing=core.session_editing,
-        search_service=core.search_service,
+        search=core.search,
         trash=core.trash,
         models=core.models,
         doctor=core.doctor,
-        brain=core.brain,
+        memory=core.memory,
         memory_lists=core.memory_lists,
         bundles=core.bundles,
-        fact_service=core.fact_service,
-        archiving=core.archiving,
+        facts=core.facts,
+        archive_queue=core.archive_queue,
         indexing=core.indexing,
         prompt_inspector=background.prompt_inspector,
         embedding=core.embedding,
@@ -63,7 +63,7 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         rolling_summary=core.rolling_summary,
         reply_actions=core.reply_actions,
         reply_sources=core.reply_sources,
-        objection_service=core.objection_service,
+        objections=core.objections,
         draft_chat=core.draft_chat,
         qualification=core.qualification,
         presets=core.presets,
@@ -72,8 +72,8 @@ def _collect_services(core: CoreServices, background: BackgroundServices) -> App
         worlds=core.worlds,
         web_gate=background.web_gate,
         tool_registry=background.tool_registry,
-        research_service=background.research_service,
-        task_runner=background.task_runner,
+        research=background.research,
+        background_runner=background.background_runner,
         dreams=background.dreams,
         feedback=background.feedback,
         idleness=background.idleness,
@@ -94,13 +94,13 @@ def _background_close_functions(background: BackgroundServices) -> tuple[Callabl
         background.mind.mood_reader.close,
         background.mind.reminders.close,
         background.mind.notebook_writer.close,
-        background.mind.notebook_subjects.close,
+        background.mind.notebook_selector.close,
     )
     return (
         background.working_memory.close,
         *mind,
-        background.task_runner.close,
-        background.research_service.close,
+        background.background_runner.close,
+        background.research.close,
         background.web_gate.close,
     )
 
@@ -116,7 +116,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
         core.rolling_summary.close,
         core.sessions.close,
         core.session_timeout.close,
-        core.archiving.close,
+        core.archive_queue.close,
         core.indexing.close,
         background.prefill.close,
         # After prefill has stopped and while the model process still runs, because it saves the state.
@@ -124,7 +124,7 @@ def _core_close_functions(core: CoreServices, background: BackgroundServices) ->
         core.client.close,
         core.embedding.close,
         # After the last count and before the database.
-        core.counting.flush,
+        core.token_counts.flush,
         core.probe_client.close,
         core.memory_index.close,
         core.database.close,

@@ -205,13 +205,13 @@ async def told(
     for place, exchanges in enumerate(tale.earlier):
         hands.moment = BEGUN - timedelta(days=3 * (len(tale.earlier) - place) + 1)
         session = await spoken(services, exchanges, hands.moment)
-        await services.archiving.archive_session(session.guid)
+        await services.archive_queue.archive_session(session.guid)
     for memory in tale.memories:
         moment = BEGUN - timedelta(days=2)
         dated = memory.model_copy(update={"added": moment, "last_trigger": moment})
-        await services.brain.memorize(PERSONA, dated, check=False)
+        await services.memory.memorize(PERSONA, dated, check=False)
     for fact in tale.facts:
-        await services.fact_service.add(PERSONA, fact, pinned=True)
+        await services.facts.add(PERSONA, fact, pinned=True)
     hands.moment = BEGUN - timedelta(days=1)
     present = await spoken(services, said, hands.moment)
     await services.indexing.settle_all()

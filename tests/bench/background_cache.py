@@ -66,8 +66,8 @@ async def archive(scene: Scene) -> None:
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
     other = await spoken(services, velm(12).talk, BEGUN - timedelta(days=20))
-    await services.archiving.archive_session(other.guid, at_once=False)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(other.guid, at_once=False)
+    await services.archive_queue.finish()
 
 
 async def write(scene: Scene) -> None:

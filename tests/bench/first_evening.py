@@ -182,7 +182,7 @@ async def loaded(services: AppServices, folder: Path, evening: ToldEvening, *, s
 
 async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
     """The evening itself, word for word."""
-    chats = services.core.chats
+    chats = services.core.session_store
     session = await chats.add_session(ChatSession(persona_id="she", user_id="you", added=evening.begun))
     said = [
         Message(
@@ -202,10 +202,10 @@ async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> Cha
 
 async def archived(services: AppServices, session: ChatSession, outcome: Outcome) -> None:
     """The conversation is over: what is known and told of it."""
-    assert await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     await services.indexing.catch_up()
-    outcome.facts = [fact.fact for fact in await services.fact_service.all("she") if holds(fact)]
+    outcome.facts = [fact.fact for fact in await services.facts.all("she") if holds(fact)]
     found = await services.sessions.open(session.guid)
     outcome.written = [
         (SessionPart.TITLE.value, found.name),

@@ -61,7 +61,7 @@ async def write(services: AppServices, wanted: int) -> ChatSession:
     while length < wanted:
         for role, name in ((Role.USER, "You"), (Role.ASSISTANT, "Mira")):
             text = next(talk)
-            length += await services.counting.count_one(text) + 6
+            length += await services.token_counts.count_one(text) + 6
             said = [Alternative(content=text)]
             await chats.add_message(Message(session_id=session.guid, role=role, speaker_name=name, alternatives=said))
     return session

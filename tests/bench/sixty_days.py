@@ -45,7 +45,7 @@ class Life:
         self.services, self.clock = services, clock
         self.spent = Counter[int]()
         self.day = 0
-        services.task_runner._services.structured_output._answered = scripted(self._spend)  # type: ignore[method-assign]
+        services.background_runner._services.structured_output._answered = scripted(self._spend)  # type: ignore[method-assign]
 
     def _spend(self, tokens: int) -> None:
         self.spent[self.day] += tokens
@@ -58,24 +58,24 @@ class Life:
         for line in day.lines:
             await say(services, session, line)
             clock.go_on(minutes=2)
-        await services.archiving.archive_session(session.guid)
-        await services.archiving.finish()
+        await services.archive_queue.archive_session(session.guid)
+        await services.archive_queue.finish()
         await services.indexing.settle_all()
         await services.mind.notebook_writer.write_all_pending()
         leave(services, clock)
         for _hour in range(18):
-            await services.task_runner.run_next_task()
+            await services.background_runner.run_next_task()
             clock.go_on(minutes=61)
         await services.indexing.settle_all()
 
     async def recalls(self, planted: Planted) -> bool:
         """Is it among the first few that come to mind?"""
-        found = await self.services.lookup.search(MIRA, planted.asked, LOOKED_AT)
+        found = await self.services.memory_lookup.search(MIRA, planted.asked, LOOKED_AT)
         return any(planted.expected in one.text or planted.expected in str(one.leads) for one in found)
 
     async def decaying(self) -> int:
         """How many memories there are that may fade."""
-        return sum(one.category in DECAYING for one in await self.services.brain.memories(MIRA))
+        return sum(one.category in DECAYING for one in await self.services.memory.memories(MIRA))
 
 
 def start_of(day: int) -> datetime:
@@ -120,10 +120,10 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
         if number >= WEEK:
             after_a_week.append(await one.recalls(days[number - WEEK].planted))
     at_the_end = [await one.recalls(day.planted) for day in days]
-    memories, facts = await services.brain.memories(MIRA), await services.fact_service.all(MIRA)
+    memories, facts = await services.memory.memories(MIRA), await services.facts.all(MIRA)
     books = await services.mind.notebooks.notebooks_of(MIRA)
     middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
-    outcomes = Counter(str(run.outcome) for run in await services.task_runner.list_runs(1000))
+    outcomes = Counter(str(run.outcome) for run in await services.background_runner.list_runs(1000))
     figures = {
         "memories": float(len(memories)),
         "recall_day7": sum(after_a_week) / len(after_a_week),

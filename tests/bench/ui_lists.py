@@ -298,7 +298,7 @@ class Bench:
         self._window.actions_["memories"].trigger()
         await self._full(self._page, MEMORIES)
         session = await self._long_talk()
-        await self._while("archiving a conversation", self._services.archiving.archive_session(session.guid))
+        await self._while("archiving a conversation", self._services.archive_queue.archive_session(session.guid))
         await self._while("finding memories anew", self._rebuild())
         await self._while("embedding", self._embed())
         await self._while("streaming a reply", self._stream())

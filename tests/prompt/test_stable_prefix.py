@@ -233,11 +233,11 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
     await play(services.chat.send(session.guid, "Good evening."))
     waiting = MemoryUnit(name="Letter", content="A letter came.", insertion=MemoryInsertion.NATURAL_FORCED)
 
-    await services.brain.memorize("mira-test", waiting, check=False)
+    await services.memory.memorize("mira-test", waiting, check=False)
     other = await past_conversation(services)
-    await services.archiving.archive_session(other.guid)
-    await services.archiving.finish()
-    learnt = {fact.fact for fact in await services.fact_service.all("mira-test")}
+    await services.archive_queue.archive_session(other.guid)
+    await services.archive_queue.finish()
+    learnt = {fact.fact for fact in await services.facts.all("mira-test")}
     await play(services.chat.send(session.guid, "Anything new?"))
 
     first, second = heard.prompts

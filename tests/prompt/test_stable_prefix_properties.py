@@ -117,7 +117,7 @@ class Evening:
         fields = {"insertion": self.dice.choice(list(MemoryInsertion)), "duration": self.dice.choice([1, 4])}
         memory = MemoryUnit(name="M", content=f"Of {subject}, {len(self.told)}.", keywords_main=[subject], **fields)  # type: ignore[arg-type]
         always = memory.model_copy(update={"sticky": self.dice.random() < 0.2, "position_index": self.dice.choice([0, 2, 5])})
-        await self.services.brain.memorize(MIRA_ID, always, check=False)
+        await self.services.memory.memorize(MIRA_ID, always, check=False)
 
     async def archive(self) -> None:
         begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.sessions._chats
@@ -127,8 +127,8 @@ class Evening:
             await chats.add_message(
                 Message(session_id=session.guid, role=role, speaker_name="X", time=begun, alternatives=said)
             )
-        await self.services.archiving.archive_session(session.guid)
-        await self.services.archiving.finish()
+        await self.services.archive_queue.archive_session(session.guid)
+        await self.services.archive_queue.finish()
 
     async def begin_a_notebook(self) -> None:
         await self.services.mind.notebooks.create(MIRA_ID, f"Violin {len(self.told)}")
@@ -179,7 +179,7 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
-    client, made = services._prefill._client, services.core.prompting.build
+    client, made = services._prefill._client, services.core.prompt_assembler.build
     reads = client.read_ahead
 
     async def read_ahead(text: str, **more: object) -> object:
@@ -191,7 +191,7 @@ def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> No
         return prompts[-1]
 
     client.read_ahead = read_ahead  # type: ignore[method-assign, assignment]
-    services.core.prompting.build = built  # type: ignore[method-assign]
+    services.core.prompt_assembler.build = built  # type: ignore[method-assign]
 
 
 def lasting(prompt: Prompt) -> list[str]:

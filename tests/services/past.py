@@ -56,7 +56,7 @@ A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to 
 
 
 def chats_of(services: AppServices) -> SessionStore:
-    return services.core.chats
+    return services.core.session_store
 
 
 async def hold(
@@ -111,28 +111,28 @@ async def trusted(services: AppServices, script: Path, *, name: str = "good", fa
 
 async def again(services: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
-    archiving = services.archiving
-    trusted_with = [part for part in SessionPart if archiving._archivist.may_write(part)]
-    await archiving._parts.requeue_parts(trusted_with, archiving._archivist.model)
-    await archiving.finish()
+    archive_queue = services.archive_queue
+    trusted_with = [part for part in SessionPart if archive_queue._archivist.may_write(part)]
+    await archive_queue._parts.requeue_parts(trusted_with, archive_queue._archivist.model)
+    await archive_queue.finish()
 
 
 async def open_parts(services: AppServices, session: ChatSession) -> set[SessionPart]:
     return {
-        part for part, record in (await services.archiving.parts(session.guid)).items() if record.state is PartState.PENDING
+        part for part, record in (await services.archive_queue.parts(session.guid)).items() if record.state is PartState.PENDING
     }
 
 
 async def told(services: AppServices, session: ChatSession) -> dict[str, object]:
     """What the archive knows of a session and of its facts, comparable between homes."""
     found = await services.sessions.open(session.guid)
-    facts = await services.fact_service.all(session.persona_id)
+    facts = await services.facts.all(session.persona_id)
     return {
         "archived": found.archived,
         "texts": (found.name, found.content, found.keywords_main, found.future_goals, found.relevance, found.is_roleplay),
         "facts": sorted((fact.fact, fact.reference_count, fact.superseded, fact.made_by) for fact in facts),
         "parts": {
-            part: (record.state, record.made_by) for part, record in (await services.archiving.parts(session.guid)).items()
+            part: (record.state, record.made_by) for part, record in (await services.archive_queue.parts(session.guid)).items()
         },
     }
 

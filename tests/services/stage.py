@@ -69,13 +69,13 @@ async def prompt_of(services: AppServices, session: ChatSession, played: Played)
     assert isinstance(state, ModelReady)
     turn = await services.core.turn_loader.load(session.guid, state.model, played.reply)
     tools = await services.tool_registry.prompt_of(turn.participants.persona, state.model)
-    prompt = await services.core.prompting.build(turn, state.model, played.memory, tools=tools)
+    prompt = await services.core.prompt_assembler.build(turn, state.model, played.memory, tools=tools)
     return prompt.text
 
 
 async def keep(services: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
     """A memory of Mira's, put beside what is there."""
-    kept = await services.brain.memorize(MIRA, unit(content, **fields), check=False)
+    kept = await services.memory.memorize(MIRA, unit(content, **fields), check=False)
     return kept.record
 
 

@@ -74,7 +74,7 @@ async def ask_for_a_title(scene: TaskContext) -> TaskResult:
 async def employ(services: AppServices, *tasks: AgentTask, plugin: str = "") -> None:
     """Mira does these, and nothing else, while the user is away."""
     for task in tasks:
-        services.task_runner.registry._tasks[task.name] = RegisteredTask(task, plugin)
+        services.background_runner.registry._tasks[task.name] = RegisteredTask(task, plugin)
     await change_persona(services, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
 
 
@@ -85,8 +85,8 @@ def leave(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
 
 
 async def newest(services: AppServices) -> TaskRun:
-    return (await services.task_runner.list_runs())[0]
+    return (await services.background_runner.list_runs())[0]
 
 
 async def kept_runs(services: AppServices) -> list[TaskRun]:
-    return await services.task_runner.list_runs()
+    return await services.background_runner.list_runs()

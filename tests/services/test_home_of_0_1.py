@@ -56,15 +56,15 @@ async def test_every_message_fact_memory_notebook_and_setting_is_there(services:
     assert services.preferences.current.user_persona == "tomas"
     assert set(NUTS) <= set(messages)
     assert len(messages) == 11
-    assert {fact.fact for fact in await services.fact_service.all(MIRA)} == FACTS
-    assert "The lamp has been dark since May." in [one.content for one in await services.brain.memories(MIRA)]
+    assert {fact.fact for fact in await services.facts.all(MIRA)} == FACTS
+    assert "The lamp has been dark since May." in [one.content for one in await services.memory.memories(MIRA)]
     assert "bomba" in (services.paths.notebooks / MIRA / "cooking.md").read_text(encoding="utf-8")
     archived = next(one for one in sessions if one.archived)
     assert "Ines" in (await services.sessions.open(archived.guid)).content
 
 
 async def test_what_was_known_is_found(services: AppServices):
-    found = await services.lookup.search(MIRA, "Where does my sister Ines live?", 3)
+    found = await services.memory_lookup.search(MIRA, "Where does my sister Ines live?", 3)
 
     assert any("Porto" in one.text for one in found)
 
@@ -88,6 +88,6 @@ async def test_a_bundle_is_received_with_every_message(unpacked: Path):
         sessions = await chats_of(services).sessions(received.persona.unique_name)
         messages = [message.content for one in sessions for message in await services.sessions.page(one.guid, 0, 100)]
         assert set(NUTS) <= set(messages)
-        assert {fact.fact for fact in await services.fact_service.all(received.persona.unique_name)} == FACTS
+        assert {fact.fact for fact in await services.facts.all(received.persona.unique_name)} == FACTS
     finally:
         await services.close()

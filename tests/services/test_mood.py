@@ -161,8 +161,8 @@ async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(services
     await change_persona(services, mood=True)
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await services.archiving._parts.start_archive(talk.guid)
-    await services.archiving.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
+    await services.archive_queue._parts.start_archive(talk.guid)
+    await services.archive_queue.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
     before = (await services.mind.moods.mood(MIRA)).values
 
     await services.mind.mood_reader.read_session(talk.guid)
@@ -182,8 +182,8 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppS
     await change_persona(services, mood=True)
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
-    await services.archiving.archive_session(talk.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(talk.guid)
+    await services.archive_queue.finish()
 
     services.mind.mood_reader.start()
 
@@ -194,7 +194,7 @@ async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, sa
     await change_persona(services, mood=True)
     await says("“Aye.”")
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
-    await services.archiving.archive_session(talk.guid)
+    await services.archive_queue.archive_session(talk.guid)
     services.mind.mood_reader._archived_sessions.append(talk.guid)
 
     await services.mind.mood_reader.read_queue()
@@ -207,7 +207,7 @@ async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServi
     await change_persona(services, mood=True)
     await trusted(services, tmp_path / "script.json", answers=[LOWER] * 6)
     old = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.", at=now() - timedelta(days=9))
-    await services.archiving.archive_session(old.guid)
+    await services.archive_queue.archive_session(old.guid)
     still_open = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.")
 
     for talk in (old, still_open):

@@ -16,7 +16,7 @@ def somebody(*samplers: str) -> Persona:
 
 
 async def taken(services: AppServices, *samplers: str) -> SamplerPreset:
-    return services.core.participant_service.read_sampler(somebody(*samplers), USUAL)
+    return services.core.participants.read_sampler(somebody(*samplers), USUAL)
 
 
 async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(services: AppServices):

@@ -36,22 +36,22 @@ def asked() -> Asked:
 @pytest.fixture
 def here(services: AppServices, asked: Asked) -> TokenCountService:
     """Counts with a tokenizer in this process."""
-    services.counting.use(asked, "letters")  # type: ignore[arg-type]
-    return services.counting
+    services.token_counts.use(asked, "letters")  # type: ignore[arg-type]
+    return services.token_counts
 
 
 async def test_without_a_model_the_count_is_an_estimate(services: AppServices):
-    assert await services.counting.count_one(WORDS) == estimate_tokens(WORDS) > 0
+    assert await services.token_counts.count_one(WORDS) == estimate_tokens(WORDS) > 0
 
 
 async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(services: AppServices, says: Says):
-    before = await services.counting.count_one(WORDS)
+    before = await services.token_counts.count_one(WORDS)
     await says("Yes.")
-    exact = await services.counting.count_one(WORDS)
+    exact = await services.token_counts.count_one(WORDS)
     await services.models.unload()
 
     assert exact == 7  # the scripted model counts words
-    assert await services.counting.count_one(WORDS) == before != exact
+    assert await services.token_counts.count_one(WORDS) == before != exact
 
 
 async def test_a_text_is_counted_once(here: TokenCountService, asked: Asked):
@@ -115,7 +115,7 @@ async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_ne
 async def test_counts_asked_for_at_once_are_all_answered(services: AppServices, says: Says):
     await says("Yes.")
 
-    counts = await asyncio.gather(*(services.counting.count_one("word " * number + ".") for number in range(1, 20)))
+    counts = await asyncio.gather(*(services.token_counts.count_one("word " * number + ".") for number in range(1, 20)))
 
     assert counts == [number + 1 for number in range(1, 20)]
 

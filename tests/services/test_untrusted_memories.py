@@ -219,7 +219,7 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
         ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0), MemorySaveArguments(content=ORDER, title="Brenn")
     )
 
-    (kept,) = await services.brain.memories(MIRA)
+    (kept,) = await services.memory.memories(MIRA)
     assert kept.is_from_web is pages
     assert kept.sources == ["message:a turn", *SOURCES[:pages]]
 
@@ -234,8 +234,8 @@ async def test_a_task_that_searches_what_she_remembers_finds_words_of_strangers_
         return NOTHING
 
     await employ(services, Scripted(search))
-    services.task_runner.request_run(MIRA, "something")
-    await services.task_runner.run_next_task()
+    services.background_runner.request_run(MIRA, "something")
+    await services.background_runner.run_next_task()
 
     own, theirs = sorted((one.text for one in found), key=len)
     check(theirs)

@@ -50,14 +50,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def sleep_on_it(services: AppServices, clock: Clock) -> list[RecordedChange]:
     """The user goes away for a night, and Mira dreams."""
-    known = services.task_runner.registry.get("dream")
+    known = services.background_runner.registry.get("dream")
     assert known is not None
     assert isinstance(known.task, Dream)
     await services.preferences.set(user_persona="tomas")
     await employ(services, known.task)
     clock.go_on(days=1)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     return await services.dreams.changes_of(MIRA)
 
 
@@ -68,20 +68,20 @@ async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Cl
             await keep(services, "The ferry leaves at nine.", made_by="journal", trigger_count=2)
             clock.go_on(hours=1)
         mine = await keep(services, "The ferry leaves at nine.")
-        before = {one.guid: one for one in await services.brain.memories(MIRA)}
+        before = {one.guid: one for one in await services.memory.memories(MIRA)}
 
         await sleep_on_it(services, clock)
-        tidied = await services.brain.memories(MIRA)
+        tidied = await services.memory.memories(MIRA)
         assert sorted((one.made_by, one.trigger_count) for one in tidied) == [("", 0), ("dream", 6)]
         assert mine in tidied
 
         run = await newest(services)
         assert run.outcome is RunOutcome.MADE
-        await services.task_runner.undo(run.id)
+        await services.background_runner.undo(run.id)
 
     async with opened(home) as services:
-        assert {one.guid: one for one in await services.brain.memories(MIRA)} == before
-        found = await services.lookup.search(MIRA, "When does the ferry leave?", 10)
+        assert {one.guid: one for one in await services.memory.memories(MIRA)} == before
+        found = await services.memory_lookup.search(MIRA, "When does the ferry leave?", 10)
         assert {one.memory for one in found} == set(before)
 
 
@@ -98,7 +98,7 @@ async def main():
     clock = Clock()
     with told_by(clock):
         house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
-        await employ(house, house.task_runner.registry.get("dream").task)
+        await employ(house, house.background_runner.registry.get("dream").task)
         carry_out, done = house.dreams.apply_change, 0
 
         async def and_stop(change):
@@ -113,7 +113,7 @@ async def main():
         house.dreams.apply_change = and_stop
         clock.go_on(days=1)
         leave(house, clock)
-        await house.task_runner.run_next_task()
+        await house.background_runner.run_next_task()
 
 if __name__ == "__main__":
     asyncio.run(main())
@@ -143,15 +143,15 @@ async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_pat
     clock = Clock()
     with use_clock(clock):
         async with opened(home) as services:
-            held = await services.brain.memories(MIRA)
+            held = await services.memory.memories(MIRA)
             assert {one.content for one in held} == set(said)
             assert sum(one.trigger_count for one in held) == 8
             assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
-            await services.lookup.search(MIRA, "ferry")
+            await services.memory_lookup.search(MIRA, "ferry")
 
             await sleep_on_it(services, clock)  # what was cut off is noted as lost, and waits a little
             await sleep_on_it(services, clock)
-            assert sorted(one.content for one in await services.brain.memories(MIRA)) == said
+            assert sorted(one.content for one in await services.memory.memories(MIRA)) == said
 
 
 CASUAL = ("I'd prefer shorter answers.", "Maybe a bit shorter next time.", "Could you keep it short?")
@@ -169,7 +169,7 @@ async def test_three_casual_remarks_make_a_preference_and_two_do_not(home: Path,
         (change,) = await sleep_on_it(services, clock)
 
         assert change.what == INFER
-        (wish,) = await services.brain.memories(MIRA)
+        (wish,) = await services.memory.memories(MIRA)
         assert (wish.filed_under, wish.tags, wish.made_by) == ("user-preferences/inferred", ["inferred"], "dream")
         assert len(wish.sources) == 3
         said = [one for one in await services.sessions.page(third.guid, 0, 9) if one.content == CASUAL[2]]

@@ -60,7 +60,7 @@ async def test_two_evenings_later_there_is_an_entry_that_is_told_of_and_found(ho
         await trusted(services, tmp_path / "model.json", answers=answers, replies=["Welcome back.", "I do."])
         leave(services, clock)
         for _look in range(3):
-            await services.task_runner.run_next_task()
+            await services.background_runner.run_next_task()
         clock.go_on(hours=8)
 
         back = await hold(services)
@@ -70,11 +70,11 @@ async def test_two_evenings_later_there_is_an_entry_that_is_told_of_and_found(ho
         assert greeted.note is not None
         assert "has written in the journal about “The lighthouse”" in greeted.note.content
         assert ENTRY["paragraphs"][0] in "\n".join(one.text for one in asked.memory.recalled)
-        (goal,) = [one for one in await services.brain.memories(MIRA) if one.category is MemoryType.GOAL]
+        (goal,) = [one for one in await services.memory.memories(MIRA) if one.category is MemoryType.GOAL]
         assert (goal.name, goal.reason, goal.priority) == ("See the lighthouse", PLAN["reason"], 3)
 
         clock.go_on(days=40)
         await say(services, await hold(services), "It has been a while.")
-        kinds = [one.category for one in await services.brain.memories(MIRA)]
+        kinds = [one.category for one in await services.memory.memories(MIRA)]
         assert MemoryType.GOAL not in kinds
         assert MemoryType.JOURNAL in kinds

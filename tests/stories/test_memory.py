@@ -152,10 +152,10 @@ async def test_what_is_remembered_is_what_the_model_reads(services: AppServices)
 async def test_a_memory_of_the_future_keeps_silent_until_its_day(services: AppServices):
     session = await services.sessions.new("mira-test")
     launch = MemoryUnit(name="The launch", content="The dinghy is launched today.", keywords_main=["dinghy"])
-    await services.brain.memorize("mira-test", launch.model_copy(update={"added": now() + timedelta(hours=1)}))
+    await services.memory.memorize("mira-test", launch.model_copy(update={"added": now() + timedelta(hours=1)}))
 
     before, _note = await say(services, session, "How is the dinghy?")
-    await services.brain.edit(launch.model_copy(update={"added": now() - timedelta(hours=1)}))
+    await services.memory.edit(launch.model_copy(update={"added": now() - timedelta(hours=1)}))
     after, _note = await say(services, session, "How is the dinghy?")
 
     assert "The launch" not in titles(before)
@@ -171,7 +171,7 @@ async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_wh
         keywords_main=["letter"],
         priority=3,
     )
-    await services.brain.memorize("mira-test", waiting)
+    await services.memory.memorize("mira-test", waiting)
 
     _memory, nothing = await say(services, session, "What a wind.")
     _memory, told = await say(services, session, "Is there a letter for me?")
@@ -180,7 +180,7 @@ async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_wh
     assert "A letter from Skerry Point" in told
     assert nothing == note == ""
     assert "The letter" not in titles(again)  # it stands in the conversation still
-    held = {memory.guid: memory for memory in await services.brain.memories("mira-test")}
+    held = {memory.guid: memory for memory in await services.memory.memories("mira-test")}
     assert held[waiting.guid].insertion is MemoryInsertion.TRIGGER
     outline = await services.sessions.outline(session.guid)
     messages = await services.sessions.page(session.guid, 0, len(outline))
@@ -191,7 +191,7 @@ async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_wh
 async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(services: AppServices):
     session = await talked(services, days_ago=1.0)
     news = MemoryUnit(name="News", content="The harbour master asked for {{user}}.", insertion=MemoryInsertion.USER_RETURN)
-    await services.brain.memorize("mira-test", news)
+    await services.memory.memorize("mira-test", news)
 
     memory, note = await say(services, session, "I am back.")
     _memory, later = await say(services, session, "Anything else?")
@@ -199,7 +199,7 @@ async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(services: 
     assert "The harbour master asked for Tomas." in note
     assert [one.way for one in memory.recalled if one.title == "News"] == [RecallWay.RETURN]
     assert later == ""
-    (kept,) = await services.brain.memories("mira-test")
+    (kept,) = await services.memory.memories("mira-test")
     assert kept.insertion is MemoryInsertion.NONE
 
 
@@ -208,17 +208,17 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
 ):
     services = await opened(home, echo_model)
     session = await talked(services)
-    await services.archiving.archive_session(session.guid)
-    known = {fact.fact: fact for fact in await services.fact_service.all("mira-test")}
+    await services.archive_queue.archive_session(session.guid)
+    known = {fact.fact: fact for fact in await services.facts.all("mira-test")}
     secret = next(fact for text, fact in known.items() if "walnuts" in text)
 
-    await services.fact_service.forget_fact(secret.guid)
+    await services.facts.forget_fact(secret.guid)
     await services.close()
     services = await opened(home, echo_model)
-    await services.archiving.update(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.update(session.guid)
+    await services.archive_queue.finish()
 
-    after = {fact.fact for fact in await services.fact_service.all("mira-test")}
+    after = {fact.fact for fact in await services.facts.all("mira-test")}
     await services.close()
     assert secret.fact not in after
     assert after == known.keys() - {secret.fact}
@@ -229,31 +229,31 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
 ):
     services = await opened(home, echo_model)
     session = await talked(services)
-    await services.archiving.archive_session(session.guid)
-    secret = next(fact for fact in await services.fact_service.all("mira-test") if "walnuts" in fact.fact)
+    await services.archive_queue.archive_session(session.guid)
+    secret = next(fact for fact in await services.facts.all("mira-test") if "walnuts" in fact.fact)
     memory = MemoryUnit(name="The pistachio tin", content="It stands behind the flour.", keywords_main=["tin"])
-    await services.brain.memorize("mira-test", memory, check=False)
+    await services.memory.memorize("mira-test", memory, check=False)
 
     for _time in range(2):
-        await services.fact_service.forget_fact(secret.guid)
-        await services.brain.forget_memory(memory.guid)
+        await services.facts.forget_fact(secret.guid)
+        await services.memory.forget_memory(memory.guid)
         for item in await services.trash.list_items():
             await services.trash.restore(item)
-    assert secret.fact in {fact.fact for fact in await services.fact_service.all("mira-test")}
-    await services.fact_service.forget_fact(secret.guid)
-    await services.brain.forget_memory(memory.guid)
+    assert secret.fact in {fact.fact for fact in await services.facts.all("mira-test")}
+    await services.facts.forget_fact(secret.guid)
+    await services.memory.forget_memory(memory.guid)
     await services.trash.erase(await services.trash.list_items())
-    await services.archiving.update(session.guid)
-    await services.archiving.finish()
-    await services.brain.rebuild()
+    await services.archive_queue.update(session.guid)
+    await services.archive_queue.finish()
+    await services.memory.rebuild()
     await services.close()
 
     services = await opened(home, echo_model)
     friday = await services.sessions.new("mira-test")
     recalled, _note = await say(services, friday, "Where is the pistachio tin?")
-    found = [one.text for one in await services.lookup.search("mira-test", "pistachio tin behind the flour", 9)]
-    places = [hit.text async for hits in services.search_service.search_by_words("pistachio flour") for hit in hits]
-    known = {fact.fact for fact in await services.fact_service.all("mira-test")}
+    found = [one.text for one in await services.memory_lookup.search("mira-test", "pistachio tin behind the flour", 9)]
+    places = [hit.text async for hits in services.search.search_by_words("pistachio flour") for hit in hits]
+    known = {fact.fact for fact in await services.facts.all("mira-test")}
     await services.close()
     assert secret.fact not in known
     assert known
@@ -302,9 +302,9 @@ async def finished(home: Path, echo_model: Callable[..., Path]) -> tuple[ChatSes
     services = await opened(home, echo_model)
     (summary,) = await services.sessions.list("mira-test")
     if not summary.archived:  # killed before it had begun
-        await services.archiving.archive_session(summary.guid)
-    await services.archiving.finish()
-    facts = await services.fact_service.all("mira-test")
+        await services.archive_queue.archive_session(summary.guid)
+    await services.archive_queue.finish()
+    facts = await services.facts.all("mira-test")
     session = await services.sessions.open(summary.guid)
     await services.close()
     assert all(fact.reference_count == 1 for fact in facts)

@@ -59,8 +59,8 @@ async def spoken_of(services: AppServices) -> None:
     session = await hold(services)
     for line in PAELLA:
         await say(services, session, line)
-    assert await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     await services.mind.notebook_writer.write_all_pending()
 
 
@@ -117,8 +117,8 @@ async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_on
         session = await hold(services)
         for line in PAELLA:
             await say(services, session, line)
-        await services.archiving.archive_session(session.guid)
-        await services.archiving.finish()
+        await services.archive_queue.archive_session(session.guid)
+        await services.archive_queue.finish()
         await services.mind.notebook_writer.write_session(session.guid)  # and it ends before that is noted
         copy = await copy_home(services, tmp_path / "as it was")
 

@@ -87,7 +87,7 @@ def hold_before(home: Path, *lines: str, is_over: bool, **ago: float) -> None:
         try:
             if lines:
                 session = await hold(services, *lines, at=now() - timedelta(**ago))
-                assert await services.archiving.archive_session(session.guid) if is_over else True
+                assert await services.archive_queue.archive_session(session.guid) if is_over else True
             await services.indexing.catch_up(limits=False)
         finally:
             await services.close()

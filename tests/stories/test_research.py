@@ -97,7 +97,7 @@ async def living(home: Path, tmp_path: Path, site: Site, *answers: object, **scr
 
 
 async def research_of(services: AppServices) -> list:
-    return [one for one in await services.brain.memories(MIRA) if one.category is MemoryType.WEB_SEARCH]
+    return [one for one in await services.memory.memories(MIRA) if one.category is MemoryType.WEB_SEARCH]
 
 
 # while the user is away
@@ -107,10 +107,10 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
 
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(hours=9)
         run = await newest(services)
         (memory,) = await research_of(services)
@@ -140,18 +140,18 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
     async with living(home, tmp_path, site, *answers) as services:
         played = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
         await chats_of(services).change_session(played.guid, archived=True, is_roleplay=True)
-        await employ(services, ResearchTask(services.task_runner.registry.get("research").task._gathering))
+        await employ(services, ResearchTask(services.background_runner.registry.get("research").task._gathering))
         leave(services, clock)
-        await services.task_runner.run_next_task()
-        after_the_play = await services.task_runner.list_runs()
+        await services.background_runner.run_next_task()
+        after_the_play = await services.background_runner.list_runs()
 
         talk = await hold(services, *TALK[:6], at=clock())
         await chats_of(services).change_session(talk.guid, archived=True, content="Tomas wonders who built the lighthouse.")
         leave(services, clock)
         for _time in range(12):
-            await services.task_runner.run_next_task()
+            await services.background_runner.run_next_task()
             clock.go_on(hours=2)
-        runs = await services.task_runner.list_runs()
+        runs = await services.background_runner.list_runs()
         (memory,) = await research_of(services)
 
     assert not after_the_play
@@ -164,13 +164,13 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
     site = site_of()
     async with living(home, tmp_path, site, *[{"topics": [TOPIC]}] * 9) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
 
         for _time in range(24):
-            await services.task_runner.run_next_task()
+            await services.background_runner.run_next_task()
             clock.go_on(hours=1)
-        runs = await services.task_runner.list_runs()
+        runs = await services.background_runner.list_runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING]
     assert runs[0].summary == "Nothing was found about “The lighthouse of Brenn”."
@@ -182,14 +182,14 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
     again = {**TOPIC, "topic": "the lighthouse of brenn"}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(hours=5)
         await hold(services, *TALK, session=talk, at=clock())
         clock.go_on(hours=1)
-        await services.task_runner.run_next_task()
-        runs = await services.task_runner.list_runs()
+        await services.background_runner.run_next_task()
+        runs = await services.background_runner.list_runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING, RunOutcome.MADE]
     assert site.paths.count("/search") == 1
@@ -200,12 +200,12 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: 
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
         await services.preferences.set(web_allowed=False, web_in_chat=True)
         talk = await hold(services, *TALK, at=clock())
-        gathering = services.task_runner.registry.get("active_research").task._gathering
+        gathering = services.background_runner.registry.get("active_research").task._gathering
         await employ(services, ActiveResearchTask(gathering), ResearchTask(gathering))
         leave(services, clock)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         played = await say(services, talk, "Please search the internet for lighthouses.")
-        runs, left = await services.task_runner.list_runs(), await services.web_gate.list_requests()
+        runs, left = await services.background_runner.list_runs(), await services.web_gate.list_requests()
 
     assert not runs
     assert not left
@@ -220,12 +220,14 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
     async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        looking = asyncio.create_task(services.task_runner.run_next_task())
+        looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def reads() -> bool:
-            return services.task_runner.underway is not None and services.task_runner.underway.step.startswith("Reading about")
+            return services.background_runner.underway is not None and services.background_runner.underway.step.startswith(
+                "Reading about"
+            )
 
         await until(reads)
         services.idleness.record_action()
@@ -238,7 +240,7 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
         assert played.reply.content == "Welcome back."
 
         leave(services, clock)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         assert (await newest(services)).outcome is RunOutcome.MADE
         assert len(await research_of(services)) == 1
 
@@ -253,9 +255,9 @@ async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path
     }
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, fooled) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         (memory,) = await research_of(services)
 
     assert memory.content == "The lighthouse of Brenn was built in 1871.\n\nRead at 127.0.0.1."
@@ -266,9 +268,9 @@ async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the
     dreamt = {"paragraphs": ["It was drawn by Leonardo da Vinci in 1503 and stands in Alexandria."]}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, dreamt) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.task_runner.registry.get("active_research").task._gathering))
+        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
         leave(services, clock)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         (memory,) = await research_of(services)
 
     assert "Leonardo" not in memory.content
@@ -362,7 +364,7 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
         await services.preferences.set(web_in_chat=True)
         talk = await hold(services)
-        clerk = services.research_service._task_model
+        clerk = services.research._task_model
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(clerk.ask("merge_pages", MergedPagesAnswer, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer
@@ -483,10 +485,10 @@ REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm 
 
 async def ended(services: AppServices) -> Inquiry:
     async def is_over() -> bool:
-        return services.research_service.running is None
+        return services.research.running is None
 
     await until(is_over)
-    (inquiry,) = await services.research_service.list_inquiries()
+    (inquiry,) = await services.research.list_inquiries()
     return inquiry
 
 
@@ -496,10 +498,10 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     answers = [PLAN, FOUND, REPORT, enough]
     async with living(home, tmp_path, site, *answers) as services:
         told: list[str] = []
-        services.research_service.changed.add(lambda one: told.append(one.doing) if one else None)
-        await services.research_service.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
+        services.research.changed.add(lambda one: told.append(one.doing) if one else None)
+        await services.research.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
         inquiry = await ended(services)
-        kept = await services.research_service.save_as_memory(inquiry.id)
+        kept = await services.research.save_as_memory(inquiry.id)
         (memory,) = await research_of(services)
 
     assert (inquiry.state, inquiry.topic) == (InquiryState.DONE, "The lighthouse of Brenn")
@@ -520,8 +522,8 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
     site = site_of(keepers=page("Brenn", KEEPERS))
     answers = [PLAN, FOUND, REPORT, {"is_enough": True, "next_queries": []}]
     async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as services:
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await services.research_service.save_as_memory((await ended(services)).id)
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.save_as_memory((await ended(services)).id)
         talk = await hold(services)
         played = await say(services, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
         prompt = await prompt_of(services, talk, played)
@@ -536,22 +538,19 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
 async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return (
-                services.research_service.running is not None
-                and services.research_service.running.doing == "Writing the report"
-            )
+            return services.research.running is not None and services.research.running.doing == "Writing the report"
 
         await until(writes)
         with pytest.raises(LetheError):
-            await services.research_service.start_inquiry(MIRA, "Something else")
-        services.research_service.stop()
+            await services.research.start_inquiry(MIRA, "Something else")
+        services.research.stop()
         stopped = await ended(services)
 
     async with opened(home) as services:
-        (again,) = await services.research_service.list_inquiries()
+        (again,) = await services.research.list_inquiries()
 
     assert again == stopped
     assert stopped.state is InquiryState.STOPPED
@@ -561,19 +560,16 @@ async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(h
 async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return (
-                services.research_service.running is not None
-                and services.research_service.running.doing == "Writing the report"
-            )
+            return services.research.running is not None and services.research.running.doing == "Writing the report"
 
         await until(writes)
         copy = await copy_home(services, tmp_path / "as it was")
 
     async with opened(copy) as services:
-        (lost,) = await services.research_service.list_inquiries()
+        (lost,) = await services.research.list_inquiries()
 
     assert (lost.state, lost.doing) == (InquiryState.STOPPED, "Interrupted because Lethe was closed.")
     assert "Ada Holm" in lost.report
@@ -585,7 +581,7 @@ async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
     site = site_of(keepers=page("Brenn", INJECTING))
     async with living(home, tmp_path, site) as services:
         await services.models.load(echo_model("never"))
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         inquiry = await ended(services)
 
     assert inquiry.state is InquiryState.DONE
@@ -599,12 +595,12 @@ async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_whe
     async with living(home, tmp_path, site, PLAN) as services:
         await services.preferences.set(web_allowed=False)
         with pytest.raises(NotAllowed):
-            await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+            await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         asked_before = list(site.asked)
 
         await services.preferences.set(web_allowed=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def searches() -> bool:
             return "/search" in site.paths

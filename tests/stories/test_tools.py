@@ -80,7 +80,7 @@ async def test_she_keeps_what_she_is_told_and_finds_it_in_another_talk(tmp_path:
     script = echo_model(saves, "I will watch the pots.", looks, "No mussels for you.", template=HERMES)
     async with talking(tmp_path, script) as (services, session):
         await say(services, session, "Shellfish make me ill.")
-        (memory,) = await services.brain.memories(MIRA)
+        (memory,) = await services.memory.memories(MIRA)
         assert (memory.content, memory.made_by, memory.filed_under) == ("Tomas is allergic to shellfish.", "tool", "health")
         (found,), asked, played = await say(services, await services.sessions.new(MIRA), "What may I eat?")
         assert not asked
@@ -93,7 +93,7 @@ async def test_the_same_thing_is_kept_once(tmp_path: Path, echo_model: Script):
     async with talking(tmp_path, echo_model(saves, "Yes.", saves, "I know.", template=HERMES)) as (services, session):
         await say(services, session, "Shellfish make me ill.")
         await say(services, session, "Did I say that shellfish make me ill?")
-        assert len(await services.brain.memories(MIRA)) == 1
+        assert len(await services.memory.memories(MIRA)) == 1
 
 
 async def test_a_memory_is_searched_for_and_forgotten_only_with_leave(tmp_path: Path, echo_model: Script):
@@ -111,9 +111,9 @@ async def test_a_memory_is_searched_for_and_forgotten_only_with_leave(tmp_path: 
         (refused,), asked, _played = await say(services, session, "Forget it.", PermissionAnswer.NOT_NOW)
         assert (refused.outcome, len(asked)) == (CallOutcome.REFUSED, 1)
         assert "Tomas fears the deep water." in asked[0].about
-        assert await services.brain.memories(MIRA)
+        assert await services.memory.memories(MIRA)
         await say(services, session, "Do forget it.", PermissionAnswer.ALLOW)
-        assert not await services.brain.memories(MIRA)
+        assert not await services.memory.memories(MIRA)
 
 
 async def test_reminders_and_plans_are_made_from_words(tmp_path: Path, echo_model: Script):

@@ -77,11 +77,13 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         talk = await hold(services)
         leave(services, clock)
         order: list[str] = []
-        services.task_runner.changed.add(lambda _none: order.append("ended") if services.task_runner.underway is None else None)
-        looking = asyncio.create_task(services.task_runner.run_next_task())
+        services.background_runner.changed.add(
+            lambda _none: order.append("ended") if services.background_runner.underway is None else None
+        )
+        looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def is_thinking() -> bool:
-            return services.task_runner.underway is not None and "Thinking" in services.task_runner.underway.step
+            return services.background_runner.underway is not None and "Thinking" in services.background_runner.underway.step
 
         await until(is_thinking)
         await asyncio.sleep(0.3)  # the model is in the middle of a word
@@ -98,7 +100,7 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         assert (await services.library.persona(MIRA)).self_edit_field == ""
 
         leave(services, clock)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         assert (await services.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
 
 
@@ -111,10 +113,10 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         await employ(services, Scripted(ask))
         talk = await hold(services)
         leave(services, clock)
-        looking = asyncio.create_task(services.task_runner.run_next_task())
+        looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def is_at_it() -> bool:
-            return services.task_runner._task is not None
+            return services.background_runner._task is not None
 
         await until(is_at_it)
         played = await heard(services.chat.send(talk.guid, "I am back."))
@@ -129,10 +131,10 @@ async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass
         leave(services, clock)
 
         for _hour in range(24 * 10):
-            await services.task_runner.run_next_task()
+            await services.background_runner.run_next_task()
             clock.go_on(hours=1)
 
-        assert len(await services.task_runner.list_runs()) == 1
+        assert len(await services.background_runner.list_runs()) == 1
 
 
 async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
@@ -144,10 +146,10 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
     async with busy(home, tmp_path) as services:
         await employ(services, Scripted(half))
         leave(services, clock)
-        looking = asyncio.create_task(services.task_runner.run_next_task())
+        looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def is_half_done() -> bool:
-            return bool(await services.brain.memories(MIRA))
+            return bool(await services.memory.memories(MIRA))
 
         await until(is_half_done)
         copy = await copy_home(services, tmp_path / "as it was")
@@ -155,14 +157,14 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
         await asyncio.gather(looking, return_exceptions=True)
 
     async with opened(copy) as services:
-        await services.task_runner.run_next_task()
-        (run,) = await services.task_runner.list_runs()
+        await services.background_runner.run_next_task()
+        (run,) = await services.background_runner.list_runs()
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made] == ["The tide"]
-        assert [one.content for one in await services.brain.memories(MIRA)] == ["The tide turns at six."]
+        assert [one.content for one in await services.memory.memories(MIRA)] == ["The tide turns at six."]
 
-        await services.task_runner.undo(run.id)
-        assert not await services.brain.memories(MIRA)
+        await services.background_runner.undo(run.id)
+        assert not await services.memory.memories(MIRA)
 
 
 KILLED = """
@@ -188,7 +190,7 @@ async def main():
         house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
         await employ(house, Scripted(half))
         leave(house, clock)
-        await house.task_runner.run_next_task()
+        await house.background_runner.run_next_task()
 
 if __name__ == "__main__":
     asyncio.run(main())
@@ -210,9 +212,9 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
 
     services = await build(Paths.standard(home), engine="echo")
     try:
-        await services.task_runner.run_next_task()
-        (run,) = await services.task_runner.list_runs()
-        kept = [one.content for one in await services.brain.memories(MIRA)]
+        await services.background_runner.run_next_task()
+        (run,) = await services.background_runner.list_runs()
+        kept = [one.content for one in await services.memory.memories(MIRA)]
     finally:
         await services.close()
 
@@ -238,7 +240,7 @@ async def test_quiet_hours_are_kept_every_night(home: Path, tmp_path: Path, cloc
         leave(services, clock)
 
         for _hour in range(24 * 3):
-            await services.task_runner.run_next_task()
+            await services.background_runner.run_next_task()
             clock.go_on(hours=1)
 
     assert set(done) == set(range(7, 22))

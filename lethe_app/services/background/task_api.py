@@ -50,10 +50,10 @@ EDIT_MEMORY, FORGET_MEMORY, EDIT_PERSONA = "edit", "forget", "rewrite"
 class TaskServices:
     """Services that task contexts use; the same for every task."""
 
-    brain: MemoryService
-    lookup: MemoryLookup
-    fact_service: FactService
-    chats: SessionStore
+    memory: MemoryService
+    memory_lookup: MemoryLookup
+    facts: FactService
+    session_store: SessionStore
     proactive: ProactiveMemory
     library: Library
     structured_output: StructuredOutput
@@ -94,23 +94,25 @@ class StoredTaskView:
         return self._last_run
 
     async def list_memories(self) -> Sequence[MemoryUnit]:
-        return await self._services.brain.memories(self._persona_id)
+        return await self._services.memory.memories(self._persona_id)
 
     async def list_facts(self) -> list[ExtractedFact]:
-        known_facts = await self._services.fact_service.all(self._persona_id)
+        known_facts = await self._services.facts.all(self._persona_id)
         return [fact for fact in known_facts if not fact.superseded and not fact.in_story]
 
     async def list_sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
-        summaries = await self._services.chats.sessions(self._persona_id)
+        summaries = await self._services.session_store.sessions(self._persona_id)
         return [session for session in summaries if archived is None or session.archived == archived][:most]
 
     async def load_session(self, guid: UUID) -> ChatSession:
-        return await self._services.chats.session(guid)
+        return await self._services.session_store.session(guid)
 
     async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         if newest:
-            return to_utterances(await self._services.chats.newest_messages(guid, newest))
-        return to_utterances(await self._services.chats.page(guid, 0, len(await self._services.chats.outline(guid))))
+            return to_utterances(await self._services.session_store.newest_messages(guid, newest))
+        return to_utterances(
+            await self._services.session_store.page(guid, 0, len(await self._services.session_store.outline(guid)))
+        )
 
     async def load_state(self) -> dict[str, object]:
         stored = await self._services.app_state.get(STATE_SCOPE + self._task, self._persona_id)
@@ -163,7 +165,7 @@ class TaskApi(StoredTaskView):
         return await self._services.structured_output.count(texts)
 
     async def search_memories(self, text: str, most: int = 3) -> list[RecalledMemory]:
-        recollections = await self._services.lookup.search(self._persona_id, text, most)
+        recollections = await self._services.memory_lookup.search(self._persona_id, text, most)
         return await self._services.untrusted_memories.fenced(
             recollections, {memory.guid: memory for memory in await self.list_memories()}
         )
@@ -184,21 +186,21 @@ class TaskApi(StoredTaskView):
             await self._recorder.replace_result(planned, build_memory_result(record))
 
         attributed = memory.model_copy(update={"made_by": memory.made_by or self._task})
-        return (await self._services.brain.memorize(self._persona_id, attributed, tell=on_stored)).record
+        return (await self._services.memory.memorize(self._persona_id, attributed, tell=on_stored)).record
 
     async def edit_memory(self, memory: MemoryUnit) -> None:
         self._check_running()
         old = await self._load_changeable(memory.guid)
         await self._save_change(EDIT_MEMORY, old, memory)
         await self._recorder.add_result(build_memory_result(memory))
-        await self._services.brain.edit(memory, old.made_by)
+        await self._services.memory.edit(memory, old.made_by)
 
     async def forget_memory(self, guid: UUID) -> None:
         self._check_running()
         old = await self._load_changeable(guid)
         change = await self._save_change(FORGET_MEMORY, old, None)
         await self._recorder.add_result(ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=title_of(old)))
-        await self._services.brain.forget_memory(guid)
+        await self._services.memory.forget_memory(guid)
 
     async def leave_note(self, info: str, uid: str = "") -> None:
         self._check_running()

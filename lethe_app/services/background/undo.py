@@ -61,9 +61,9 @@ class ChangeUndo:
 
     async def _revert_edit(self, change: RecordedChange) -> None:
         old, new = (MemoryUnit.model_validate_json(text) for text in (change.before, change.after))
-        memories = {memory.guid: memory for memory in await self._services.brain.memories(change.persona_id)}
+        memories = {memory.guid: memory for memory in await self._services.memory.memories(change.persona_id)}
         if old.guid in memories and _is_unchanged(memories[old.guid], new):
-            await self._services.brain.edit(old, old.made_by)
+            await self._services.memory.edit(old, old.made_by)
 
     async def _revert_persona(self, change: RecordedChange) -> None:
         before, after = json.loads(change.before), json.loads(change.after)
@@ -76,18 +76,18 @@ class ChangeUndo:
 
     async def _restore_memory(self, guid: UUID) -> None:
         try:
-            await self._services.brain.restore(guid)
+            await self._services.memory.restore(guid)
         except StorageError:
             return  # it is there already, or gone for good
 
     async def _forget_memory(self, persona_id: str, guid: UUID) -> None:
         memory = next(
-            (candidate for candidate in await self._services.brain.memories(persona_id) if candidate.guid == guid), None
+            (candidate for candidate in await self._services.memory.memories(persona_id) if candidate.guid == guid), None
         )
         if memory is None or not memory.made_by:
             return  # the user was quicker, or has made it their own
         with suppress(StorageError):
-            await self._services.brain.forget_memory(guid)
+            await self._services.memory.forget_memory(guid)
 
 
 def _memory_guid(change: RecordedChange) -> str:

@@ -99,9 +99,9 @@ class WeekdayPlanArguments(BaseModel):
 class MemoryTools:
     """The tool set `memory`."""
 
-    brain: MemoryService
-    lookup: MemoryLookup
-    chats: SessionStore
+    memory: MemoryService
+    memory_lookup: MemoryLookup
+    session_store: SessionStore
     reminders: Reminders
     week: Week
     untrusted_memories: UntrustedMemories
@@ -147,13 +147,13 @@ class MemoryTools:
             made_by=TOOL,
             sources=await self._build_sources(context),
         )
-        stored = await self.brain.memorize(context.persona_id, memory)
+        stored = await self.memory.memorize(context.persona_id, memory)
         return ToolOutput(f"Kept: {stored.record.content}", "saved a memory")
 
     async def search(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
         reliable = await self._search_memories(context, arguments.words, only_sure=True)
         found = reliable or await self._search_memories(context, arguments.words, only_sure=False)
-        own_memories = {memory.guid: memory for memory in await self.brain.memories(context.persona_id)}
+        own_memories = {memory.guid: memory for memory in await self.memory.memories(context.persona_id)}
         lines = [
             f"- [{str(recollection.memory)[:8]}] "
             f"{await self._format_memory(own_memories[recollection.memory], recollection.text)}"
@@ -168,7 +168,7 @@ class MemoryTools:
 
     async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[RecalledMemory]:
         """Search without the present session, which is in the prompt anyway."""
-        recollections = await self.lookup.search(context.persona_id, text, MOST_FOUND + 1, only_sure=only_sure)
+        recollections = await self.memory_lookup.search(context.persona_id, text, MOST_FOUND + 1, only_sure=only_sure)
         return [recollection for recollection in recollections if recollection.memory != context.session_id][
             : MOST_FOUND if only_sure else MOST_UNSURE
         ]
@@ -182,7 +182,7 @@ class MemoryTools:
 
         sessions = [
             one
-            for one in await self.chats.sessions(context.persona_id)
+            for one in await self.session_store.sessions(context.persona_id)
             if is_within(one.started) or is_within(one.last_activity) or one.started.astimezone().date() <= first
             <= one.last_activity.astimezone().date()
         ]  # fmt: skip
@@ -190,7 +190,7 @@ class MemoryTools:
             f"- Talk: {format_line(one.title, await self._load_summary(one.guid, one.first_words))}"
             for one in sessions[:MOST_FOUND]
         ]
-        memories = [one for one in await self.brain.memories(context.persona_id) if is_within(one.added)]
+        memories = [one for one in await self.memory.memories(context.persona_id) if is_within(one.added)]
         lines += [f"- Memory: {await self._format_memory(one)}" for one in memories[:MOST_FOUND]]
         period = f"{first:%B %Y}" if is_month else format_date(first)
         return ToolOutput(
@@ -212,13 +212,13 @@ class MemoryTools:
         return await self.untrusted_memories.quoted_text(memory, format_line(memory.name, text or memory.content))
 
     async def _load_summary(self, guid: UUID, default: str) -> str:
-        return (await self.chats.session(guid)).content or default
+        return (await self.session_store.session(guid)).content or default
 
     async def delete(self, context: ToolContext, arguments: MemoryDeleteArguments) -> ToolOutput:
         memory = await self.find_memory(context, arguments.memory)
         if memory.protected:
             raise LetheError("That memory is protected; only the user can let it go.")
-        await self.brain.forget_memory(memory.guid)
+        await self.memory.forget_memory(memory.guid)
         return ToolOutput(f"Forgotten: {await self._format_memory(memory)}", "moved a memory to the Trash")
 
     async def describe_delete(self, context: ToolContext, arguments: MemoryDeleteArguments) -> str:
@@ -228,7 +228,7 @@ class MemoryTools:
     async def find_memory(self, context: ToolContext, reference: str) -> MemoryUnit:
         """Return a memory by the beginning of its guid or by its title. Raise LetheError unless exactly one matches."""
         normalized = reference.strip().strip("[]").casefold()
-        memories = await self.brain.memories(context.persona_id)
+        memories = await self.memory.memories(context.persona_id)
         matches = [
             memory for memory in memories if str(memory.guid).startswith(normalized) or memory.name.casefold() == normalized
         ]
@@ -237,7 +237,7 @@ class MemoryTools:
         return matches[0]
 
     async def list_categories(self, context: ToolContext, _wish: NoArguments) -> ToolOutput:
-        memories = await self.brain.memories(context.persona_id)
+        memories = await self.memory.memories(context.persona_id)
         counts = Counter(memory.filed_under or f"({memory.category.value})" for memory in memories)
         lines = [f"- {name}: {count}" for name, count in sorted(counts.items())]
         return ToolOutput("\n".join(lines) or "Nothing is remembered yet.", "listed memory categories")

@@ -37,11 +37,11 @@ Source = Callable[[], list[ActivityItem]]
 class ActivityServices:
     """Services whose activities are shown."""
 
-    archiving: ArchiveQueue
+    archive_queue: ArchiveQueue
     indexing: IndexingService
     models: ModelService
     downloads: Downloads
-    agent_runner: BackgroundRunner
+    background_runner: BackgroundRunner
 
 
 class BackgroundActivityController(QObject):
@@ -58,8 +58,8 @@ class BackgroundActivityController(QObject):
     ) -> None:
         super().__init__(status)
         self._status, self._button = status, button
-        self._archiving, self._indexing, self._models = services.archiving, services.indexing, services.models
-        self._downloads, self._agent_runner = services.downloads, services.agent_runner
+        self._archiving, self._indexing, self._models = services.archive_queue, services.indexing, services.models
+        self._downloads, self._agent_runner = services.downloads, services.background_runner
         self._file_transfers, self._tasks = file_transfers, tasks
         self._longest_queue = 0
         self._sources: list[Source] = [
@@ -71,13 +71,13 @@ class BackgroundActivityController(QObject):
             self._list_indexing,
         ]
         self._unsubscribers = [
-            services.archiving.changed.add(lambda _progress: self.refresh_activities()),
+            services.archive_queue.changed.add(lambda _progress: self.refresh_activities()),
             services.indexing.changed.add(lambda _progress: self.refresh_activities()),
             services.models.changed.add(lambda _state: self.refresh_activities()),
             services.downloads.changed.add(lambda _progress: self.refresh_activities()),
             self._file_transfers.changed.add(lambda _none: self.refresh_activities()),
-            services.agent_runner.changed.add(lambda _none: self.refresh_activities()),
-            services.agent_runner.notices.add(notifier.notify),
+            services.background_runner.changed.add(lambda _none: self.refresh_activities()),
+            services.background_runner.notices.add(notifier.notify),
         ]
         self.refresh_activities()
 

@@ -93,7 +93,7 @@ class WindowController(QObject):
             status, window.actions_, notifier, window.theme, services.models, services.qualification, self.tasks
         )
         background = ActivityServices(
-            services.archiving, services.indexing, services.models, services.downloads, services.task_runner
+            services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner
         )
         self.background = BackgroundActivityController(
             status, window.sidebar.activity_button, notifier, background, self.file_transfers, self.tasks
@@ -111,8 +111,8 @@ class WindowController(QObject):
             services.paths.home,
             self.tasks,
         )
-        self.desktop_notifications = DesktopNotifications(window, preferences, services.archiving, services.mind.reminders)
-        self.index_rebuild = IndexRebuild(window.actions_, notifier, services.brain, services.library, self.tasks)
+        self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
+        self.index_rebuild = IndexRebuild(window.actions_, notifier, services.memory, services.library, self.tasks)
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.page_preload = PagePreload(self.is_idle, self)
@@ -123,7 +123,7 @@ class WindowController(QObject):
         """Create the controllers of the sidebar and of the session on display with its replies."""
         window, services = self._window, self._services
         reply_services = ReplyServices(
-            services.chat, services.sessions, services.message_editing, services.models, services.counting
+            services.chat, services.sessions, services.message_editing, services.models, services.token_counts
         )
         self.participants = ParticipantsController(window, services.group)
         self.replies = ReplyController(
@@ -200,8 +200,8 @@ class WindowController(QObject):
         panel_services = MemoryPanelServices(
             services.reply_sources,
             services.reply_actions,
-            services.brain,
-            services.fact_service,
+            services.memory,
+            services.facts,
             services.sessions,
             services.mind.moods,
             services.preferences,

@@ -58,8 +58,8 @@ def clock() -> Iterator[Clock]:
 async def over(services: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(services, *lines)
-    assert await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     return session
 
 
@@ -73,7 +73,7 @@ async def baked(services: AppServices, tmp_path: Path, *talks: tuple[str, ...]) 
 async def spend(services: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
     run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
-    await services.task_runner._runs.save_run(run)
+    await services.background_runner._runs.save_run(run)
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ async def looking_up(services: AppServices, tmp_path: Path, *answers: object, **
 
 async def found_out(services: AppServices) -> None:
     async def is_over() -> bool:
-        return services.research_service.running is None and not services.task_runner.everything_underway
+        return services.research.running is None and not services.background_runner.everything_underway
 
     await until(is_over)
 
@@ -105,28 +105,28 @@ async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(serv
     assert await services.mind.notebook_writer.write_pending(MIRA) == 1
 
     (run,) = await kept_runs(services)
-    assert (run.task, run.outcome, services.task_runner.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
+    assert (run.task, run.outcome, services.background_runner.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
     assert run.summary == "Read one conversation and wrote into one notebook."
     assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
     assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is ProducedKind.FACT]
     assert run.ended is not None
     assert run.tokens > 0
-    assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens
+    assert (await services.background_runner.usage_today(MIRA)).tokens == run.tokens
 
 
 async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt_is_forgotten(
     services: AppServices, tmp_path: Path
 ):
     await baked(services, tmp_path, BREAD)
-    before = {fact.guid for fact in await services.fact_service.all(MIRA)}
+    before = {fact.guid for fact in await services.facts.all(MIRA)}
     await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
 
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
     assert [one.title for one in await services.trash.list_items() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
-    assert {fact.guid for fact in await services.fact_service.all(MIRA)} <= before
+    assert {fact.guid for fact in await services.facts.all(MIRA)} <= before
     assert (await kept_runs(services))[0].undone
 
 
@@ -139,7 +139,7 @@ async def test_taken_back_a_notebook_that_was_there_is_as_it_was(services: AppSe
     (run,) = await kept_runs(services)
     assert await services.mind.notebooks.load_texts(MIRA) != before
 
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
     assert await services.mind.notebooks.load_texts(MIRA) == before
 
@@ -151,7 +151,7 @@ async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(services:
     await services.mind.notebooks.save_edit(MIRA, name, f"{text}- By hand.\n", text)
     mine = await services.mind.notebooks.load_texts(MIRA)
 
-    await services.task_runner.undo((await kept_runs(services))[0].id)
+    await services.background_runner.undo((await kept_runs(services))[0].id)
 
     assert {line for line in mine[name].splitlines() if "hand" in line} == {"- By hand."}
     assert "- By hand." in (await services.mind.notebooks.load_texts(MIRA))[name]
@@ -202,15 +202,15 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppSe
         await asyncio.Event().wait()
         return NOTHING
 
-    work = asyncio.create_task(services.task_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
+    work = asyncio.create_task(services.background_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
     await began.wait()
-    (one,) = services.task_runner.everything_underway
+    (one,) = services.background_runner.everything_underway
     assert (one.persona, one.title, one.step) == ("Mira", "Notebooks", "Reading")
 
-    services.task_runner.stop(one.run.id)
+    services.background_runner.stop(one.run.id)
 
     assert (await work).outcome is RunOutcome.STOPPED
-    assert services.task_runner.everything_underway == []
+    assert services.background_runner.everything_underway == []
 
 
 async def test_what_breaks_down_is_told_as_that(services: AppServices):
@@ -218,7 +218,7 @@ async def test_what_breaks_down_is_told_as_that(services: AppServices):
         raise LetheError("The well is dry.")
 
     with pytest.raises(LetheError):
-        await services.task_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), dry)
+        await services.background_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), dry)
 
     (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, "The well is dry.")
@@ -239,34 +239,34 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
     await spend(services, 1)
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
-        inquiry = await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        inquiry = await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         await found_out(services)
 
     run = (await kept_runs(services))[0]
     assert (run.task, run.outcome) == ("deep_research", RunOutcome.MADE)
     assert run.summary == "Researched “The lighthouse of Brenn”."
     assert [(one.kind, one.id) for one in run.made] == [(ProducedKind.REPORT, str(inquiry.id))]
-    assert run.tokens == (await services.research_service.load_inquiry(inquiry.id)).tokens > 0
-    assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens + 1
+    assert run.tokens == (await services.research.load_inquiry(inquiry.id)).tokens > 0
+    assert (await services.background_runner.usage_today(MIRA)).tokens == run.tokens + 1
 
 
 async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.step.endswith("Writing the report") for one in services.task_runner.everything_underway)
+            return any(one.step.endswith("Writing the report") for one in services.background_runner.everything_underway)
 
         await until(writes)
-        (one,) = services.task_runner.everything_underway
+        (one,) = services.background_runner.everything_underway
         assert (one.persona, one.title, one.is_requested) == ("Mira", "Deep research", True)
         assert one.step == "“The lighthouse of Brenn”: Writing the report"
 
-        services.task_runner.stop()
+        services.background_runner.stop()
         await found_out(services)
 
     (run,) = await kept_runs(services)
-    (inquiry,) = await services.research_service.list_inquiries()
+    (inquiry,) = await services.research.list_inquiries()
     assert (run.outcome, inquiry.state) == (RunOutcome.STOPPED, InquiryState.STOPPED)
     assert inquiry.report
     assert [made.kind for made in run.made] == [ProducedKind.REPORT]
@@ -274,20 +274,20 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
 
 async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.step.endswith("Writing the report") for one in services.task_runner.everything_underway)
+            return any(one.step.endswith("Writing the report") for one in services.background_runner.everything_underway)
 
         await until(writes)
-        assert [run.outcome for run in await services.task_runner.list_runs()] == [
+        assert [run.outcome for run in await services.background_runner.list_runs()] == [
             None
         ]  # the first look takes it for no lost one
         copy = await copy_home(services, tmp_path / "as it was")
-        services.research_service.stop()
+        services.research.stop()
 
     async with opened(copy) as again:
-        (run,) = await again.task_runner.list_runs()
+        (run,) = await again.background_runner.list_runs()
         assert run.outcome is RunOutcome.LOST
         assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
 
@@ -295,20 +295,20 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
 async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path):
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         await found_out(services)
 
-    await services.task_runner.undo((await kept_runs(services))[0].id)
+    await services.background_runner.undo((await kept_runs(services))[0].id)
 
-    assert await services.research_service.list_inquiries() == []
+    assert await services.research.list_inquiries() == []
 
 
 async def test_with_a_persona_who_is_deleted_her_work_ends(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.research_service.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def has_begun() -> bool:
-            return bool(services.task_runner.everything_underway)
+            return bool(services.background_runner.everything_underway)
 
         await until(has_begun)
         await services.library.delete_persona(MIRA)
@@ -324,8 +324,8 @@ async def archived_by_model(services: AppServices, tmp_path: Path) -> ChatSessio
     """A conversation is over, and a model that may be believed sums it up."""
     session = await hold(services, *NUTS)
     await trusted(services, tmp_path / "model.json", answers=answers())
-    assert await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     return session
 
 
@@ -335,11 +335,11 @@ async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts
     await archived_by_model(services, tmp_path)
 
     (run,) = await kept_runs(services)
-    assert (run.task, run.outcome, services.task_runner.title_of(run.task)) == ("archive", RunOutcome.MADE, "Archiving")
+    assert (run.task, run.outcome, services.background_runner.title_of(run.task)) == ("archive", RunOutcome.MADE, "Archiving")
     assert run.summary == "“Peanuts and Porto” was summarised by the model. This does not count towards the daily limit."
     assert run.tokens > 0
     assert run.ended is not None
-    assert (await services.task_runner.usage_today(MIRA)).tokens == 0
+    assert (await services.background_runner.usage_today(MIRA)).tokens == 0
 
 
 async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(services: AppServices):
@@ -354,21 +354,23 @@ async def test_no_conversation_is_refused_where_nothing_is_left_for_today(servic
 
     session = await archived_by_model(services, tmp_path)
 
-    parts = (await services.archiving.parts(session.guid)).values()
+    parts = (await services.archive_queue.parts(session.guid)).values()
     assert {one.made_by for one in parts} == {MadeBy.MODEL}
 
 
 async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
     await trusted(services, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
-    services.archiving.start()
-    assert await services.archiving.archive_session(session.guid)
+    services.archive_queue.start()
+    assert await services.archive_queue.archive_session(session.guid)
 
     async def is_at_it() -> bool:
-        return bool(await services.task_runner._runs.newest_runs()) and services.archiving.progress.session is not None
+        return (
+            bool(await services.background_runner._runs.newest_runs()) and services.archive_queue.progress.session is not None
+        )
 
     await until(is_at_it)
-    assert services.task_runner.everything_underway == []
-    await services.archiving.pause()
+    assert services.background_runner.everything_underway == []
+    await services.archive_queue.pause()
 
     assert (await kept_runs(services))[0].outcome is RunOutcome.GAVE_WAY

@@ -40,14 +40,14 @@ def clock() -> Iterator[Clock]:
 @pytest.fixture
 async def dream(services: AppServices, clock: Clock) -> Callable[[], object]:
     """Mira dreams, now."""
-    task = services.task_runner.registry.get("dream")
+    task = services.background_runner.registry.get("dream")
     assert task is not None
     assert isinstance(task.task, Dream)
     await employ(services, task.task)
 
     async def now_done() -> list[RecordedChange]:
-        services.task_runner.request_run(MIRA, "dream")
-        await services.task_runner.run_next_task()
+        services.background_runner.request_run(MIRA, "dream")
+        await services.background_runner.run_next_task()
         return await services.dreams.changes_of(MIRA)
 
     return now_done
@@ -59,7 +59,7 @@ async def own(services: AppServices, content: str = PIP, **fields: object) -> Me
 
 
 async def contents(services: AppServices) -> list[str]:
-    return sorted(one.content for one in await services.brain.memories(MIRA))
+    return sorted(one.content for one in await services.memory.memories(MIRA))
 
 
 async def test_what_says_the_same_word_for_word_is_proposed_as_one_and_nothing_happens_yet(services: AppServices, dream):
@@ -77,17 +77,17 @@ async def test_what_says_the_same_word_for_word_is_proposed_as_one_and_nothing_h
 async def test_what_was_accepted_is_done_and_taken_back_is_just_what_it_was(services: AppServices, dream):
     for trigger_count in (2, 3):
         await own(services, trigger_count=trigger_count)
-    before = {one.guid: one for one in await services.brain.memories(MIRA)}
+    before = {one.guid: one for one in await services.memory.memories(MIRA)}
     (change,) = await dream()
 
     await services.dreams.accept(change.id)
-    (one,) = await services.brain.memories(MIRA)
+    (one,) = await services.memory.memories(MIRA)
     assert (one.content, one.trigger_count, one.made_by) == (PIP, 5, "dream")
-    assert [found.text for found in await services.lookup.search(MIRA, "Which dog has Anna?")] == [PIP]
+    assert [found.text for found in await services.memory_lookup.search(MIRA, "Which dog has Anna?")] == [PIP]
 
     await services.dreams.revert_change(change.id)
-    assert {one.guid: one for one in await services.brain.memories(MIRA)} == before
-    assert {found.memory for found in await services.lookup.search(MIRA, "Which dog has Anna?")} == set(before)
+    assert {one.guid: one for one in await services.memory.memories(MIRA)} == before
+    assert {found.memory for found in await services.memory_lookup.search(MIRA, "Which dog has Anna?")} == set(before)
 
 
 async def test_with_the_users_leave_it_is_done_at_once(services: AppServices, dream):
@@ -131,7 +131,7 @@ async def test_a_proposal_put_otherwise_is_the_users_own(services: AppServices, 
     await services.dreams.edit(change.id, "Pip is Anna's dog.")
     await services.dreams.accept(change.id)
 
-    (one,) = await services.brain.memories(MIRA)
+    (one,) = await services.memory.memories(MIRA)
     assert (one.content, one.made_by) == ("Pip is Anna's dog.", "")
     with pytest.raises(LetheError, match="already accepted or declined"):
         await services.dreams.edit(change.id, "Otherwise.")
@@ -145,7 +145,7 @@ async def test_accepting_all_leaves_out_what_is_no_longer_possible(services: App
     await own(services, "Anna sings.")
     await own(services, "Anna sings.")
     await dream()
-    await services.brain.edit(first.model_copy(update={"content": "Pip is gone."}))
+    await services.memory.edit(first.model_copy(update={"content": "Pip is gone."}))
 
     assert await services.dreams.accept_all(MIRA) == 1
 
@@ -161,14 +161,14 @@ async def test_facts_are_merged_too_and_keep_what_said_them(services: AppService
     (change,) = await dream()
 
     await services.dreams.accept(change.id)
-    held = [one for one in await services.fact_service.all(MIRA) if not one.superseded]
+    held = [one for one in await services.facts.all(MIRA) if not one.superseded]
     assert {(one.made_by, one.reference_count, len(one.source_messages)) for one in held} == {
         (MadeBy.USER, 1, 0),
         (MadeBy.RULES, 2, 2),
     }
 
     await services.dreams.revert_change(change.id)
-    assert {one.guid for one in await services.fact_service.all(MIRA)} == {one.guid for one in (*twins, own_word)}
+    assert {one.guid for one in await services.facts.all(MIRA)} == {one.guid for one in (*twins, own_word)}
 
 
 async def test_a_run_is_undone_with_all_its_changes(services: AppServices, dream):
@@ -177,7 +177,7 @@ async def test_a_run_is_undone_with_all_its_changes(services: AppServices, dream
     await own(services)
     await dream()
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
     assert await contents(services) == [PIP, PIP]
     assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.REVERTED]
@@ -198,7 +198,7 @@ async def test_a_model_files_single_notes_and_drops_noise_once(services: AppServ
     await services.dreams.accept_all(MIRA)
 
     assert {one.what for one in changes} == {DROP, REFINE}
-    (held,) = await services.brain.memories(MIRA)
+    (held,) = await services.memory.memories(MIRA)
     assert (held.guid, held.filed_under, held.tags) == (dog.guid, "pets/dogs", ["pip"])
     assert noise.guid != held.guid
     clock.go_on(days=2)
@@ -312,11 +312,12 @@ async def test_the_users_own_directive_is_read_and_a_broken_one_is_told_while_ou
     (broken,) = services.dreams.broken_prompts
 
     assert (
-        services.task_runner._services.structured_output._errands.load_prompt("dream").instructions == "Be bold. {categories}"
+        services.background_runner._services.structured_output._errands.load_prompt("dream").instructions
+        == "Be bold. {categories}"
     )
     assert "avoid.md" in broken.message
     assert "# Material" in broken.message
-    assert services.task_runner._services.structured_output._errands.load_prompt("avoid").examples
+    assert services.background_runner._services.structured_output._errands.load_prompt("avoid").examples
 
 
 async def test_days_later_casual_remarks_still_add_up(services: AppServices, dream, clock: Clock):
@@ -349,10 +350,10 @@ async def test_undoing_a_run_leaves_what_the_user_made_of_it(services: AppServic
     await own(services)
     await own(services)
     await dream()
-    (whole,) = await services.brain.memories(MIRA)
-    await services.brain.edit(whole.model_copy(update={"content": "Mine now."}))
+    (whole,) = await services.memory.memories(MIRA)
+    await services.memory.edit(whole.model_copy(update={"content": "Mine now."}))
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
     assert await contents(services) == ["Mine now."]
 

@@ -41,13 +41,13 @@ def clock() -> Iterator[Clock]:
 @pytest.fixture
 async def dream(services: AppServices, clock: Clock) -> Dreaming:
     """Mira dreams, now."""
-    task = services.task_runner.registry.get("dream")
+    task = services.background_runner.registry.get("dream")
     assert task is not None
     await employ(services, task.task)
 
     async def now_done() -> list[RecordedChange]:
-        services.task_runner.request_run(MIRA, "dream")
-        await services.task_runner.run_next_task()
+        services.background_runner.request_run(MIRA, "dream")
+        await services.background_runner.run_next_task()
         return await services.dreams.changes_of(MIRA)
 
     return now_done
@@ -92,7 +92,7 @@ async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_a
     (change,) = await dream()
 
     assert change.state is ChangeState.PROPOSED
-    assert await services.brain.memories(MIRA) == []
+    assert await services.memory.memories(MIRA) == []
 
 
 async def test_two_thumbs_say_nothing_and_no_model_is_asked(services: AppServices, dream, tmp_path: Path):

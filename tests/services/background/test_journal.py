@@ -46,7 +46,7 @@ async def ready(services: AppServices, script: Path, answers: list[object], cont
 
 
 async def entries(services: AppServices) -> list[tuple[str, str]]:
-    return [(one.name, one.content) for one in await services.brain.memories(MIRA) if one.category is MemoryType.JOURNAL]
+    return [(one.name, one.content) for one in await services.memory.memories(MIRA) if one.category is MemoryType.JOURNAL]
 
 
 async def test_after_two_conversations_she_writes_an_entry(services: AppServices, tmp_path: Path, clock: Clock):
@@ -54,10 +54,10 @@ async def test_after_two_conversations_she_writes_an_entry(services: AppServices
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
     leave(services, clock)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     run = await newest(services)
-    (entry,) = await services.brain.memories(MIRA)
+    (entry,) = await services.memory.memories(MIRA)
     assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
     assert (entry.category, entry.insertion, entry.made_by) == (MemoryType.JOURNAL, MemoryInsertion.TRIGGER, "journal")
     assert (entry.name, entry.content) == ("His sister", ENTRY["paragraphs"][0])
@@ -70,14 +70,14 @@ async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(
     await past(services, clock, sessions=1)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
     leave(services, clock)
-    await services.task_runner.run_next_task()
-    assert await services.task_runner.list_runs() == []
+    await services.background_runner.run_next_task()
+    assert await services.background_runner.list_runs() == []
 
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY], context=4096)
     clock.go_on(hours=25)
-    await services.task_runner.run_next_task()
-    assert await services.task_runner.list_runs() == []
+    await services.background_runner.run_next_task()
+    assert await services.background_runner.list_runs() == []
 
 
 async def test_what_is_not_worth_an_entry_is_not_thought_of_again(services: AppServices, tmp_path: Path, clock: Clock):
@@ -85,10 +85,10 @@ async def test_what_is_not_worth_an_entry_is_not_thought_of_again(services: AppS
     await ready(services, tmp_path / "model.json", [WANTS_NOT, WANTS, ENTRY])
     leave(services, clock)
     for _day in range(5):
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(days=1, hours=1)
 
-    assert [run.outcome for run in await services.task_runner.list_runs()] == [RunOutcome.NOTHING]
+    assert [run.outcome for run in await services.background_runner.list_runs()] == [RunOutcome.NOTHING]
     assert await entries(services) == []
 
 
@@ -98,11 +98,11 @@ async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY, WANTS, OTHER])
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     clock.go_on(hours=25)
     await past(services, clock)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert sorted(await entries(services)) == sorted([("His sister", one["paragraphs"][0]) for one in (ENTRY, OTHER)])
 
@@ -111,9 +111,9 @@ async def test_an_entry_can_be_taken_back(services: AppServices, tmp_path: Path,
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
     assert await entries(services) == []
 

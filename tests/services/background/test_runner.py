@@ -33,11 +33,13 @@ def clock() -> Iterator[Clock]:
 
 async def underway(services: AppServices) -> asyncio.Task[None]:
     """The look in which something is being done now."""
-    looking = asyncio.create_task(services.task_runner.run_next_task())
+    looking = asyncio.create_task(services.background_runner.run_next_task())
 
     async def runs() -> bool:
         return bool(
-            services.task_runner.underway is not None and services.task_runner._task is not None and (await kept_runs(services))
+            services.background_runner.underway is not None
+            and services.background_runner._task is not None
+            and (await kept_runs(services))
         )
 
     await until(runs)
@@ -52,10 +54,10 @@ async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clo
     await employ(services, task)
 
     leave(services, clock, timedelta(minutes=14))
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert not task.began
-    assert services.task_runner.hindrance is PauseReason.HERE
+    assert services.background_runner.hindrance is PauseReason.HERE
 
 
 async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
@@ -63,7 +65,7 @@ async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices,
     await employ(services, task)
     clock.go_on(days=3)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert not task.began
 
@@ -75,11 +77,11 @@ async def test_words_in_the_writing_field_keep_everything_waiting(services: AppS
     services.idleness.set_composing(has_text=True)
     clock.go_on(hours=3)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     services.idleness.set_composing(has_text=False)
     clock.go_on(minutes=16)
     was_done = task.began
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (was_done, task.began) == (0, 1)
 
@@ -91,7 +93,7 @@ async def test_a_draft_left_for_the_night_keeps_nothing_waiting(services: AppSer
     services.idleness.set_composing(has_text=True)
     clock.go_on(hours=6)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert task.began == 1
 
@@ -101,7 +103,7 @@ async def test_when_the_user_has_gone_what_is_due_is_done(services: AppServices,
     await employ(services, task)
 
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert task.ended == 1
     assert (await newest(services)).outcome is RunOutcome.NOTHING
@@ -113,11 +115,11 @@ async def test_what_found_nothing_is_not_tried_again_before_its_time(services: A
     leave(services, clock)
 
     for _look in range(11):
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(minutes=30)
     before = task.began
     clock.go_on(hours=1)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (before, task.began) == (1, 2)
 
@@ -127,13 +129,13 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
     task.sees = False
     await employ(services, task)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     task.sees = True
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     at_once = task.began
     clock.go_on(minutes=6)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (at_once, task.began) == (0, 1)
     assert len(await kept_runs(services)) == 1
@@ -152,22 +154,22 @@ async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, setti
     await services.preferences.set(**settings)
 
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
-    assert services.task_runner.hindrance is why
+    assert services.background_runner.hindrance is why
     assert not task.began
 
 
 async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(services, task)
-    services.task_runner._on_battery = lambda: True
+    services.background_runner._on_battery = lambda: True
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     before = task.began
 
     await services.preferences.set(agent_on_battery=True)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
 
@@ -178,10 +180,10 @@ async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(s
     leave(services, clock)
 
     await services.preferences.set(tasks_off=["something"])
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     await services.preferences.set(tasks_off=[])
     await change_persona(services, MIRA, agent_mode=False)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert not task.began
 
@@ -191,11 +193,11 @@ async def test_without_a_model_that_may_be_trusted_it_waits(services: AppService
     await employ(services, task)
     leave(services, clock)
     await services.models.load(echo_model("Hello."))
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     before = task.began
 
     await trusted(services, tmp_path / "echo.json")
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
 
@@ -204,11 +206,11 @@ async def test_the_internet_is_used_only_when_it_is_allowed(services: AppService
     task = Scripted(nothing, "something", TaskRequirement.WEB)
     await employ(services, task)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     before = task.began
 
     await services.preferences.set(web_allowed=True)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
 
@@ -227,7 +229,7 @@ async def test_two_personas_take_turns(services: AppServices, clock: Clock):
     leave(services, clock)
 
     for _look in range(4):
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(seconds=5)
 
     assert sorted(order[:2]) == ["Anna", "Mira"]
@@ -243,12 +245,12 @@ async def test_tokens_are_counted_with_the_run(services: AppServices, clock: Clo
     await trusted(services, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
 
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     run = await newest(services)
     assert run.summary == "It is called The green boat."
     assert run.tokens > 100
-    assert (await services.task_runner.usage_today(MIRA)).tokens == run.tokens
+    assert (await services.background_runner.usage_today(MIRA)).tokens == run.tokens
 
 
 async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(services: AppServices, clock: Clock, tmp_path: Path):
@@ -262,13 +264,13 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(servic
     await services.preferences.set(agent_day_tokens=10)
     leave(services, clock)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     run = await newest(services)
     clock.go_on(hours=2)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     that_day = task.began
     clock.go_on(hours=20)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert run.outcome is RunOutcome.GAVE_WAY
     assert "used up" in run.trouble
@@ -290,7 +292,7 @@ async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppSe
 
     assert (task.began, task.ended) == (1, 0)
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
-    assert services.task_runner.underway is None
+    assert services.background_runner.underway is None
 
 
 async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: AppServices, clock: Clock):
@@ -303,7 +305,7 @@ async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: 
 
     task.deed = nothing
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert [run.outcome for run in await kept_runs(services)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
 
@@ -317,7 +319,7 @@ async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_n
     task = Slow(nothing)
     await employ(services, task)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert not task.began
     assert not await kept_runs(services)
@@ -328,13 +330,16 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
     await employ(services, task)
     leave(services, clock)
     looking = await underway(services)
-    assert services.task_runner.underway is not None
-    assert (services.task_runner.underway.persona, services.task_runner.underway.step) == ("Mira", "Waiting for the tide")
+    assert services.background_runner.underway is not None
+    assert (services.background_runner.underway.persona, services.background_runner.underway.step) == (
+        "Mira",
+        "Waiting for the tide",
+    )
 
-    services.task_runner.stop()
+    services.background_runner.stop()
     await looking
     clock.go_on(hours=1)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.STOPPED
     assert task.began == 1
@@ -344,13 +349,13 @@ async def test_closing_the_house_ends_it_and_leaves_a_record(services: AppServic
     task = Scripted(for_ever)
     await employ(services, task)
     leave(services, clock)
-    services.task_runner.start()
+    services.background_runner.start()
 
     async def is_under_way() -> bool:
         return bool(await kept_runs(services))
 
     await until(is_under_way)
-    await services.task_runner.close()
+    await services.background_runner.close()
 
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
 
@@ -363,14 +368,14 @@ async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(s
     await employ(services, task)
     leave(services, clock)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     clock.go_on(minutes=9)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     before = task.began
     clock.go_on(minutes=2)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     clock.go_on(minutes=11)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (await newest(services)).trouble == "The well is dry."
     assert (before, task.began) == (1, 2), "the second rest is longer than the first"
@@ -384,7 +389,7 @@ async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_s
 
     await employ(services, Scripted(break_down))
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert "KeyError" in (await newest(services)).trouble
     (record,) = quiet_log.records
@@ -401,9 +406,9 @@ async def test_a_task_that_cannot_even_look_has_failed(services: AppServices, cl
     task = Blind(nothing)
     await employ(services, task)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     for _minutes in range(9):
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(minutes=1)
 
     (run,) = await kept_runs(services)
@@ -416,7 +421,7 @@ async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, cl
 
     await employ(services, Scripted(nonsense))
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.FAILED
 
@@ -459,13 +464,13 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
         raise LetheError("The well is dry.")
 
     told: list[str] = []
-    services.task_runner.notices.add(told.append)
+    services.background_runner.notices.add(told.append)
     task = Scripted(fail)
     await employ(services, task, plugin="lethe-wells")
     leave(services, clock)
 
     for _look in range(6):
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
         clock.go_on(hours=2)
 
     assert task.began == 3
@@ -481,10 +486,10 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(servic
     looking.cancel()  # as if it had never come to its end: what was written then is put back below
     await asyncio.gather(looking, return_exceptions=True)
     run = await newest(services)
-    await services.task_runner._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
+    await services.background_runner._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
-    services.task_runner._is_initialized = False
-    await services.task_runner.run_next_task()
+    services.background_runner._is_initialized = False
+    await services.background_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.LOST
 
@@ -501,7 +506,7 @@ async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(
 
     await employ(services, Scripted(wait))
     services.idleness.start_watching()
-    services.task_runner.request_run(MIRA, "something")
+    services.background_runner.request_run(MIRA, "something")
     looking = await underway(services)
 
     services.idleness.record_action()
@@ -516,8 +521,8 @@ async def test_asked_for_with_nothing_to_do_it_says_so(services: AppServices, cl
     task.sees = False
     await employ(services, task)
 
-    services.task_runner.request_run(MIRA, "something")
-    await services.task_runner.run_next_task()
+    services.background_runner.request_run(MIRA, "something")
+    await services.background_runner.run_next_task()
 
     run = await newest(services)
     assert (run.outcome, run.summary) == (RunOutcome.NOTHING, "There was nothing to do.")
@@ -527,6 +532,6 @@ async def test_what_cannot_be_done_now_is_refused_with_the_reason(services: AppS
     await employ(services, Scripted(nothing, "something", TaskRequirement.MODEL))
 
     with pytest.raises(LetheError, match="cannot run now"):
-        services.task_runner.request_run(MIRA, "something")
+        services.background_runner.request_run(MIRA, "something")
     with pytest.raises(LetheError, match="no task"):
-        services.task_runner.request_run(MIRA, "nothing like it")
+        services.background_runner.request_run(MIRA, "nothing like it")

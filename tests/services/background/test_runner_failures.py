@@ -50,7 +50,7 @@ async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
 
     await employ(services, Scripted(break_down), plugin="lethe-wells")
     leave(services, clock)
-    services.task_runner.start()
+    services.background_runner.start()
     await until(lambda: _has_ended(services))
 
     run = await newest(services)
@@ -70,7 +70,7 @@ async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
 
     await employ(services, Blind(nothing), plugin="lethe-wells")
     leave(services, clock)
-    services.task_runner.start()
+    services.background_runner.start()
     await until(lambda: _has_ended(services))
 
     assert (await newest(services)).outcome is RunOutcome.FAILED
@@ -88,7 +88,7 @@ async def test_a_task_that_never_ends_looking_holds_nobody_up(
     monkeypatch.setattr(runtime, "LONGEST_LOOK", 0.05)
     await employ(services, Dreamer(nothing), plugin="lethe-wells")
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     run = await newest(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, runtime.OBSERVE_TIMED_OUT)
@@ -128,7 +128,7 @@ async def _still_looks(services: AppServices, clock: Clock) -> bool:
     other = Scripted(nothing, "another")
     await employ(services, other)
     clock.go_on(hours=1)
-    services.task_runner._background.wake()
+    services.background_runner._background.wake()
 
     async def is_done() -> bool:
         return other.ended == 1
@@ -146,13 +146,13 @@ async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is
     task = Scripted(nothing)
     await employ(services, task)
     leave(services, clock, timedelta(days=1500))
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     clock.go_on(days=-1500)
     services.idleness.record_action()
     for _hour in range(13):
         clock.go_on(hours=1)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
 
     assert task.began == 1 + 3, "at once, and then every six hours"
 
@@ -162,12 +162,12 @@ async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(ser
     task = Scripted(nothing)
     await employ(services, task)
     leave(services, clock, timedelta(days=400))
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     run = await newest(services)
-    await services.task_runner._runs.save_run(run.model_copy(update={"tokens": 1000}))
+    await services.background_runner._runs.save_run(run.model_copy(update={"tokens": 1000}))
 
     clock.go_on(days=-399)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert task.began == 2
 
@@ -176,10 +176,10 @@ async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(services: Ap
     task = Scripted(nothing)
     await employ(services, task)
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     clock.go_on(minutes=-10)
-    services.task_runner._runtime.reset_due_times()
-    await services.task_runner.run_next_task()
+    services.background_runner._runtime.reset_due_times()
+    await services.background_runner.run_next_task()
 
     assert task.began == 1

@@ -29,11 +29,11 @@ async def do(services: AppServices, clock: Clock, deed: Deed) -> None:
     """Have it done while the user is away."""
     await employ(services, Scripted(deed))
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
 
 async def contents(services: AppServices) -> list[str]:
-    return [one.content for one in await services.brain.memories(MIRA)]
+    return [one.content for one in await services.memory.memories(MIRA)]
 
 
 async def test_what_is_memorized_bears_the_name_of_the_task_and_can_be_undone(services: AppServices, clock: Clock):
@@ -42,9 +42,9 @@ async def test_what_is_memorized_bears_the_name_of_the_task_and_can_be_undone(se
         return TaskResult("Looked at the tide.")
 
     await do(services, clock, remember)
-    run, (memory,) = await newest(services), await services.brain.memories(MIRA)
+    run, (memory,) = await newest(services), await services.memory.memories(MIRA)
 
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
     assert memory.made_by == "something"
     assert [(one.kind, one.id, one.title) for one in run.made] == [(ProducedKind.MEMORY, str(memory.guid), "The tide")]
@@ -59,10 +59,10 @@ async def test_a_note_is_told_at_the_return_unless_it_was_undone(services: AppSe
         return TaskResult("Lit the lamp.")
 
     await do(services, clock, leave_word)
-    guidance = services.task_runner._services.proactive
+    guidance = services.background_runner._services.proactive
     waiting = [note.info for note in await guidance.notes(MIRA)]
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
     assert waiting == ["The lamp was lit."]
     assert await guidance.notes(MIRA) == []
@@ -94,8 +94,8 @@ async def test_what_a_task_wrote_becomes_the_users_when_the_user_edits_it(servic
         return TaskResult("Looked.")
 
     await do(services, clock, remember)
-    (memory,) = await services.brain.memories(MIRA)
-    await services.brain.edit(memory.model_copy(update={"content": "The tide turns at seven."}))
+    (memory,) = await services.memory.memories(MIRA)
+    await services.memory.edit(memory.model_copy(update={"content": "The tide turns at seven."}))
     refused: list[str] = []
 
     async def correct(scene: TaskContext) -> TaskResult:
@@ -107,7 +107,7 @@ async def test_what_a_task_wrote_becomes_the_users_when_the_user_edits_it(servic
 
     await do(services, Clock(clock.shown), correct)
     clock.go_on(days=1)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert refused
     assert await contents(services) == ["The tide turns at seven."]
@@ -122,7 +122,7 @@ async def test_the_same_words_of_the_user_are_not_replaced_by_a_tasks(services: 
 
     await do(services, clock, remember)
 
-    held = {one.guid: one for one in await services.brain.memories(MIRA)}
+    held = {one.guid: one for one in await services.memory.memories(MIRA)}
     assert len(held) == 2
     assert held[own.guid] == own
 
@@ -145,7 +145,7 @@ async def test_edits_and_deletions_are_taken_back_to_what_was_there(services: Ap
     await do(services, clock, change)
     between = await contents(services)
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
     assert between == ["The tide turns at seven."]
     assert sorted(await contents(services)) == before
@@ -163,10 +163,10 @@ async def test_what_the_user_changed_since_is_not_taken_back(services: AppServic
     await do(services, clock, remember)
     clock.go_on(days=1)
     await do(services, clock, remember)
-    (memory,) = await services.brain.memories(MIRA)
-    await services.brain.edit(memory.model_copy(update={"content": "It turns when it likes."}))
+    (memory,) = await services.memory.memories(MIRA)
+    await services.memory.edit(memory.model_copy(update={"content": "It turns when it likes."}))
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
     assert await contents(services) == ["It turns when it likes."]
 
@@ -178,7 +178,7 @@ async def test_what_was_made_before_a_failure_is_noted_and_can_be_undone(service
 
     await do(services, clock, half)
     run = await newest(services)
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
     assert (run.outcome, len(run.made)) == (RunOutcome.FAILED, 1)
     assert await contents(services) == []
@@ -193,7 +193,7 @@ async def test_a_task_may_write_thoughts_and_plans_of_a_persona_and_nothing_else
     await do(services, clock, write)
     persona = await services.library.persona(MIRA)
     run = await newest(services)
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
     assert persona.self_edit_field == "I miss the sea."
     assert "somebody else" not in persona.bio
@@ -211,7 +211,7 @@ async def test_each_task_keeps_a_state_of_its_own_for_each_persona(services: App
 
     await do(services, clock, count)
     clock.go_on(days=1)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert seen == [0, 1]
 
@@ -237,14 +237,14 @@ async def test_after_a_conversation_thoughts_are_written_anew_once(services: App
     leave(services, clock)
     clock.go_on(hours=1)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     clock.go_on(hours=4)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     run = await newest(services)
     assert (await services.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
     assert run.summary == "Mira has thought about “Peanuts and Porto”."
-    assert len(await services.task_runner.list_runs()) == 1
+    assert len(await services.background_runner.list_runs()) == 1
 
 
 async def test_thoughts_stay_within_their_tokens_sentence_by_sentence(services: AppServices, clock: Clock, tmp_path: Path):
@@ -254,7 +254,7 @@ async def test_thoughts_stay_within_their_tokens_sentence_by_sentence(services: 
     await trusted(services, tmp_path / "echo.json", answers=[THOUGHTS])
     leave(services, clock)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (await services.library.persona(MIRA)).self_edit_field == "Tomas misses his sister. I would like to meet her."
 
@@ -265,6 +265,6 @@ async def test_without_tokens_for_it_nobody_writes_thoughts(services: AppService
     await trusted(services, tmp_path / "echo.json", answers=[THOUGHTS])
     leave(services, clock)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
-    assert not await services.task_runner.list_runs()
+    assert not await services.background_runner.list_runs()

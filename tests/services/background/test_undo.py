@@ -41,24 +41,24 @@ async def remember(scene: TaskContext) -> TaskResult:
 async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServices, clock: Clock):
     await employ(services, Scripted(remember))
     leave(services, clock)
-    await services.task_runner.run_next_task()
-    (memory,) = await services.brain.memories(MIRA)
-    await services.brain.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
+    await services.background_runner.run_next_task()
+    (memory,) = await services.memory.memories(MIRA)
+    await services.memory.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
-    assert [one.content for one in await services.brain.memories(MIRA)] == ["I fear for the lamp, and for the glass."]
+    assert [one.content for one in await services.memory.memories(MIRA)] == ["I fear for the lamp, and for the glass."]
     assert (await newest(services)).undone
 
 
 async def test_a_memory_nobody_has_touched_goes_to_the_trash(services: AppServices, clock: Clock):
     await employ(services, Scripted(remember))
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
-    assert list(await services.brain.memories(MIRA)) == []
+    assert list(await services.memory.memories(MIRA)) == []
 
 
 async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_after_it_was_written_over(
@@ -70,8 +70,8 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
     await employ(services, Scripted(remember, "quiet"))
     leave(services, clock)
-    await services.task_runner.run_next_task()
-    put = services.brain._holdings.save_memories
+    await services.background_runner.run_next_task()
+    put = services.memory._holdings.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
         await put(persona_id, *memories)
@@ -79,14 +79,14 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
     await employ(services, Scripted(shout, "loud"))
     with monkeypatch.context() as patched:
-        patched.setattr(services.brain._holdings, "save_memories", put_and_end)
-        await services.task_runner.run_next_task()
-    (memory,) = await services.brain.memories(MIRA)
+        patched.setattr(services.memory._holdings, "save_memories", put_and_end)
+        await services.background_runner.run_next_task()
+    (memory,) = await services.memory.memories(MIRA)
     assert memory.content == "TOMAS FEARS FOR THE LAMP."
 
-    await services.task_runner.undo((await newest(services)).id)
+    await services.background_runner.undo((await newest(services)).id)
 
-    assert [one.content for one in await services.brain.memories(MIRA)] == ["Tomas fears for the lamp."]
+    assert [one.content for one in await services.memory.memories(MIRA)] == ["Tomas fears for the lamp."]
     quiet_log.records.clear()
 
 
@@ -97,7 +97,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
     services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     await baked(services, tmp_path, BREAD)
-    known = {one.guid for one in await services.fact_service.all(MIRA)}
+    known = {one.guid for one in await services.facts.all(MIRA)}
     written = asyncio.Event()
 
     async def wait(_keeping: NotebookWriter, _persona: str, _name: str) -> list[str]:
@@ -118,12 +118,12 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
         (run,) = await kept_runs(again)
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
-        assert not {one.guid for one in await again.fact_service.all(MIRA)} <= known
+        assert not {one.guid for one in await again.facts.all(MIRA)} <= known
 
-        await again.task_runner.undo(run.id)
+        await again.background_runner.undo(run.id)
 
         assert await again.mind.notebooks.notebooks_of(MIRA) == []
-        assert {one.guid for one in await again.fact_service.all(MIRA)} <= known
+        assert {one.guid for one in await again.facts.all(MIRA)} <= known
 
 
 async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
@@ -140,13 +140,13 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(services)
-    services.task_runner.stop(run.id)
+    services.background_runner.stop(run.id)
     await reading
 
     (run,) = await kept_runs(services)
     assert run.outcome is RunOutcome.STOPPED
     assert [one.title for one in run.made if one.kind is ProducedKind.NOTEBOOK] == ["Baking bread"]
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
     assert await services.mind.notebooks.notebooks_of(MIRA) == []
 
 
@@ -162,7 +162,7 @@ async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have
     mine = text.replace("Tomas bakes on Sundays.", "Tomas bakes on Sundays and feast days.")
     await services.mind.notebooks.save_edit(MIRA, name, f"{mine}- By hand.\n", text)
 
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
     left = (await services.mind.notebooks.load_text(MIRA, name)).splitlines()
     assert [one.partition(" (")[0] for one in left if one.startswith("-")] == [
@@ -196,12 +196,12 @@ async def test_what_a_fact_took_the_place_of_holds_again(services: AppServices, 
     await baked(services, tmp_path, BREAD)
     await services.mind.notebook_writer.write_pending(MIRA)
     (run,) = await kept_runs(services)
-    learnt = next(one for one in await services.fact_service.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
+    learnt = next(one for one in await services.facts.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
-    await services.fact_service._facts.save_facts(MIRA, old)
+    await services.facts._facts.save_facts(MIRA, old)
 
-    await services.task_runner.undo(run.id)
+    await services.background_runner.undo(run.id)
 
-    held = {one.fact: one.superseded for one in await services.fact_service.all(MIRA)}
+    held = {one.fact: one.superseded for one in await services.facts.all(MIRA)}
     assert held["Tomas bakes on Mondays."] is False
     assert learnt.fact not in held

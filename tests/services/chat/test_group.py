@@ -291,7 +291,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
 
 
 async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(services: AppServices, session: ChatSession):
-    cast = (await services.core.participant_service.of_session(session)).spoken_by("wren")
+    cast = (await services.core.participants.of_session(session)).spoken_by("wren")
     scene = cast.scene(session, session.added)
     alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
 

@@ -183,7 +183,7 @@ async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, se
     await says("Under the stone.", "I do not know.")
     told = await say(services, session, "Where is the key?")
     before = await services.prompt_inspector.prompt_of(told.reply.id)
-    await services.brain.forget_memory(secret.guid)
+    await services.memory.forget_memory(secret.guid)
 
     after = await services.prompt_inspector.prompt_of(told.reply.id)
 
@@ -204,7 +204,7 @@ async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
         async for event in events:
             if isinstance(event, ReplyText) and not forgotten:
                 forgotten = True
-                await services.brain.forget_memory(secret.guid)
+                await services.memory.forget_memory(secret.guid)
 
     found = await services.prompt_inspector.prompt_of((await log(services, session))[-1].id)
 

@@ -47,7 +47,7 @@ async def learnt(services: AppServices) -> tuple[ChatSession, Message]:
     message = Message(session_id=old.guid, role=Role.USER, speaker_name="Tomas", time=old.added, alternatives=said)
     await chats.add_message(message)
     fact = ExtractedFact(fact=KNOWN, source_memories=[old.guid], source_messages=[message.id])
-    await services.fact_service.learn(MIRA, [fact])
+    await services.facts.learn(MIRA, [fact])
     return old, message
 
 
@@ -189,7 +189,7 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
     ids = [one.asked.id, other.asked.id]
 
     counted = await services.reply_sources.recalled_counts(ids)
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
     fewer = await services.reply_sources.recalled_counts(ids)
 
     assert await now_held(services, told) is None  # it was told, and is used up
@@ -221,20 +221,20 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
     played = await say(services, session, GRANDFATHER)
     one = await only(services, played)
     news: list[str] = []
-    services.objection_service.changed.add(news.append)
+    services.objections.changed.add(news.append)
     await services.reply_actions.object_to(one.recollection.memory, await behind(services, played))
 
-    (listed,) = await services.objection_service.describe_objections(MIRA)
+    (listed,) = await services.objections.describe_objections(MIRA)
     assert (listed.title, listed.text) == (one.recollection.title, one.recollection.text)
     assert (listed.said, listed.session) == (GRANDFATHER, session.guid)
     assert news == [MIRA]
 
-    await services.objection_service.withdraw(MIRA, listed.objection.memory, listed.objection.message)
-    assert await services.objection_service.describe_objections(MIRA) == []
+    await services.objections.withdraw(MIRA, listed.objection.memory, listed.objection.message)
+    assert await services.objections.describe_objections(MIRA) == []
     assert [each.recollection.memory for each in (await behind(services, played)).surfaced] == [one.recollection.memory]
 
-    await services.objection_service.repeat(MIRA, listed.objection)
-    assert await services.objection_service.describe_objections(MIRA) == [listed]
+    await services.objections.repeat(MIRA, listed.objection)
+    assert await services.objections.describe_objections(MIRA) == [listed]
     assert (await behind(services, played)).surfaced == ()
 
 
@@ -246,7 +246,7 @@ async def test_an_objection_outlives_the_message_it_was_made_at(services: AppSer
     await services.reply_actions.object_to(memory, seen)
     await services.message_editing.delete(session.guid, seen.asked.id)
 
-    (listed,) = await services.objection_service.describe_objections(MIRA)
+    (listed,) = await services.objections.describe_objections(MIRA)
 
     assert (listed.said, listed.session) == ("", None)
     assert KNOWN in listed.text
@@ -278,9 +278,9 @@ async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_b
     await services.reply_actions.object_to(memory.guid, await behind(services, played))
 
     await services.memory_lists.forget_memories(MIRA, [memory.guid])
-    (gone,) = await services.objection_service.describe_objections(MIRA)
+    (gone,) = await services.objections.describe_objections(MIRA)
     await services.memory_lists.restore_memories(MIRA, [memory.guid])
-    (back,) = await services.objection_service.describe_objections(MIRA)
+    (back,) = await services.objections.describe_objections(MIRA)
 
     assert (gone.title, gone.text) == ("", "")
     assert "dark since May" in back.text
@@ -292,9 +292,9 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(services: Ap
     first, second = await say(services, session, GRANDFATHER), await say(services, session, ASKED)
     again = await say(services, session, "And the lighthouse, does it burn?")
     await services.reply_actions.object_to(memory.guid, await behind(services, second))
-    (fact,) = (one for one in await services.fact_service.all(MIRA) if one.fact == KNOWN)
+    (fact,) = (one for one in await services.facts.all(MIRA) if one.fact == KNOWN)
 
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.forget_fact(fact.guid)
     await services.memory_lists.forget_memories(MIRA, [memory.guid])
     kept = await everything(services)
     assert KNOWN in kept
@@ -316,17 +316,17 @@ async def everything(services: AppServices) -> str:
 
 async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):
     await learnt(services)
-    (before,) = await services.fact_service.all(MIRA)
+    (before,) = await services.facts.all(MIRA)
     one = await only(services, await say(services, session, GRANDFATHER))
 
     take_back = await services.reply_actions.write(one, "Tomas's grandfather kept bees.")
-    (written,) = await services.fact_service.all(MIRA)
-    await services.fact_service.pin(written.guid, pinned=True)
+    (written,) = await services.facts.all(MIRA)
+    await services.facts.pin(written.guid, pinned=True)
     await take_back()
 
-    (after,) = await services.fact_service.all(MIRA)
+    (after,) = await services.facts.all(MIRA)
     assert after == before.model_copy(update={"pinned": True})
-    assert await services.fact_service._facts.tombstones_of(MIRA) == []
+    assert await services.facts._facts.tombstones_of(MIRA) == []
 
 
 async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):

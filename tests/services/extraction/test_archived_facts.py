@@ -45,9 +45,9 @@ async def archived(services: AppServices, script: Path, lines: Sequence[str], *t
     """All that is known after a conversation was archived by a model that answers so."""
     session = await hold(services, *lines, at=MONDAY)
     await trusted(services, script, answers=answers(facts=list(texts)))
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
-    return {fact.fact: fact for fact in await services.fact_service.all("mira-test")}
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+    return {fact.fact: fact for fact in await services.facts.all("mira-test")}
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_the_persona_is_known_only_on_wish(services: AppServices, script: 
 
 async def test_a_fact_that_changes_a_known_one_takes_its_place_and_its_key(services: AppServices, script: Path):
     old = ExtractedFact(fact="Tomas lives in Leith.", kind=FactKind.HOME, key="home", first_seen=MONDAY, last_seen=MONDAY)
-    await services.fact_service.learn("mira-test", [old])
+    await services.facts.learn("mira-test", [old])
     lines = ("We left Leith, I live in Graz these days.", "How is it?", "Hot!")
     moved = stated(1, "I live in Graz these days", "Tomas lives in Graz.", kind="home", changes=1)
 

@@ -29,17 +29,17 @@ def script(tmp_path: Path) -> Path:
 
 async def sides(services: AppServices) -> dict[str, bool]:
     """Facts that hold, and whether they belong to a story."""
-    return {fact.fact: fact.in_story for fact in await services.fact_service.all(HER) if not fact.superseded}
+    return {fact.fact: fact.in_story for fact in await services.facts.all(HER) if not fact.superseded}
 
 
 async def archived(services: AppServices, *lines: str) -> ChatSession:
     session = await hold(services, *lines)
-    assert await services.archiving.archive_session(session.guid)
+    assert await services.archive_queue.archive_session(session.guid)
     return session
 
 
 async def tick(services: AppServices, session: ChatSession, value: bool) -> None:
-    await services.archiving.write(session.guid, SessionPart.ROLEPLAY, value)
+    await services.archive_queue.write(session.guid, SessionPart.ROLEPLAY, value)
 
 
 def fact_of(session: ChatSession | None, text: str, **more: object) -> ExtractedFact:
@@ -70,8 +70,8 @@ async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_
     roses = {"facts": [{"line": 4, "fact": "Mira grows roses."}]}
     await trusted(services, script, answers=answers(facts=[roses, {"facts": [{"line": 1, "fact": NUTS_FACT}]}]))
 
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
     assert ("Mira grows roses." in await sides(services)) is wanted
     assert NUTS_FACT in await sides(services)
@@ -80,7 +80,7 @@ async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_
 async def test_kind_and_key_of_a_statement_reach_the_store(services: AppServices):
     await archived(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
 
-    (fact,) = [fact for fact in await services.fact_service.all(HER) if "lives in Porto" in fact.fact]
+    (fact,) = [fact for fact in await services.facts.all(HER) if "lives in Porto" in fact.fact]
     assert (fact.key, fact.subject) == ("home", "Tomas")
 
 
@@ -121,7 +121,7 @@ async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(servic
     session = await hold(services, *NUTS)
     await tick(services, session, True)
 
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
 
     assert (await sides(services))[NUTS_FACT] is True
 
@@ -129,8 +129,8 @@ async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(servic
 async def test_facts_of_a_model_change_sides_too(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     assert await sides(services) == {NUTS_FACT: False}
 
     await tick(services, session, True)
@@ -138,7 +138,7 @@ async def test_facts_of_a_model_change_sides_too(services: AppServices, script: 
 
     await tick(services, session, False)
     assert await sides(services) == {NUTS_FACT: False}
-    assert {fact.made_by for fact in await services.fact_service.all(HER)} == {MadeBy.MODEL}
+    assert {fact.made_by for fact in await services.facts.all(HER)} == {MadeBy.MODEL}
 
 
 async def test_what_was_also_said_elsewhere_stays_plain(services: AppServices):
@@ -146,7 +146,7 @@ async def test_what_was_also_said_elsewhere_stays_plain(services: AppServices):
 
     await tick(services, session, True)
 
-    facts = {fact.in_story: fact for fact in await services.fact_service.all(HER) if fact.fact == NUTS_FACT}
+    facts = {fact.in_story: fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT}
     assert facts[False].source_memories == [other.guid]
     assert facts[False].reference_count == 1
     assert facts[True].source_memories == [session.guid]
@@ -165,18 +165,18 @@ async def test_what_a_story_had_replaced_holds_again(services: AppServices):
 @pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
 async def test_the_users_own_and_pinned_facts_stay_as_they_are(services: AppServices, more: dict[str, object]):
     session = await archived(services, *NUTS)
-    (fact,) = [fact for fact in await services.fact_service.all(HER) if fact.fact == NUTS_FACT]
-    await services.fact_service.put_back([fact.model_copy(update=more)])
+    (fact,) = [fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT]
+    await services.facts.put_back([fact.model_copy(update=more)])
 
     await tick(services, session, True)
 
-    assert any(one.fact == NUTS_FACT and not one.in_story for one in await services.fact_service.all(HER))
+    assert any(one.fact == NUTS_FACT and not one.in_story for one in await services.facts.all(HER))
 
 
 async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: AppServices):
     story, other = await hold(services, *NUTS), await hold(services, *NUTS)
     secret = fact_of(story, "Tomas is the king of Elfland.", in_story=True)
-    await services.fact_service.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
+    await services.facts.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
     cast = await services.memory_lists._participant_service.of_session(story)
 
     inside, outside, page = [
@@ -200,10 +200,10 @@ async def test_reading_again_withdraws_what_rules_no_longer_find(services: AppSe
     shared.source_memories.append(uuid4())
     older = fact_of(None, "Tomas is rice.", key="food", last_seen=stale.first_seen, first_seen=stale.first_seen)
     model = fact_of(session, "Tomas may sail in May.", made_by=MadeBy.MODEL)
-    await services.fact_service.learn(HER, [older, stale, pinned, shared, model])
+    await services.facts.learn(HER, [older, stale, pinned, shared, model])
     assert older.fact not in await sides(services)
 
-    await services.archiving.update(session.guid, [SessionPart.FACTS])
+    await services.archive_queue.update(session.guid, [SessionPart.FACTS])
 
     known = await sides(services)
     assert stale.fact not in known
@@ -213,23 +213,23 @@ async def test_reading_again_withdraws_what_rules_no_longer_find(services: AppSe
 async def test_reading_again_gives_facts_from_before_their_kind_and_key(services: AppServices):
     session = await hold(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
     line = (await services.sessions.outline(session.guid))[0].id
-    await services.archiving.archive_session(session.guid)
-    (fact,) = [fact for fact in await services.fact_service.all(HER) if "Porto" in fact.fact]
+    await services.archive_queue.archive_session(session.guid)
+    (fact,) = [fact for fact in await services.facts.all(HER) if "Porto" in fact.fact]
     assert fact.source_messages == [line]
-    await services.fact_service.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
+    await services.facts.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
 
-    await services.archiving.update(session.guid, [SessionPart.FACTS])
+    await services.archive_queue.update(session.guid, [SessionPart.FACTS])
 
-    (after,) = [fact for fact in await services.fact_service.all(HER) if "Porto" in fact.fact]
+    (after,) = [fact for fact in await services.facts.all(HER) if "Porto" in fact.fact]
     assert (after.guid, after.key, after.subject, after.reference_count) == (fact.guid, "home", "Tomas", 1)
 
 
 async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(services: AppServices):
     session = await archived(services, *NUTS)
-    (fact,) = [fact for fact in await services.fact_service.all(HER) if fact.fact == NUTS_FACT]
-    await services.fact_service.forget_fact(fact.guid)
+    (fact,) = [fact for fact in await services.facts.all(HER) if fact.fact == NUTS_FACT]
+    await services.facts.forget_fact(fact.guid)
 
-    await services.archiving.update(session.guid, [SessionPart.FACTS])
+    await services.archive_queue.update(session.guid, [SessionPart.FACTS])
     await tick(services, session, True)
     await tick(services, session, False)
 

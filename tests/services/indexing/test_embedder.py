@@ -79,16 +79,16 @@ async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: App
     await keep(near, "She is afraid of spiders.", name="")
     ferry = await keep(near, FERRY, name="Ferry")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
-    assert (await near.lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
-    await near.brain.forget_memory(ferry.guid)
-    assert "Ferry" not in {one.title for one in await near.lookup.search(MIRA, OTHER_WORDS)}
+    assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
+    await near.memory.forget_memory(ferry.guid)
+    assert "Ferry" not in {one.title for one in await near.memory_lookup.search(MIRA, OTHER_WORDS)}
 
 
 async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: AppServices):
     memory = await keep(near, "She is afraid of spiders.", name="")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
-    await near.brain.edit(memory.model_copy(update={"content": FERRY}))
-    assert (await near.lookup.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
+    await near.memory.edit(memory.model_copy(update={"content": FERRY}))
+    assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
 
 
 async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: AppServices, session: ChatSession):
@@ -109,10 +109,10 @@ async def test_small_talk_wakes_no_waiting_memory(near: AppServices, session: Ch
 
 async def test_nearly_the_same_memory_is_kept_once(near: AppServices):
     old = await keep(near, "Tomas keeps seven hives of black bees behind the chapel.", name="", priority=3)
-    kept = await near.brain.memorize(MIRA, unit("Tomas has seven hives of black bees behind the chapel.", name=""))
+    kept = await near.memory.memorize(MIRA, unit("Tomas has seven hives of black bees behind the chapel.", name=""))
     assert kept.replaced
     assert (kept.record.guid, kept.record.priority) == (old.guid, 3)
-    assert not (await near.brain.memorize(MIRA, unit("Tomas is afraid of spiders.", name=""))).replaced
+    assert not (await near.memory.memorize(MIRA, unit("Tomas is afraid of spiders.", name=""))).replaced
 
 
 async def test_an_entry_of_a_world_is_found_by_its_meaning(near: AppServices, session: ChatSession):
@@ -194,7 +194,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     await near.indexing.catch_up()
     assert near.embedding.id == name
     assert await near.indexing._recall.count_pending() == 0
-    assert (await near.lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
+    assert (await near.memory_lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
 
 
 # Limits

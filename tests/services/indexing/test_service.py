@@ -71,7 +71,7 @@ async def from_nothing(services: AppServices) -> list[Row]:
 
     await services._database.run(lose)
     await PendingIndex(services._database).queue_all()
-    await services.brain.reload()
+    await services.memory.reload()
     return await passages(services)
 
 

@@ -35,7 +35,7 @@ async def only(services: AppServices) -> Trashed:
 async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(services: AppServices):
     session = await conversation(services, "One.", "Two.")
     other = await conversation(services, "Three.", "Four.")
-    memory, fact = await keep(services), await services.fact_service.add(MIRA, "Tomas is a captain.")
+    memory, fact = await keep(services), await services.facts.add(MIRA, "Tomas is a captain.")
     persona = await services.library.save_persona(Persona(name="Somebody"))
     world = await services.library.save_world(World(name="The Petrel"))
     preset = await services.presets.save(SamplerPreset(name="Mine"))
@@ -43,8 +43,8 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(s
 
     await services.sessions.delete(session.guid)
     await services.message_editing.delete(other.guid, line.id)
-    await services.brain.forget_memory(memory.guid)
-    await services.fact_service.forget_fact(fact.guid)
+    await services.memory.forget_memory(memory.guid)
+    await services.facts.forget_fact(fact.guid)
     await services.library.delete_persona(persona.unique_name)
     await services.library.delete_world(world.unique_name)
     await services.presets.delete(SamplerPreset, preset)
@@ -70,8 +70,8 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(s
     assert await services.trash.list_items() == []
     assert {one.guid for one in await services.sessions.list(MIRA)} == {session.guid, other.guid}
     assert [message.content for message in await services.sessions.page(other.guid, 0, 9)] == ["Three.", "Four."]
-    assert [one.guid for one in await services.brain.memories(MIRA)] == [memory.guid]
-    assert [one.guid for one in await services.fact_service.all(MIRA)] == [fact.guid]
+    assert [one.guid for one in await services.memory.memories(MIRA)] == [memory.guid]
+    assert [one.guid for one in await services.facts.all(MIRA)] == [fact.guid]
     assert (await services.library.persona(persona.unique_name)).name == "Somebody"
     assert world.unique_name in await services.library.worlds()
     assert preset in await services.library.samplers()
@@ -161,9 +161,9 @@ async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(services: Ap
 
 
 async def test_after_the_days_the_user_chose_things_go_by_themselves(services: AppServices):
-    session, fact = await conversation(services, "One."), await services.fact_service.add(MIRA, "Tomas is a captain.")
+    session, fact = await conversation(services, "One."), await services.facts.add(MIRA, "Tomas is a captain.")
     await services.sessions.delete(session.guid)
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.forget_fact(fact.guid)
     long_ago = (now() - timedelta(days=20)).isoformat(timespec="microseconds")
     await services._database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
     old = services.paths.trash / "worldinfo" / "petrel.20240301T101112000000Z.json"
@@ -183,8 +183,8 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(ser
     session = await conversation(services, "I keep bees.")
     (message,) = await services.sessions.page(session.guid, 0, 1)
     fact = ExtractedFact(fact="Tomas keeps bees.", source_memories=[session.guid], source_messages=[message.id])
-    await services.fact_service.learn(MIRA, [fact])
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.learn(MIRA, [fact])
+    await services.facts.forget_fact(fact.guid)
     await services.sessions.delete(session.guid)
     items = {item.kind: item for item in await services.trash.list_items()}
 
@@ -193,6 +193,6 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(ser
     assert {item.kind for item in await services.trash.list_items()} == {TrashKind.FACT, TrashKind.CONVERSATION}
 
     await services.trash.restore(items[TrashKind.CONVERSATION])
-    assert await services.fact_service.all(MIRA) == []
+    assert await services.facts.all(MIRA) == []
     await services.trash.restore(items[TrashKind.FACT])
-    assert [one.fact for one in await services.fact_service.all(MIRA)] == [fact.fact]
+    assert [one.fact for one in await services.facts.all(MIRA)] == [fact.fact]

@@ -33,13 +33,13 @@ CHANGED = (
 
 async def archive(services: AppServices, *lines: str, at: datetime) -> None:
     session = await hold(services, *lines, at=at)
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
 
 async def known(services: AppServices) -> tuple[set[str], set[str]]:
     """The facts that hold, and those that something later replaced."""
-    facts = await services.fact_service.all("mira-test")
+    facts = await services.facts.all("mira-test")
     return {fact.fact for fact in facts if not fact.superseded}, {fact.fact for fact in facts if fact.superseded}
 
 

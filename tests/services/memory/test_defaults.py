@@ -40,7 +40,7 @@ def test_personas_may_be_busy_in_the_settings_and_none_is_until_asked():
 @pytest.mark.parametrize(("days", "is_there"), [(29, True), (31, False)])
 async def test_the_trash_keeps_things_for_thirty_days(services: AppServices, days: int, is_there: bool):
     memory = await keep(services)
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
 
     with use_clock(lambda: system_clock() + days * DAY):
         await services.trash._purge()
@@ -88,7 +88,7 @@ async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
     state = services.models.state
     assert isinstance(state, ModelReady)
 
-    assert services.core.prompting._target(replace(state.model, can_shift=can_shift)) == kept
+    assert services.core.prompt_assembler._target(replace(state.model, can_shift=can_shift)) == kept
 
 
 def test_silence_of_an_hour_ends_a_conversation():

@@ -24,10 +24,10 @@ TAIL = "with his old friend from school, a dog, two parrots and a garden full of
 
 async def learnt(services: AppServices, *texts: str) -> list[ExtractedFact]:
     """What is known after these were told in one conversation each, compared by a simple embedder."""
-    services.fact_service._recall.set_embedder(embed, "words")
+    services.facts._recall.set_embedder(embed, "words")
     for text in texts:
-        await services.fact_service.learn(HER, [ExtractedFact(fact=text, source_memories=[uuid4()], source_messages=[uuid4()])])
-    return await services.fact_service.all(HER)
+        await services.facts.learn(HER, [ExtractedFact(fact=text, source_memories=[uuid4()], source_messages=[uuid4()])])
+    return await services.facts.all(HER)
 
 
 def test_nothing_set_leaves_what_was_measured():

@@ -48,19 +48,19 @@ async def tell(services: AppServices, *told: Told, day: int = 0, **more: object)
     session = uuid4()
     facts = [fact_of(one, day, session, **more) for one in told]
     ends = {fact.guid: one.ends for fact, one in zip(facts, told, strict=True)}
-    await services.fact_service.learn(HER, facts, ends=ends)
+    await services.facts.learn(HER, facts, ends=ends)
     return facts
 
 
 async def held(services: AppServices) -> set[str]:
-    return {fact.fact for fact in await services.fact_service.all(HER) if not fact.superseded}
+    return {fact.fact for fact in await services.facts.all(HER) if not fact.superseded}
 
 
 @pytest.fixture(autouse=True, params=["by words", "by meaning"])
 def embedder(request: pytest.FixtureRequest, services: AppServices) -> None:
     """Without an embedder facts are compared by their words; with one near facts meet as well."""
     if request.param == "by meaning":
-        services.fact_service._recall.set_embedder(embed, "words")
+        services.facts._recall.set_embedder(embed, "words")
 
 
 PLAN, HOME, WORK, PEOPLE = FactKind.PLAN, FactKind.HOME, FactKind.WORK, FactKind.PEOPLE
@@ -113,7 +113,7 @@ async def test_a_newer_statement_replaces_the_one_it_makes_untrue(services: AppS
     (before,) = await tell(services, old)
     (after,) = await tell(services, new, day=3)
 
-    known = {fact.guid: fact for fact in await services.fact_service.all(HER)}
+    known = {fact.guid: fact for fact in await services.facts.all(HER)}
     assert (known[before.guid].superseded, known[before.guid].superseded_by) == (True, after.guid)
     assert await held(services) == {new.text}
 
@@ -157,7 +157,7 @@ async def test_the_same_in_fewer_words_confirms_what_is_known(services: AppServi
     (full,) = await tell(services, Told("Tomas lives in a flat by the river in Porto.", "home"))
     await tell(services, Told("Tomas lives in Porto.", "home"), day=3)
 
-    (fact,) = await services.fact_service.all(HER)
+    (fact,) = await services.facts.all(HER)
     assert (fact.guid, fact.fact, fact.reference_count) == (full.guid, full.fact, 2)
 
 
@@ -165,7 +165,7 @@ async def test_the_same_with_more_words_takes_over_the_count(services: AppServic
     await tell(services, Told("Tomas lives in Porto.", "home"))
     await tell(services, Told("Tomas lives in a flat by the river in Porto.", "home"), day=3)
 
-    (fact,) = [fact for fact in await services.fact_service.all(HER) if not fact.superseded]
+    (fact,) = [fact for fact in await services.facts.all(HER) if not fact.superseded]
     assert (fact.fact, fact.reference_count) == ("Tomas lives in a flat by the river in Porto.", 2)
 
 
@@ -176,7 +176,7 @@ async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(servi
 
     assert "Tomas lives in Porto." in await held(services)
     core = await services.memory_lists.load_core_facts(HER)
-    known = {fact.guid: fact.fact for fact in await services.fact_service.all(HER)}
+    known = {fact.guid: fact.fact for fact in await services.facts.all(HER)}
     assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
 
 
@@ -198,22 +198,22 @@ async def test_somebody_who_moves_back_lives_there_again(services: AppServices):
 async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(services: AppServices):
     (old,) = await tell(services, Told("Tomas lives in Porto.", "home"))
     (new,) = await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
-    await services.fact_service.restore(old.guid)
+    await services.facts.restore(old.guid)
 
-    await services.fact_service.learn(HER, [old, new])
+    await services.facts.learn(HER, [old, new])
 
     assert await held(services) == {old.fact, new.fact}
 
 
 async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_with_them(services: AppServices):
     old, new = fact_of(Told("Tomas lives in Porto."), 0), fact_of(Told("Tomas lives in Lisbon."), 3)
-    await services.fact_service.learn(HER, [old, new])
+    await services.facts.learn(HER, [old, new])
     assert await held(services) == {old.fact, new.fact}
 
     keyed = [fact.model_copy(update={"guid": uuid4(), "key": "home", "kind": HOME}) for fact in (old, new)]
-    await services.fact_service.learn(HER, keyed)
+    await services.facts.learn(HER, keyed)
 
-    facts = {fact.fact: fact for fact in await services.fact_service.all(HER)}
+    facts = {fact.fact: fact for fact in await services.facts.all(HER)}
     assert {fact.key for fact in facts.values()} == {"home"}
     assert await held(services) == {new.fact}
 

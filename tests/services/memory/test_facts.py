@@ -36,66 +36,66 @@ def said(text: str, session: UUID | None = None, message: UUID | None = None, da
 
 async def known(services: AppServices) -> dict[str, ExtractedFact]:
     """What holds, by its words."""
-    return {fact.fact: fact for fact in await services.fact_service.all(HER) if not fact.superseded}
+    return {fact.fact: fact for fact in await services.facts.all(HER) if not fact.superseded}
 
 
 async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(services: AppServices):
     first, second = said("Tomas is allergic to peanuts."), said("Tomas is allergic to peanuts.", day=2)
 
-    assert await services.fact_service.learn(HER, [first]) == 1
-    assert await services.fact_service.learn(HER, [second]) == 1
-    assert await services.fact_service.learn(HER, [first, second]) == 0
+    assert await services.facts.learn(HER, [first]) == 1
+    assert await services.facts.learn(HER, [second]) == 1
+    assert await services.facts.learn(HER, [first, second]) == 0
 
-    (fact,) = await services.fact_service.all(HER)
+    (fact,) = await services.facts.all(HER)
     assert (fact.guid, fact.reference_count) == (first.guid, 2)
     assert set(fact.source_memories) == {*first.source_memories, *second.source_memories}
     assert fact.last_seen == second.last_seen
 
 
 async def test_two_conversations_learnt_from_at_once_give_one_fact(services: AppServices):
-    await asyncio.gather(*(services.fact_service.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
+    await asyncio.gather(*(services.facts.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
 
-    (fact,) = await services.fact_service.all(HER)
+    (fact,) = await services.facts.all(HER)
     assert fact.reference_count == 5
 
 
 async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(services: AppServices):
-    services.fact_service._recall.set_embedder(embed, "words")
-    await services.fact_service.learn(HER, [said("Tomas owns a small white boat in Porto.")])
+    services.facts._recall.set_embedder(embed, "words")
+    await services.facts.learn(HER, [said("Tomas owns a small white boat in Porto.")])
 
-    await services.fact_service.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
+    await services.facts.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
 
-    (fact,) = await services.fact_service.all(HER)
+    (fact,) = await services.facts.all(HER)
     assert fact.reference_count == 2
 
 
 async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(services: AppServices):
-    services.fact_service._recall.set_embedder(embed, "words")
+    services.facts._recall.set_embedder(embed, "words")
     asked: list[tuple[str, str]] = []
 
     async def judge(old: str, new: str) -> FactRelation | None:
         asked.append((old, new))
         return FactRelation.UPDATE if "Leeds" in new else None
 
-    await services.fact_service.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
-    await services.fact_service.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
+    await services.facts.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
+    await services.facts.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
 
-    old, new = sorted(await services.fact_service.all(HER), key=lambda fact: fact.first_seen)
+    old, new = sorted(await services.facts.all(HER), key=lambda fact: fact.first_seen)
     assert asked == [(old.fact, new.fact)]
     assert (old.superseded, old.superseded_by, new.superseded) == (True, new.guid, False)
 
 
 @pytest.fixture
 async def cats(services: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
-    services.fact_service._recall.set_embedder(embed, "words")
+    services.facts._recall.set_embedder(embed, "words")
     old, new = said(f"Tomas has 2 cats {TAIL}"), said(f"Tomas has 3 cats {TAIL}", day=1)
 
     async def judge(_old: str, _new: str) -> FactRelation:
         return FactRelation.UPDATE
 
-    await services.fact_service.learn(HER, [old])
-    await services.fact_service.learn(HER, [new], judge)
-    facts = {fact.guid: fact for fact in await services.fact_service.all(HER)}
+    await services.facts.learn(HER, [old])
+    await services.facts.learn(HER, [new], judge)
+    facts = {fact.guid: fact for fact in await services.facts.all(HER)}
     assert facts[old.guid].superseded
     return facts[old.guid], facts[new.guid]
 
@@ -106,25 +106,25 @@ async def test_what_was_superseded_is_kept_and_can_hold_again(
 ):
     old, new = cats
 
-    await services.fact_service.restore(old.guid, instead=instead)
+    await services.facts.restore(old.guid, instead=instead)
 
     holds = await known(services)
     assert old.fact in holds
     assert (new.fact in holds) is not instead
-    assert len(await services.fact_service.all(HER)) == 2
+    assert len(await services.facts.all(HER)) == 2
 
 
 async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     facts = await known(services)
-    await services.fact_service.forget_fact(facts["Tomas is allergic to peanuts."].guid)
+    await services.facts.forget_fact(facts["Tomas is allergic to peanuts."].guid)
 
-    await services.archiving.update(session.guid)
+    await services.archive_queue.update(session.guid)
     here = await known(services)
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         await after.sessions.taken_up(await after.sessions.open(session.guid))
-        await after.archiving.archive_session(session.guid)
+        await after.archive_queue.archive_session(session.guid)
         there = await known(after)
 
     assert set(here) == set(there) == set(facts) - {"Tomas is allergic to peanuts."}
@@ -132,8 +132,8 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_arch
 
 async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
-    await services.fact_service.forget_fact((await known(services))["Tomas is allergic to peanuts."].guid)
+    await services.archive_queue.archive_session(session.guid)
+    await services.facts.forget_fact((await known(services))["Tomas is allergic to peanuts."].guid)
     allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
     carpenter = stated(5, "I work as a carpenter", "Tomas earns his bread as a carpenter at the old shipyard.")
     await trusted(services, tmp_path / "model", answers=answers(facts={"facts": [allergy, carpenter]}))
@@ -146,10 +146,10 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(servi
 
 async def test_what_was_forgotten_may_be_said_again(services: AppServices):
     first = said("Tomas keeps bees.")
-    await services.fact_service.learn(HER, [first])
-    await services.fact_service.forget_fact(first.guid)
+    await services.facts.learn(HER, [first])
+    await services.facts.forget_fact(first.guid)
 
-    await services.fact_service.learn(HER, [said("Tomas keeps bees.", day=5)])
+    await services.facts.learn(HER, [said("Tomas keeps bees.", day=5)])
 
     assert "Tomas keeps bees." in await known(services)
 
@@ -157,20 +157,20 @@ async def test_what_was_forgotten_may_be_said_again(services: AppServices):
 async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(services: AppServices):
     first, second = said("Tomas keeps bees."), said("Tomas keeps bees.", day=5)
     for fact in (first, second):
-        await services.fact_service.learn(HER, [fact])
-        await services.fact_service.forget_fact((await known(services))["Tomas keeps bees."].guid)
+        await services.facts.learn(HER, [fact])
+        await services.facts.forget_fact((await known(services))["Tomas keeps bees."].guid)
 
-    assert await services.fact_service.learn(HER, [first, second]) == 0
+    assert await services.facts.learn(HER, [first, second]) == 0
     assert await known(services) == {}
 
 
 async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(services: AppServices):
     fact = said("Tomas keeps bees.")
-    await services.fact_service.learn(HER, [fact])
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.learn(HER, [fact])
+    await services.facts.forget_fact(fact.guid)
 
-    await services.fact_service.restore(fact.guid)
-    await services.fact_service.learn(HER, [said("Tomas keeps bees.", day=1)])
+    await services.facts.restore(fact.guid)
+    await services.facts.learn(HER, [said("Tomas keeps bees.", day=1)])
 
     (found,) = (await known(services)).values()
     assert (found.guid, found.reference_count) == (fact.guid, 2)
@@ -178,11 +178,11 @@ async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(ser
 
 async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(services: AppServices):
     fact, later = said("Tomas keeps bees."), said("Tomas keeps bees.", day=1)
-    await services.fact_service.learn(HER, [fact])
-    await services.fact_service.forget_fact(fact.guid)
-    await services.fact_service.learn(HER, [later])
+    await services.facts.learn(HER, [fact])
+    await services.facts.forget_fact(fact.guid)
+    await services.facts.learn(HER, [later])
 
-    await services.fact_service.restore(fact.guid)
+    await services.facts.restore(fact.guid)
 
     (found,) = (await known(services)).values()
     assert found.guid == fact.guid
@@ -191,11 +191,11 @@ async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(services: 
 
 async def test_the_users_wording_survives_another_reading_of_the_same_talk(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     old = (await known(services))["Tomas is allergic to peanuts."]
 
-    await services.fact_service.edit(old.guid, "Tomas only dislikes peanuts.")
-    await services.archiving.update(session.guid)
+    await services.facts.edit(old.guid, "Tomas only dislikes peanuts.")
+    await services.archive_queue.update(session.guid)
     allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
     await trusted(services, tmp_path / "model", answers=answers(facts={"facts": [allergy]}))
     await again(services)
@@ -205,11 +205,11 @@ async def test_the_users_wording_survives_another_reading_of_the_same_talk(servi
 
 
 async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(services: AppServices):
-    services.fact_service._recall.set_embedder(embed, "words")
-    mine = await services.fact_service.add(HER, f"Tomas has 2 cats {TAIL}")
+    services.facts._recall.set_embedder(embed, "words")
+    mine = await services.facts.add(HER, f"Tomas has 2 cats {TAIL}")
     pinned = said(f"Tomas sails a white boat {TAIL}")
-    await services.fact_service.learn(HER, [pinned])
-    await services.fact_service.pin(pinned.guid, pinned=True)
+    await services.facts.learn(HER, [pinned])
+    await services.facts.pin(pinned.guid, pinned=True)
 
     async def judge(_old: str, _new: str) -> FactRelation:
         return FactRelation.UPDATE
@@ -218,7 +218,7 @@ async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_wha
         said(f"Tomas has 3 cats {TAIL}", day=40, made_by=MadeBy.MODEL),
         said(f"Tomas sails a black boat {TAIL}", day=40, made_by=MadeBy.MODEL),
     ]
-    await services.fact_service.learn(HER, new, judge)
+    await services.facts.learn(HER, new, judge)
 
     holds = await known(services)
     assert {mine.fact, pinned.fact} <= holds.keys()
@@ -227,11 +227,11 @@ async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_wha
 
 async def test_a_fact_added_twice_by_hand_is_one(services: AppServices):
     heard = said("Tomas keeps bees.")
-    await services.fact_service.learn(HER, [heard])
+    await services.facts.learn(HER, [heard])
 
-    added = await services.fact_service.add(HER, "  Tomas keeps bees. ", pinned=True)
+    added = await services.facts.add(HER, "  Tomas keeps bees. ", pinned=True)
 
-    (fact,) = await services.fact_service.all(HER)
+    (fact,) = await services.facts.all(HER)
     assert (fact.guid, fact.made_by, fact.pinned) == (heard.guid, MadeBy.USER, True)
     assert added.guid == heard.guid
 
@@ -239,16 +239,16 @@ async def test_a_fact_added_twice_by_hand_is_one(services: AppServices):
 async def test_a_superseded_fact_added_by_hand_holds_again(services: AppServices, cats: tuple[ExtractedFact, ExtractedFact]):
     old, _new = cats
 
-    await services.fact_service.add(HER, old.fact)
+    await services.facts.add(HER, old.fact)
 
     assert (await known(services))[old.fact].guid == old.guid
 
 
 async def test_editing_a_fact_into_the_words_of_another_leaves_one(services: AppServices):
     one, other = said("Tomas keeps bees."), said("Tomas keeps wasps.")
-    await services.fact_service.learn(HER, [one, other])
+    await services.facts.learn(HER, [one, other])
 
-    await services.fact_service.edit(other.guid, "Tomas keeps bees.")
+    await services.facts.edit(other.guid, "Tomas keeps bees.")
 
     (fact,) = (await known(services)).values()
     assert fact.guid == other.guid
@@ -256,17 +256,17 @@ async def test_editing_a_fact_into_the_words_of_another_leaves_one(services: App
 
 async def test_pinning_is_no_confirmation(services: AppServices):
     fact = said("Tomas keeps bees.")
-    await services.fact_service.learn(HER, [fact])
+    await services.facts.learn(HER, [fact])
 
-    pinned = await services.fact_service.pin(fact.guid, pinned=True)
+    pinned = await services.facts.pin(fact.guid, pinned=True)
 
     assert (pinned.pinned, pinned.last_seen) == (True, fact.last_seen)
 
 
 async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: AppServices):
-    services.fact_service._recall.set_embedder(embed, "words")
+    services.facts._recall.set_embedder(embed, "words")
     old = said(f"Tomas has 2 cats {TAIL}")
-    await services.fact_service.learn(HER, [old])
+    await services.facts.learn(HER, [old])
     asked, answered = asyncio.Event(), asyncio.Event()
 
     async def judge(_old: str, _new: str) -> FactRelation:
@@ -274,9 +274,9 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: Ap
         await answered.wait()
         return FactRelation.SAME
 
-    learning = asyncio.create_task(services.fact_service.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
+    learning = asyncio.create_task(services.facts.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
     await asyncio.wait_for(asked.wait(), 120)
-    await services.fact_service.edit(old.guid, "Tomas has cats, and nobody knows how many.")
+    await services.facts.edit(old.guid, "Tomas has cats, and nobody knows how many.")
     answered.set()
     await learning
 
@@ -285,27 +285,27 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: Ap
 
 async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(services: AppServices):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
-    before = await services.fact_service.all(HER)
+    await services.archive_queue.archive_session(session.guid)
+    before = await services.facts.all(HER)
 
     await services.sessions.delete(session.guid)
-    assert await services.fact_service.all(HER) == []
+    assert await services.facts.all(HER) == []
 
     await services.sessions.restore(session.guid)
-    assert await services.fact_service.all(HER) == before
+    assert await services.facts.all(HER) == before
 
 
 async def test_a_fact_needs_words_and_has_to_be_there(services: AppServices):
-    fact = await services.fact_service.add(HER, "Tomas keeps bees.")
+    fact = await services.facts.add(HER, "Tomas keeps bees.")
 
-    for attempt in (services.fact_service.add(HER, " \n"), services.fact_service.edit(fact.guid, "")):
+    for attempt in (services.facts.add(HER, " \n"), services.facts.edit(fact.guid, "")):
         with pytest.raises(LetheError):
             await attempt
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.forget_fact(fact.guid)
     for gone in (
-        services.fact_service.forget_fact(fact.guid),
-        services.fact_service.edit(fact.guid, "x"),
-        services.fact_service.forget_fact(uuid4()),
+        services.facts.forget_fact(fact.guid),
+        services.facts.edit(fact.guid, "x"),
+        services.facts.forget_fact(uuid4()),
     ):
         with pytest.raises(StorageError):
             await gone
@@ -319,9 +319,9 @@ async def test_newest_first_whatever_the_zone(services: AppServices):
         ("Tomas likes tea.", older),
         ("Ines lives in Porto.", newer.astimezone(west.tzinfo) - timedelta(hours=1)),
     ):
-        await services.fact_service.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
+        await services.facts.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
 
-    assert [fact.fact for fact in await services.fact_service.all(HER)] == [
+    assert [fact.fact for fact in await services.facts.all(HER)] == [
         "Tomas keeps bees.",
         "Tomas likes tea.",
         "Ines lives in Porto.",
@@ -338,7 +338,7 @@ STEP = st.tuples(
 @given(steps=st.lists(STEP, min_size=3, max_size=14))
 async def test_whatever_is_done_the_ledger_stays_in_order(services: AppServices, steps: list[tuple[str, int]]):
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}
-    knowing = services.fact_service
+    knowing = services.facts
     for kind, number in steps:
         facts = sorted(await knowing.all(persona), key=lambda fact: fact.guid)
         some = facts[number % len(facts)] if facts else None
@@ -376,54 +376,52 @@ async def test_archiving_twice_counts_once_for_every_conversation(services: AppS
     sessions = [await hold(services, *NUTS) for _number in range(3)]
     for _time in range(2):
         for session in sessions:
-            await services.archiving.update(session.guid)
+            await services.archive_queue.update(session.guid)
 
-    assert {fact.reference_count for fact in await services.fact_service.all(HER)} == {3}
-    assert SessionPart.FACTS in await services.archiving.parts(sessions[0].guid)
+    assert {fact.reference_count for fact in await services.facts.all(HER)} == {3}
+    assert SessionPart.FACTS in await services.archive_queue.parts(sessions[0].guid)
 
 
 async def test_several_facts_become_one_with_all_their_sources_counts_and_the_earliest_day(services: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Bees live with Tomas.", day=9)
-    await services.fact_service.learn(HER, [first, second, third])
+    await services.facts.learn(HER, [first, second, third])
 
-    merged = await services.fact_service.merge([third.guid, second.guid, first.guid], "Tomas has kept bees for years.")
+    merged = await services.facts.merge([third.guid, second.guid, first.guid], "Tomas has kept bees for years.")
 
     assert merged.guid == first.guid
     assert (merged.fact, merged.made_by, merged.reference_count) == ("Tomas has kept bees for years.", MadeBy.USER, 3)
     assert (merged.first_seen, merged.last_seen) == (first.first_seen, third.last_seen)
     assert set(merged.source_messages) == {id_ for each in (first, second, third) for id_ in each.source_messages}
-    gone = {fact.guid: fact.superseded_by for fact in await services.fact_service.all(HER) if fact.superseded}
+    gone = {fact.guid: fact.superseded_by for fact in await services.facts.all(HER) if fact.superseded}
     assert gone == {second.guid: first.guid, third.guid: first.guid}
-    assert await services.fact_service.learn(HER, [first, second, third]) == 0
+    assert await services.facts.learn(HER, [first, second, third]) == 0
 
 
 async def test_the_one_that_says_just_that_keeps_its_identity(services: AppServices):
     first, second = said("Tomas keeps bees."), said("Tomas has beehives.", day=3)
-    await services.fact_service.learn(HER, [first, second])
-    assert (await services.fact_service.merge([first.guid, second.guid], second.fact)).guid == second.guid
+    await services.facts.learn(HER, [first, second])
+    assert (await services.facts.merge([first.guid, second.guid], second.fact)).guid == second.guid
 
 
 @pytest.mark.parametrize("words", ["", "Tomas keeps bees."])
 async def test_one_fact_alone_or_without_words_is_not_merged(services: AppServices, words: str):
     fact = said("Tomas keeps bees.")
-    await services.fact_service.learn(HER, [fact])
+    await services.facts.learn(HER, [fact])
     with pytest.raises(LetheError):
-        await services.fact_service.merge([fact.guid, fact.guid], words)
+        await services.facts.merge([fact.guid, fact.guid], words)
     assert (await known(services))["Tomas keeps bees."].reference_count == 1
 
 
 async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Tomas reads.", day=4)
-    await services.fact_service.learn(HER, [first, second, third])
-    before = await services.fact_service.all(HER)
+    await services.facts.learn(HER, [first, second, third])
+    before = await services.facts.all(HER)
 
-    await services.fact_service.merge([first.guid, second.guid], "Tomas has bees.")
-    await services.fact_service.edit(third.guid, "Tomas writes.")
-    await services.fact_service.forget_fact(third.guid)
-    added = await services.fact_service.add(HER, "Tomas sings.")
-    await services.fact_service.put_back(before, [added.guid])
+    await services.facts.merge([first.guid, second.guid], "Tomas has bees.")
+    await services.facts.edit(third.guid, "Tomas writes.")
+    await services.facts.forget_fact(third.guid)
+    added = await services.facts.add(HER, "Tomas sings.")
+    await services.facts.put_back(before, [added.guid])
 
-    assert sorted(await services.fact_service.all(HER), key=lambda fact: fact.guid) == sorted(
-        before, key=lambda fact: fact.guid
-    )
-    assert await services.fact_service._facts.tombstones_of(HER) == []
+    assert sorted(await services.facts.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
+    assert await services.facts._facts.tombstones_of(HER) == []

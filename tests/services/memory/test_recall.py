@@ -214,7 +214,7 @@ async def test_at_a_beginning_what_matters_most_comes_and_does_not_live_longer_f
     await keep(services, "A picture.", name="Picture", priority=9, category=MemoryType.IMAGE)
     first = await say(services, session, "Evening.")
     assert first.ways == {"N5": "opening", "N3": "opening"}
-    assert {one.trigger_count for one in await services.brain.memories(MIRA)} == {0}
+    assert {one.trigger_count for one in await services.memory.memories(MIRA)} == {0}
     assert (await say(services, session, "Good.")).memory.recalled == []
 
 
@@ -271,7 +271,7 @@ async def test_a_reply_written_anew_sees_the_same_and_counts_nothing_twice(servi
 async def test_what_was_forgotten_since_is_not_in_a_reply_written_anew(services: AppServices, session: ChatSession):
     memory = await keep(services, keywords_main=["lighthouse"])
     played = await say(services, session, "To the lighthouse!")
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
     anew = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert anew.memory.recalled == []
     assert "It is dark since May." not in await prompt_of(services, session, anew)
@@ -286,11 +286,11 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversatio
         source_memories=[old.guid],
         source_messages=[line.id],
     )
-    await services.fact_service.learn(MIRA, [fact])
+    await services.facts.learn(MIRA, [fact])
     await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
     played = await say(services, session, "How many hives of black bees do I keep behind the chapel?")
     assert any(lead.origin == fact.guid for one in played.memory.recalled for lead in one.leads)
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.forget_fact(fact.guid)
     await services.message_editing.delete(old.guid, line.id)
     anew = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert "seven hives" not in "".join(one.text for one in anew.memory.recalled)
@@ -416,7 +416,7 @@ async def test_a_memory_that_cannot_be_read_does_not_keep_her_from_answering(
     memory = await keep(services)
     row = ("not a kind", str(memory.guid))
     await services._database.run(lambda c: c.execute("UPDATE memories SET insertion = ? WHERE guid = ?", row).rowcount)
-    await services.brain.reload()
+    await services.memory.reload()
     played = await say(services, session, "Evening.")
     assert played.reply.content == "“Aye.”"
     assert [record.getMessage() for record in quiet_log.records]
@@ -455,10 +455,10 @@ async def test_the_notes_of_a_conversation_can_be_read_and_written(services: App
     await says("Aye.")
     session = await services.sessions.new(MIRA)
     await say(services, session, "I live in Porto.")
-    assert await services.lookup.notes(session.guid) == {"home": "Porto"}
-    await services.lookup.write_notes(session.guid, {"home": "Lisbon", "quest": " ", "": "nothing"})
+    assert await services.memory_lookup.notes(session.guid) == {"home": "Porto"}
+    await services.memory_lookup.write_notes(session.guid, {"home": "Lisbon", "quest": " ", "": "nothing"})
     played = await say(services, session, "What a day.")
-    assert await services.lookup.notes(session.guid) == {"home": "Lisbon"}
+    assert await services.memory_lookup.notes(session.guid) == {"home": "Lisbon"}
     assert "home=Lisbon" in await prompt_of(services, session, played)
 
 
@@ -467,7 +467,7 @@ async def test_what_a_message_brought_up_can_be_asked_for_later(services: AppSer
     session = await services.sessions.new(MIRA)
     await keep(services, name="Lamp", keywords_main=["pharos"])
     played = await say(services, session, "Is the pharos lit?")
-    again = await services.lookup.recalled(played.asked.id)
+    again = await services.memory_lookup.recalled(played.asked.id)
     assert again is not None
     assert [one.title for one in again.recalled] == [one.title for one in played.memory.recalled] == ["Lamp"]
 

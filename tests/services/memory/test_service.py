@@ -23,7 +23,7 @@ ASKED = "Where does the cormorant nest, near the broken winch?"
 
 async def found(services: AppServices, text: str = ASKED) -> list[str]:
     """What is nearest, as it goes into the prompt."""
-    return [one.text for one in await services.lookup.search(MIRA, text)]
+    return [one.text for one in await services.memory_lookup.search(MIRA, text)]
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ async def test_searching_and_previewing_change_nothing(services: AppServices, se
     await services.indexing.catch_up()
     before = await dump(services)
     for _time in range(3):
-        await services.lookup.search(MIRA, ASKED, 50)
-        seen = await services.lookup.would_recall(MIRA, "The grotto and the winch", session.guid)
-        fresh = await services.lookup.would_recall(MIRA, "The grotto and the winch")
+        await services.memory_lookup.search(MIRA, ASKED, 50)
+        seen = await services.memory_lookup.would_recall(MIRA, "The grotto and the winch", session.guid)
+        fresh = await services.memory_lookup.would_recall(MIRA, "The grotto and the winch")
     assert {one.title for one in seen.recalled} >= {"Grotto", "Winch"}
     assert {one.title for one in fresh.recalled} >= {"Grotto", "Winch"}
     assert await dump(services) == before
@@ -55,14 +55,14 @@ async def test_searching_and_previewing_change_nothing(services: AppServices, se
 async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(services: AppServices):
     for number in range(60):
         await keep(services, f"Winch number {number} is broken.", name=f"W{number}")
-    assert await services.lookup.search(MIRA, "  ") == []
-    assert len(await services.lookup.search(MIRA, "broken winch", 0)) == 1
-    assert len(await services.lookup.search(MIRA, "broken winch", 999)) == 50
+    assert await services.memory_lookup.search(MIRA, "  ") == []
+    assert len(await services.memory_lookup.search(MIRA, "broken winch", 0)) == 1
+    assert len(await services.memory_lookup.search(MIRA, "broken winch", 999)) == 50
 
 
 async def test_a_preview_says_why(services: AppServices):
     await keep(services, WINCH, name="Winch", keywords_main=["winch"])
-    (one,) = (await services.lookup.would_recall(MIRA, "The winch!")).recalled
+    (one,) = (await services.memory_lookup.would_recall(MIRA, "The winch!")).recalled
     assert one.because[0].values == {"key": "winch", "before": 0}
 
 
@@ -71,9 +71,9 @@ async def test_a_preview_says_why(services: AppServices):
 
 async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(services: AppServices):
     old = await keep(services, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
-    kept = await services.brain.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
+    kept = await services.memory.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
     assert kept.replaced
-    (held,) = await services.brain.memories(MIRA)
+    (held,) = await services.memory.memories(MIRA)
     assert held.guid == old.guid
     assert (held.priority, held.trigger_count, held.keywords_main) == (4, 7, ["winch", "nest"])
 
@@ -81,32 +81,32 @@ async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(serv
 async def test_what_is_protected_or_of_another_kind_is_not_overwritten(services: AppServices):
     await keep(services, WINCH, protected=True)
     await keep(services, WINCH, category=MemoryType.EVENT)
-    assert not (await services.brain.memorize(MIRA, unit(WINCH))).replaced
-    assert (await services.brain.memorize(MIRA, unit(WINCH))).replaced  # the one of a moment ago
-    assert len(await services.brain.memories(MIRA)) == 3
+    assert not (await services.memory.memorize(MIRA, unit(WINCH))).replaced
+    assert (await services.memory.memorize(MIRA, unit(WINCH))).replaced  # the one of a moment ago
+    assert len(await services.memory.memories(MIRA)) == 3
 
 
 async def test_without_a_check_it_is_put_beside_the_others(services: AppServices):
     await keep(services, WINCH)
     await keep(services, WINCH)
-    assert len(await services.brain.memories(MIRA)) == 2
+    assert len(await services.memory.memories(MIRA)) == 2
 
 
 async def test_a_person_of_the_same_name_is_the_same_person(services: AppServices):
     old = await keep(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
-    kept = await services.brain.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
+    kept = await services.memory.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
     assert kept.record.guid == old.guid
-    assert [one.content for one in await services.brain.memories(MIRA)] == ["Left the island."]
+    assert [one.content for one in await services.memory.memories(MIRA)] == ["Left the island."]
 
 
 async def test_a_place_of_that_name_is_not_the_person(services: AppServices):
     await keep(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
-    assert not (await services.brain.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
+    assert not (await services.memory.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
 
 
 async def test_a_conversation_cannot_be_memorized(services: AppServices):
     with pytest.raises(LetheError):
-        await services.brain.memorize(MIRA, ChatSession(persona_id=MIRA))
+        await services.memory.memorize(MIRA, ChatSession(persona_id=MIRA))
 
 
 # The index follows at once
@@ -115,44 +115,44 @@ async def test_a_conversation_cannot_be_memorized(services: AppServices):
 async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(services: AppServices):
     memory = await keep(services, WINCH, name="Winch")
     assert await found(services) == [WINCH]
-    await services.brain.edit(memory.model_copy(update={"content": RAVENS}))
+    await services.memory.edit(memory.model_copy(update={"content": RAVENS}))
     assert await found(services) == [RAVENS]
     assert await found(services, RAVENS) == [RAVENS]
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
     assert await found(services, RAVENS) == []
-    assert await services.brain.memories(MIRA) == []
-    await services.brain.restore(memory.guid)
+    assert await services.memory.memories(MIRA) == []
+    await services.memory.restore(memory.guid)
     assert await found(services, RAVENS) == [RAVENS]
 
 
 async def test_what_is_not_there_cannot_be_forgotten_or_edited(services: AppServices, session: ChatSession):
     memory = await keep(services, WINCH)
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
     with pytest.raises(StorageError):
-        await services.brain.forget_memory(memory.guid)
+        await services.memory.forget_memory(memory.guid)
     with pytest.raises(StorageError):
-        await services.brain.edit(memory)
+        await services.memory.edit(memory)
     with pytest.raises(StorageError):
-        await services.brain.forget_memory(session.guid)  # conversations are deleted
+        await services.memory.forget_memory(session.guid)  # conversations are deleted
     with pytest.raises(StorageError):
-        await services.brain.restore(session.guid)
+        await services.memory.restore(session.guid)
     assert await now_held(services, memory) is None
 
 
 async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppServices):
     memory = await keep(services, WINCH, name="Winch", keywords_main=["winch"])
-    await services.brain.forget_memory(memory.guid)
-    await services.brain.reload()
+    await services.memory.forget_memory(memory.guid)
+    await services.memory.reload()
     assert await found(services) == []
-    assert (await services.lookup.would_recall(MIRA, "The winch!")).recalled == []
+    assert (await services.memory_lookup.would_recall(MIRA, "The winch!")).recalled == []
 
 
 async def test_what_was_written_past_the_program_is_seen_after_a_reload(services: AppServices):
     memory = await keep(services, WINCH, name="Winch")
     row = (RAVENS, str(memory.guid))
     await services._database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
-    await services.brain.reload()
-    assert (await services.brain.memories(MIRA))[0].content == RAVENS
+    await services.memory.reload()
+    assert (await services.memory.memories(MIRA))[0].content == RAVENS
     assert await found(services, RAVENS) == [RAVENS]
 
 
@@ -177,9 +177,9 @@ async def test_everything_lost_from_the_index_is_made_anew(services: AppServices
 
     await services._database.run(lose)
     shutil.rmtree(services.paths.index, ignore_errors=True)
-    await services.brain.reload()
+    await services.memory.reload()
     assert [await found(services, text) for text in questions] == [[], [], []]
-    await services.brain.rebuild()
+    await services.memory.rebuild()
     assert [await found(services, text) for text in questions] == before
 
 
@@ -191,7 +191,7 @@ async def test_making_everything_anew_takes_away_what_nobody_knows_of(services: 
         connection.execute("DELETE FROM passage_debts")  # type: ignore[attr-defined]
 
     await services._database.run(spoil)
-    await services.brain.rebuild()
+    await services.memory.rebuild()
     count = "SELECT count(*) FROM passages WHERE owner = ?"
     assert await services._database.run(lambda c: c.execute(count, (MIRA,)).fetchone()[0]) == 0
 
@@ -204,5 +204,5 @@ async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(services
     again = unit(
         "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=later, name="Call"
     )
-    kept = await services.brain.memorize(MIRA, again)
+    kept = await services.memory.memorize(MIRA, again)
     assert (kept.record.guid, kept.record.added) == (old.guid, later)

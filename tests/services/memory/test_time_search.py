@@ -134,6 +134,6 @@ async def test_a_message_that_only_mentions_a_time_brings_nothing(
 
 
 async def test_a_search_leads_to_that_time_as_well(services: AppServices, talks: dict[str, ChatSession]):
-    found = await services.lookup.search(MIRA, "What did we talk about on May 2nd?")
+    found = await services.memory_lookup.search(MIRA, "What did we talk about on May 2nd?")
 
     assert found[0].memory == talks["The bicycle"].guid

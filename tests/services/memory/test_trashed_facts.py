@@ -33,7 +33,7 @@ def learnt_in(*sessions: ChatSession, text: str = BEES, said: Sequence[Message] 
 
 
 async def known(services: AppServices) -> list[str]:
-    return [fact.fact for fact in await services.fact_service.all(MIRA)]
+    return [fact.fact for fact in await services.facts.all(MIRA)]
 
 
 async def found(services: AppServices) -> set[str]:
@@ -49,7 +49,7 @@ async def core(services: AppServices) -> int:
 
 async def test_a_fact_leaves_with_its_conversation_and_comes_back_with_it(services: AppServices):
     session, said = await talk(services, "I keep bees.", "Two hives.")
-    await services.fact_service.learn(MIRA, [learnt_in(session, said=said[:1])])
+    await services.facts.learn(MIRA, [learnt_in(session, said=said[:1])])
     assert (await known(services), await found(services), await core(services)) == ([BEES], {BEES}, 1)
 
     await services.sessions.delete(session.guid)
@@ -61,9 +61,9 @@ async def test_a_fact_leaves_with_its_conversation_and_comes_back_with_it(servic
 
 async def test_the_window_hears_of_it(services: AppServices):
     session, _said = await talk(services, "I keep bees.")
-    await services.fact_service.learn(MIRA, [learnt_in(session)])
+    await services.facts.learn(MIRA, [learnt_in(session)])
     heard: list[str] = []
-    services.fact_service.changed.add(heard.append)
+    services.facts.changed.add(heard.append)
 
     await services.sessions.delete(session.guid)
 
@@ -72,7 +72,7 @@ async def test_the_window_hears_of_it(services: AppServices):
 
 async def test_what_was_said_in_another_conversation_too_stays_known(services: AppServices):
     session, other = (await talk(services, "I keep bees."))[0], (await talk(services, "My bees are well."))[0]
-    await services.fact_service.learn(MIRA, [learnt_in(session, other)])
+    await services.facts.learn(MIRA, [learnt_in(session, other)])
 
     await services.sessions.delete(session.guid)
     assert await known(services) == [BEES]
@@ -85,7 +85,7 @@ async def test_what_was_said_in_another_conversation_too_stays_known(services: A
 @pytest.mark.parametrize("fields", [{"pinned": True}, {"made_by": MadeBy.USER}], ids=["pinned", "the user's own"])
 async def test_what_is_pinned_or_the_users_own_stays_known(services: AppServices, fields: dict[str, object]):
     session, _said = await talk(services, "I keep bees.")
-    await services.fact_service.learn(MIRA, [learnt_in(session, **fields)])
+    await services.facts.learn(MIRA, [learnt_in(session, **fields)])
 
     await services.sessions.delete(session.guid)
     assert await known(services) == [BEES]
@@ -96,12 +96,12 @@ async def test_what_is_pinned_or_the_users_own_stays_known(services: AppServices
 async def test_said_again_meanwhile_it_is_the_same_fact(services: AppServices):
     session, said = await talk(services, "I keep bees.")
     first = learnt_in(session, said=said)
-    await services.fact_service.learn(MIRA, [first])
+    await services.facts.learn(MIRA, [first])
     await services.sessions.delete(session.guid)
     other, again = await talk(services, "I keep bees, you know.")
 
-    await services.fact_service.learn(MIRA, [learnt_in(other, said=again)])
-    assert [fact.guid for fact in await services.fact_service.all(MIRA)] == [first.guid]
+    await services.facts.learn(MIRA, [learnt_in(other, said=again)])
+    assert [fact.guid for fact in await services.facts.all(MIRA)] == [first.guid]
 
     await services.sessions.restore(session.guid)
     assert await known(services) == [BEES]
@@ -109,10 +109,10 @@ async def test_said_again_meanwhile_it_is_the_same_fact(services: AppServices):
 
 async def test_written_by_the_user_meanwhile_it_is_theirs(services: AppServices):
     session, _said = await talk(services, "I keep bees.")
-    await services.fact_service.learn(MIRA, [learnt_in(session)])
+    await services.facts.learn(MIRA, [learnt_in(session)])
     await services.sessions.delete(session.guid)
 
-    await services.fact_service.add(MIRA, BEES)
+    await services.facts.add(MIRA, BEES)
     assert await known(services) == [BEES]
 
     await services.sessions.restore(session.guid)
@@ -122,7 +122,7 @@ async def test_written_by_the_user_meanwhile_it_is_theirs(services: AppServices)
 async def test_with_the_conversation_it_goes_for_good(services: AppServices):
     session, _said = await talk(services, "I keep bees.")
     other, _said = await talk(services, "I keep hens.")
-    await services.fact_service.learn(MIRA, [learnt_in(session), learnt_in(session, other, text="Tomas keeps hens.")])
+    await services.facts.learn(MIRA, [learnt_in(session), learnt_in(session, other, text="Tomas keeps hens.")])
     await services.sessions.delete(session.guid)
 
     await services.trash.erase(await services.trash.list_items())
@@ -143,14 +143,14 @@ async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_go
     await services.sessions.delete(session.guid)
     await services.trash.erase(await services.trash.list_items())
 
-    (fact,) = await services.fact_service.all(MIRA)
+    (fact,) = await services.facts.all(MIRA)
     assert (fact.guid, fact.superseded, fact.superseded_by) == (paris.guid, False, None)
     assert await found(services) == {"Tomas lives in Paris."}
 
 
 async def test_gone_for_good_by_itself_the_conversation_takes_it_along(services: AppServices):
     session, _said = await talk(services, "I keep bees.")
-    await services.fact_service.learn(MIRA, [learnt_in(session)])
+    await services.facts.learn(MIRA, [learnt_in(session)])
     await services.sessions.delete(session.guid)
 
     await SessionStore(services._database).purge(days=1, moment=now() + timedelta(days=2))
@@ -162,7 +162,7 @@ async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
     session, said = await talk(services, "I keep bees.")
     other, asked = await talk(services, "What do I keep?")
     fact = learnt_in(session, said=said)
-    await services.fact_service.learn(MIRA, [fact])
+    await services.facts.learn(MIRA, [fact])
     lead = RecallLead(kind="fact", text=BEES, origin=fact.guid)
     one = RecalledMemory(memory=fact.guid, category="general", text=BEES, way=RecallWay.FACT, leads=[lead])
     turns = TurnMemories(services._database)
@@ -179,11 +179,11 @@ async def test_a_reply_written_anew_does_not_name_it(services: AppServices):
 async def test_nothing_can_be_done_with_it_meanwhile(services: AppServices):
     session, _said = await talk(services, "I keep bees.")
     fact = learnt_in(session)
-    await services.fact_service.learn(MIRA, [fact])
+    await services.facts.learn(MIRA, [fact])
     await services.sessions.delete(session.guid)
 
     with pytest.raises(StorageError, match="no longer exists"):
-        await services.fact_service.pin(fact.guid, pinned=True)
+        await services.facts.pin(fact.guid, pinned=True)
 
 
 async def test_learnt_while_its_conversation_is_deleted_it_rests_at_once(services: AppServices):
@@ -191,6 +191,6 @@ async def test_learnt_while_its_conversation_is_deleted_it_rests_at_once(service
     await spoke(services, session, "How many hives?", now(), Role.ASSISTANT)
     await services.sessions.delete(session.guid)
 
-    await services.fact_service.learn(MIRA, [learnt_in(session, said=said)])
+    await services.facts.learn(MIRA, [learnt_in(session, said=said)])
 
     assert (await known(services), await found(services)) == ([], set())

@@ -30,8 +30,8 @@ RICE = (
 async def over(services: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(services, *lines)
-    assert await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     return await services.sessions.open(session.guid)
 
 
@@ -66,7 +66,7 @@ async def test_three_conclusions_without_a_notebook_make_a_new_one(services: App
 
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
     text = (services.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
-    facts = [fact.fact for fact in await services.fact_service.all(MIRA)]
+    facts = [fact.fact for fact in await services.facts.all(MIRA)]
     assert text.startswith(f"# {kept.notebook.title}\n\n- ")
     assert len(facts) >= 3
     assert sorted(line.text for line in kept.notebook.lines) == sorted(facts)
@@ -91,7 +91,7 @@ async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(services:
     await services.mind.notebook_writer.write_pending(MIRA)
 
     assert await titles(services) == []
-    assert len(await services.fact_service.all(MIRA)) == 1
+    assert len(await services.facts.all(MIRA)) == 1
 
 
 async def test_a_conversation_about_two_things_fills_two_notebooks(services: AppServices):
@@ -152,17 +152,17 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
 
     assert await titles(services) == ["Baking bread"]
     assert await lines_of(services, name) == [found[place]["conclusion"] for place in (0, 2, 3)]
-    kept = {fact.fact for fact in await services.fact_service.all(MIRA) if fact.made_by is MadeBy.MODEL}
+    kept = {fact.fact for fact in await services.facts.all(MIRA) if fact.made_by is MadeBy.MODEL}
     assert {str(found[place]["conclusion"]) for place in (0, 2, 3)} <= kept
 
 
 async def test_a_fact_that_was_forgotten_is_struck_out(services: AppServices):
     await over(services, *NUTS)
     await services.mind.notebook_writer.write_pending(MIRA)
-    fact = next(fact for fact in await services.fact_service.all(MIRA) if "peanuts" in fact.fact)
+    fact = next(fact for fact in await services.facts.all(MIRA) if "peanuts" in fact.fact)
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
 
-    await services.fact_service.forget_fact(fact.guid)
+    await services.facts.forget_fact(fact.guid)
     await services.mind.notebook_writer.write_all_pending()
 
     assert fact.fact not in await lines_of(services, kept.name)
@@ -282,8 +282,8 @@ async def test_what_changed_while_it_was_thought_about_is_not_parted(services: A
 async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_facts(
     services: AppServices, says: Callable[..., object]
 ):
-    await services.fact_service.add(MIRA, "Tomas prefers bomba rice for paella.")
-    await services.fact_service.add(MIRA, "Tomas keeps bomba rice in the blue jar, far from the paella pan.")
+    await services.facts.add(MIRA, "Tomas prefers bomba rice for paella.")
+    await services.facts.add(MIRA, "Tomas keeps bomba rice in the blue jar, far from the paella pan.")
     await cooking(services)
     await says("Good.")
     session = await hold(services)

@@ -163,11 +163,11 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     mind, later = services.mind, now() + timedelta(days=3)
     (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
     await mind.moods.read(MIRA, MoodReading(session=talk.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
-    await mind.goal_requests.save_request(MIRA, "Learn to sail.", "No cats.")
+    await mind.goals.save_request(MIRA, "Learn to sail.", "No cats.")
     await mind.week.save_plan(MIRA, Weekday.MONDAY, "She mends nets.")
     await mind.reminders.create_reminder(MIRA, "Call the harbour", later)
     file = await services.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
-    felt, wished = await mind.moods.mood(MIRA), await mind.goal_requests.load_request(MIRA)
+    felt, wished = await mind.moods.mood(MIRA), await mind.goals.load_request(MIRA)
 
     async with another(tmp_path / "away") as away:
         bundle = await away.bundles.read_bundle(file)
@@ -180,7 +180,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
         (recent,) = await there.notebooks.list_recent(her)
         moods, readings = await there.moods.mood(her), await there.moods.readings(her)
         (reminder,) = await there.reminders.reminders_of(her)
-        plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goal_requests.load_request(her)
+        plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
         talks = {one.guid for one in await away.sessions.list(her)}
 
     version = VERSION if scope is EVERYTHING else WITHOUT_SESSIONS
@@ -301,7 +301,7 @@ async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(servic
     assert len({MIRA, one.persona.unique_name, two.persona.unique_name}) == 3
     counts = [len(await services.sessions.list(name)) for name in (MIRA, one.persona.unique_name, two.persona.unique_name)]
     assert counts == [2, 2, 2]
-    known = [fact.fact for fact in await services.fact_service.all(two.persona.unique_name) if not fact.superseded]
+    known = [fact.fact for fact in await services.facts.all(two.persona.unique_name) if not fact.superseded]
     assert known == ["Tomas keeps bees."]
 
 
@@ -338,7 +338,7 @@ async def test_what_came_is_found_by_its_words(services: AppServices, tmp_path: 
     async with another(tmp_path / "away") as away:
         received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
         await away.indexing.catch_up()
-        found = await away.lookup.search(received.persona.unique_name, "who keeps bees", 5)
+        found = await away.memory_lookup.search(received.persona.unique_name, "who keeps bees", 5)
 
     assert any("Tomas keeps bees." in one.text for one in found)
 

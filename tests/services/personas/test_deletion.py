@@ -37,20 +37,20 @@ async def lived(services: AppServices) -> None:
     session = await hold(services, "Shall we sail?", "At six.")
     asked, reply = await services.sessions.page(session.guid, 0, 2)
     await employ(services, Scripted(made))
-    services.task_runner.request_run(MIRA, "something")
-    await services.task_runner.run_next_task()
+    services.background_runner.request_run(MIRA, "something")
+    await services.background_runner.run_next_task()
     await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
     await services.feedback.collect_remarks(MIRA)
-    await services.objection_service.make(MIRA, uuid4(), asked)
+    await services.objections.make(MIRA, uuid4(), asked)
     await services.dreams._changes.save_changes(RecordedChange(persona_id=MIRA, what="infer"))
     await services.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
-    await services.mind.goal_requests.save_request(MIRA, "Learn the stars.")
+    await services.mind.goals.save_request(MIRA, "Learn the stars.")
     await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
     thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
     await services.mind.notebooks.delete(MIRA, thrown)
     await services.mind.notebook_writer._app_state.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
-    await services.research_service.restore(inquiry)
+    await services.research.restore(inquiry)
     await services.tool_registry.working_memory.save_entry(session_namespace(session.guid), "page", "A whole page.")
 
 
@@ -107,9 +107,9 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppService
 
     assert await rows_about(services, MIRA) == before
     assert files_of(services.paths.home, MIRA) == files
-    assert [run.task for run in await services.task_runner.list_runs()] == ["something"]
+    assert [run.task for run in await services.background_runner.list_runs()] == ["something"]
     assert len(await services.feedback.list_feedback(MIRA)) == 1
-    assert len(await services.research_service.list_inquiries()) == 1
+    assert len(await services.research.list_inquiries()) == 1
     assert len(await services.mind.moods.readings(MIRA)) == 1
     assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
 
@@ -117,13 +117,13 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppService
 async def test_what_belongs_to_others_stays(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(services)
-    await services.mind.goal_requests.save_request(OTHER, "Learn the stars.")
+    await services.mind.goals.save_request(OTHER, "Learn the stars.")
     await services.mind.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
-    await services.research_service.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
+    await services.research.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
 
     await services.library.delete_persona(MIRA)
     await services.trash.erase([next(one for one in await services.trash.list_items() if one.stem == MIRA)])
 
-    assert (await services.mind.goal_requests.load_request(OTHER)).request == "Learn the stars."
+    assert (await services.mind.goals.load_request(OTHER)).request == "Learn the stars."
     assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(OTHER)] == ["Stars"]
-    assert [one.topic for one in await services.research_service.list_inquiries()] == ["Vega"]
+    assert [one.topic for one in await services.research.list_inquiries()] == ["Vega"]

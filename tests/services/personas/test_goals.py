@@ -51,11 +51,11 @@ async def begin(services: AppServices, script: Path, clock: Clock, task: AgentTa
     await employ(services, task)
     await trusted(services, script, answers=list(answers))
     leave(services, clock)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
 
 async def goals(services: AppServices) -> list[MemoryUnit]:
-    found = [one for one in await services.brain.memories(MIRA) if one.category is MemoryType.GOAL]
+    found = [one for one in await services.memory.memories(MIRA) if one.category is MemoryType.GOAL]
     return sorted(found, key=lambda one: (-one.priority, one.name))
 
 
@@ -81,9 +81,9 @@ async def test_one_conversation_gives_rise_to_goals_once(services: AppServices, 
     await begin(services, tmp_path / "model.json", clock, GoalDesigner(), *answers, *answers)
     for _day in range(4):
         clock.go_on(days=1, hours=1)
-        await services.task_runner.run_next_task()
+        await services.background_runner.run_next_task()
 
-    assert len(await services.task_runner.list_runs()) == 1
+    assert len(await services.background_runner.list_runs()) == 1
 
 
 async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_user_wants_it(
@@ -91,11 +91,11 @@ async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_us
 ):
     await past(services, clock, is_roleplay=True)
     await begin(services, tmp_path / "model.json", clock, GoalDesigner(), {"own": [], "wishes": []}, plan("Visiting Porto"))
-    assert await services.task_runner.list_runs() == []
+    assert await services.background_runner.list_runs() == []
 
     await services.preferences.set(goals_from_roleplay=RoleplayGoals.ALWAYS)
     clock.go_on(hours=1)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert [one.name for one in await goals(services)] == ["Visiting Porto"]
 
@@ -118,13 +118,13 @@ async def test_plans_of_the_last_conversation_come_first(services: AppServices, 
 
 
 async def test_the_user_may_ask_for_a_goal(services: AppServices, tmp_path: Path, clock: Clock):
-    task = CustomGoal(services.mind.goal_requests.load_request)
+    task = CustomGoal(services.mind.goals.load_request)
     await begin(services, tmp_path / "model.json", clock, task, plan("Write a letter"))
-    assert await services.task_runner.list_runs() == []
+    assert await services.background_runner.list_runs() == []
 
-    await services.mind.goal_requests.save_request(MIRA, "Something with letters.", "Nothing in the morning.")
+    await services.mind.goals.save_request(MIRA, "Something with letters.", "Nothing in the morning.")
     clock.go_on(hours=1)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert [(one.name, one.priority) for one in await goals(services)] == [("Write a letter", 5)]
 

@@ -95,7 +95,7 @@ async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, sessi
     told: list[object] = []
     services.mind.reminders.due.add(told.append)
     memory = await services.mind.reminders.create_reminder(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
 
     with later(timedelta(minutes=21)):
         await services.mind.reminders.notify_due()
@@ -108,7 +108,7 @@ async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, sessi
 async def test_they_are_listed_the_next_one_first_until_they_were_told(services: AppServices):
     await services.mind.reminders.create_reminder(MIRA, "Second.", now() + 2 * DAY)
     await services.mind.reminders.create_reminder(MIRA, "First.", now() + DAY)
-    await services.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
+    await services.memory.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
 
     assert [one.content for one in await services.mind.reminders.reminders_of(MIRA)] == ["First.", "Second."]
 

@@ -47,7 +47,7 @@ def loaded(services: AppServices) -> LoadedModel:
 async def next_prompt(services: AppServices, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
     turn = await services.core.turn_loader.load(session.guid, loaded(services))
-    return await services.core.prompting.beginning(turn, loaded(services), TurnMemory())
+    return await services.core.prompt_assembler.beginning(turn, loaded(services), TurnMemory())
 
 
 async def sampler_of(services: AppServices, session: ChatSession, model: LoadedModel) -> SamplerPreset:
@@ -272,7 +272,7 @@ async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(
     reply = (await services.sessions.page(session.guid, 4, 1))[0]
 
     turn = await services.core.turn_loader.load(session.guid, loaded(services), reply)
-    prompt = await services.core.prompting.build(turn, loaded(services))
+    prompt = await services.core.prompt_assembler.build(turn, loaded(services))
 
     assert prompt.text.startswith(ahead)
     assert prompt.text.removeprefix(ahead).startswith("Well?")

@@ -157,9 +157,9 @@ async def test_what_is_forgotten_is_in_no_state(
     elif deed == "edit":
         await services.message_editing.edit(words, "Nothing.")
     elif deed == "memory":
-        await services.brain.forget_memory(memory.guid)
+        await services.memory.forget_memory(memory.guid)
     elif deed == "memory rewritten":
-        await services.brain.edit(memory.model_copy(update={"content": "It was never dark."}))
+        await services.memory.edit(memory.model_copy(update={"content": "It was never dark."}))
     elif deed == "persona":
         await change_persona(services)
         await services.library.delete_persona(session.persona_id)
@@ -193,7 +193,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
     async with aclosing(services.chat.send(session.guid, "And now?")) as events:
         async for event in events:
             if isinstance(event, PromptBuilt):
-                await services.brain.forget_memory(memory.guid)
+                await services.memory.forget_memory(memory.guid)
                 await services.cache_state._done()
             if isinstance(event, MemoriesRecalled):
                 said = [one.text for one in event.memory.recalled]
@@ -207,7 +207,7 @@ async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_bei
     services: AppServices, session: ChatSession, model: Path
 ):
     memory = await keep(services)
-    await services.brain.forget_memory(memory.guid)
+    await services.memory.forget_memory(memory.guid)
     await services.models.unload()
     await services.models.load(model)  # by a process that heard nothing of it
     await say(services, session, "And now?")

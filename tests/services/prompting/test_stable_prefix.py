@@ -54,7 +54,7 @@ def frames_of(services: AppServices) -> StablePrefixes:
 async def prompt(services: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
     turn = await services.core.turn_loader.load(session.guid, loaded(services))
-    return await services.core.prompting.beginning(turn, loaded(services), TurnMemory())
+    return await services.core.prompt_assembler.beginning(turn, loaded(services), TurnMemory())
 
 
 async def frame(services: AppServices, session: ChatSession) -> StablePrefix:
@@ -77,8 +77,8 @@ def verbatim(text: str, name: str) -> list[int]:
 async def over(services: AppServices, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
     """A conversation some days ago, archived with a summary that names it."""
     session = await hold(services, *marked(name, count, words), at=now() - days * DAY)
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.write(session.guid, SessionPart.SUMMARY, summary or f"They talked about {name}sum.")
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.write(session.guid, SessionPart.SUMMARY, summary or f"They talked about {name}sum.")
     return await services.sessions.open(session.guid)
 
 
@@ -160,7 +160,7 @@ async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(services:
     for turn in range(30):
         text = await prompt(services, present)
         heads.append((text.split("<|im_end|>", 1)[0], (await frame(services, present)).first))
-        await services.archiving.update(present.guid)  # what is learnt in the background changes nothing
+        await services.archive_queue.update(present.guid)  # what is learnt in the background changes nothing
         await hold(
             services, *marked("here", 4 + turn * 2)[2 + turn * 2 :], session=present, at=now() + timedelta(minutes=turn * 2)
         )
@@ -268,21 +268,21 @@ async def test_what_the_user_writes_of_a_conversation_is_told_at_once(services: 
     await load(services, tmp_path)
     await prompt(services, present)
 
-    await services.archiving.write(old.guid, SessionPart.SUMMARY, "It was about something else.")
+    await services.archive_queue.write(old.guid, SessionPart.SUMMARY, "It was about something else.")
 
     assert "It was about something else." in await prompt(services, present)
 
 
 async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(services: AppServices, tmp_path: Path):
-    one = await services.fact_service.add("mira-test", "Tomas keeps bees.")
-    other = await services.fact_service.add("mira-test", "Tomas likes tea.")
+    one = await services.facts.add("mira-test", "Tomas keeps bees.")
+    other = await services.facts.add("mira-test", "Tomas likes tea.")
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
     before = await prompt(services, present)
 
-    await services.fact_service.forget_fact(one.guid)
-    await services.fact_service.edit(other.guid, "Tomas likes coffee.")
-    await services.fact_service.add("mira-test", "Tomas plays the cello.")
+    await services.facts.forget_fact(one.guid)
+    await services.facts.edit(other.guid, "Tomas likes coffee.")
+    await services.facts.add("mira-test", "Tomas plays the cello.")
     after = await prompt(services, present)
 
     assert "keeps bees" in before
@@ -294,13 +294,11 @@ async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt
 
 
 async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(services: AppServices, tmp_path: Path):
-    fact = await services.fact_service.add("mira-test", "Tomas keeps bees.")
+    fact = await services.facts.add("mira-test", "Tomas keeps bees.")
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
     assert "keeps bees" in await prompt(services, present)
-    await services.fact_service._facts.forget_facts(
-        "mira-test", [fact.guid], []
-    )  # and the program ends before anybody hears of it
+    await services.facts._facts.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
 
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         await load(after, tmp_path)
@@ -308,9 +306,9 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(serv
 
 
 async def test_of_her_namesake_she_is_told(services: AppServices, tmp_path: Path):
-    await services.fact_service.learn("mira-test", [])
+    await services.facts.learn("mira-test", [])
     for text in ("Miranda is the sister of Tomas.", "Mira is a navigator by trade."):
-        fact = await services.fact_service.add("mira-test", text)
+        fact = await services.facts.add("mira-test", text)
         assert fact.made_by is MadeBy.USER
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
@@ -323,7 +321,7 @@ async def test_of_her_namesake_she_is_told(services: AppServices, tmp_path: Path
 
 async def test_core_facts_and_summaries_keep_to_their_rooms(services: AppServices, tmp_path: Path):
     for number in range(40):
-        await services.fact_service.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
+        await services.facts.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
     for number in range(12):
         await over(services, f"s{number}e", 4, 30 - number, summary=f"They talked of s{number}e. " + "And on it went. " * 12)
     present = await hold(services, *marked("here", 2))
@@ -331,7 +329,7 @@ async def test_core_facts_and_summaries_keep_to_their_rooms(services: AppService
     await load(services, tmp_path, 8192)
     await prompt(services, present)
 
-    one, count = await frame(services, present), services.counting.count
+    one, count = await frame(services, present), services.token_counts.count
 
     assert 1 <= len(one.facts) < 40
     assert sum(await count([each.text for each in one.facts])) <= 100
@@ -438,12 +436,12 @@ async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twe
 
 
 async def recapping(services: AppServices) -> RollingSummary:
-    archivist = services.archiving._archivist
+    archivist = services.archive_queue._archivist
     return RollingSummary(
         frames_of(services),
         ConversationExtraction(archivist._minutes._clerk),
         services.qualification,
-        services.archiving._quiet,
+        services.archive_queue._quiet,
     )
 
 

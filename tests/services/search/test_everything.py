@@ -24,7 +24,7 @@ from tests.services.stage import MIRA, before_now, keep, spoke
 
 
 async def found(services: AppServices, text: str, persona: str | None = None, session: UUID | None = None) -> list[SearchHit]:
-    return [hit async for some in services.search_service.search_by_words(text, persona, session) for hit in some]
+    return [hit async for some in services.search.search_by_words(text, persona, session) for hit in some]
 
 
 async def talk(services: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
@@ -93,7 +93,7 @@ async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(services:
 async def test_facts_memories_and_summaries_are_found_too(services: AppServices):
     session, _lines = await talk(services, "Something else.")
     await services.sessions.rename(session.guid, "The marmalade affair")
-    await services.fact_service.add(MIRA, "Tomas hates marmalade.")
+    await services.facts.add(MIRA, "Tomas hates marmalade.")
     await keep(services, "There was marmalade on the chart.")
     await keep(services, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
     await keep(services, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
@@ -108,7 +108,7 @@ async def test_facts_memories_and_summaries_are_found_too(services: AppServices)
 async def test_facts_that_were_replaced_are_found_and_marked(services: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
     await FactStore(services._database).save_facts(MIRA, old)
-    await services.fact_service.add(MIRA, "Tomas loves marmalade.")
+    await services.facts.add(MIRA, "Tomas loves marmalade.")
     await services.indexing.settle_all()
 
     hits = await found(services, "marmalade")
@@ -183,20 +183,20 @@ async def test_a_message_on_another_branch_is_put_on_display(services: AppServic
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
     await SessionStore(services._database).add_message(aside)
 
-    assert await services.search_service.select_branch_of(session.guid, second.id)
+    assert await services.search.select_branch_of(session.guid, second.id)
     assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]
-    assert not await services.search_service.select_branch_of(session.guid, third.id)
+    assert not await services.search.select_branch_of(session.guid, third.id)
 
 
 async def test_by_meaning_leads_to_a_message(services: AppServices):
     session, _lines = await talk(services, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
 
-    hits = await services.search_service.search_by_meaning("grandmother bees chapel", [MIRA])
+    hits = await services.search.search_by_meaning("grandmother bees chapel", [MIRA])
 
     assert session.guid in {hit.session for hit in hits}
 
 
 async def test_the_place_of_a_fact_is_where_it_was_said(services: AppServices):
-    fact = await services.fact_service.add(MIRA, "Tomas was born in May.")
+    fact = await services.facts.add(MIRA, "Tomas was born in May.")
 
-    assert await services.search_service.find_fact_source(fact.guid) is None
+    assert await services.search.find_fact_source(fact.guid) is None

@@ -27,7 +27,7 @@ async def lines(services: AppServices, persona: str = HER) -> list[MemoryLine]:
 
 async def keep(services: AppServices, *memories: MemoryUnit) -> None:
     for memory in memories:
-        await services.brain.memorize(HER, memory, check=False)
+        await services.memory.memorize(HER, memory, check=False)
 
 
 async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(
@@ -37,7 +37,7 @@ async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_a
     monkeypatch.setattr(memory_lists, "PIECE", 3)
     names = [f"memory {number}" for number in range(9)]
     await keep(services, *(MemoryUnit(name=name) for name in names))
-    await services.brain.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
+    await services.memory.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
 
     pieces = [piece async for piece in services.memory_lists.list_memories(HER)]
 
@@ -81,7 +81,7 @@ async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
     memories = [MemoryUnit(name=str(number)) for number in range(3)]
     await keep(services, *memories)
     told: list[str] = []
-    services.brain.changed.add(told.append)
+    services.memory.changed.add(told.append)
 
     await services.memory_lists.forget_memories(HER, [memory.guid for memory in memories[:2]])
     left = await lines(services)
@@ -125,8 +125,8 @@ async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_whi
 
 async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(services: AppServices):
     for number in range(20):
-        await services.fact_service.add(HER, f"Tomas has been to harbour number {number}.")
-    pinned = await services.fact_service.add(HER, "Tomas is allergic to peanuts.", pinned=True)
+        await services.facts.add(HER, f"Tomas has been to harbour number {number}.")
+    pinned = await services.facts.add(HER, "Tomas is allergic to peanuts.", pinned=True)
     await services.preferences.set(core_facts_tokens=64)
 
     core = await services.memory_lists.load_core_facts(HER)

@@ -38,10 +38,10 @@ def script(tmp_path: Path) -> Path:
 async def test_what_rules_can_make_is_there_at_once(services: AppServices):
     session = await hold(services, *NUTS)
 
-    assert await services.archiving.archive_session(session.guid)
+    assert await services.archive_queue.archive_session(session.guid)
 
-    found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
-    facts = {fact.fact for fact in await services.fact_service.all("mira-test")}
+    found, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
+    facts = {fact.fact for fact in await services.facts.all("mira-test")}
     assert found.archived
     assert found.name
     assert "peanuts" in found.content
@@ -57,13 +57,13 @@ async def test_what_rules_can_make_is_there_at_once(services: AppServices):
 async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(services: AppServices, lines: tuple[str, ...]):
     session = await hold(services, *lines)
 
-    assert not await services.archiving.archive_session(session.guid)
-    assert not await services.archiving.update(session.guid)
+    assert not await services.archive_queue.archive_session(session.guid)
+    assert not await services.archive_queue.update(session.guid)
 
     found = await services.sessions.open(session.guid)
     assert not found.archived
     assert not found.content
-    assert await services.archiving.parts(session.guid) == {}
+    assert await services.archive_queue.parts(session.guid) == {}
     assert len(await services.sessions.outline(session.guid)) == len(lines)
 
 
@@ -72,26 +72,26 @@ async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
     await services.sessions.delete(session.guid)
 
     with pytest.raises(StorageError):
-        await services.archiving.archive_session(session.guid)
+        await services.archive_queue.archive_session(session.guid)
 
 
 async def test_a_trusted_model_makes_every_part_and_progress_is_told(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
     seen: list[ArchiveProgress] = []
-    services.archiving.changed.add(seen.append)
+    services.archive_queue.changed.add(seen.append)
 
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
-    found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
+    found, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
     assert (found.name, found.relevance) == ("Peanuts and Porto", 4)
     assert found.content.startswith("Tomas told Mira of his allergy")
     assert {(record.state, record.made_by, record.maker) for record in parts.values()} == {
         (PartState.DONE, MadeBy.MODEL, "good")
     }
     assert [(one.part, one.done, one.total) for one in seen[:2]] == [(SessionPart.SUMMARY, 0, 7), (SessionPart.TITLE, 1, 7)]
-    assert services.archiving.progress == seen[-1] == ArchiveProgress()
+    assert services.archive_queue.progress == seen[-1] == ArchiveProgress()
 
 
 async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(services: AppServices, script: Path):
@@ -99,10 +99,10 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     carpenter = stated(5, "I work as a carpenter at the old shipyard", "Tomas is a carpenter at the shipyard.", kind="work")
     await trusted(services, script, answers=answers(facts={"facts": [carpenter]}))
 
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
-    assert [fact.fact for fact in await services.fact_service.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
+    assert [fact.fact for fact in await services.facts.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
 
 
 async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, script: Path):
@@ -110,10 +110,10 @@ async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, scr
     invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
     await trusted(services, script, answers=answers(facts=invented))
 
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
-    assert await services.fact_service.all("mira-test") == []
+    assert await services.facts.all("mira-test") == []
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
@@ -121,13 +121,13 @@ async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(
     services: AppServices, script: Path, part: SessionPart
 ):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     by_rules = await told(services, session)
     await trusted(services, script, answers=answers(**{part.value: NONSENSE}))
 
     await again(services)
 
-    parts = await services.archiving.parts(session.guid)
+    parts = await services.archive_queue.parts(session.guid)
     assert (parts[part].state, parts[part].made_by, parts[part].maker) == (PartState.FAILED, MadeBy.RULES, "")
     assert parts[part].trouble.startswith("good: ")
     assert all(record.made_by is MadeBy.MODEL for other, record in parts.items() if other is not part)
@@ -142,45 +142,45 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(services: AppSer
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers(facts=NONSENSE))
 
-    await services.archiving.archive_session(session.guid)
-    before = [fact.fact for fact in await services.fact_service.all("mira-test")]
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    before = [fact.fact for fact in await services.facts.all("mira-test")]
+    await services.archive_queue.finish()
 
     assert before == []
-    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.fact_service.all("mira-test")}
+    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.facts.all("mira-test")}
 
 
 async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers(title=NONSENSE))
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
-    assert await services.archiving._parts.requeue_parts(list(SessionPart), "good") == 0
+    assert await services.archive_queue._parts.requeue_parts(list(SessionPart), "good") == 0
     await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
     await again(services)
 
-    title = (await services.archiving.parts(session.guid))[SessionPart.TITLE]
+    title = (await services.archive_queue.parts(session.guid))[SessionPart.TITLE]
     assert (title.state, title.made_by, title.maker, title.trouble) == (PartState.DONE, MadeBy.MODEL, "better", "")
     assert (await services.sessions.open(session.guid)).name == "Peanuts and Porto"
 
 
 async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     by_rules = (await services.sessions.open(session.guid)).content
     await trusted(services, script, answers=answers(), crash_after=3)
-    await services.archiving._parts.requeue_parts(list(SessionPart), "good")
+    await services.archive_queue._parts.requeue_parts(list(SessionPart), "good")
     states = []
     for _start in range(3):
-        await services.archiving.finish()
-        states.append((await services.archiving.parts(session.guid))[SessionPart.SUMMARY].state)
+        await services.archive_queue.finish()
+        states.append((await services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].state)
         await trusted(services, script, answers=answers(), crash_after=3)
 
     await trusted(services, script, name="other", answers=answers(ORDER[1:]))
-    await services.archiving.finish()
+    await services.archive_queue.finish()
 
-    parts = await services.archiving.parts(session.guid)
+    parts = await services.archive_queue.parts(session.guid)
     assert states == [PartState.PENDING, PartState.PENDING, PartState.FAILED]
     assert parts.pop(SessionPart.SUMMARY).made_by is MadeBy.RULES
     assert (await services.sessions.open(session.guid)).content == by_rules
@@ -190,13 +190,13 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
 async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     before = await told(services, session)
     await services.models.unload()
 
-    await services.archiving.update(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.update(session.guid)
+    await services.archive_queue.finish()
 
     after = await told(services, session)
     assert (after["texts"], after["facts"]) == (before["texts"], before["facts"])
@@ -206,38 +206,38 @@ async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(serv
 async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
     await services.models.unload()
     session = await services.sessions.taken_up(await services.sessions.open(session.guid))
     await hold(services, "I keep bees on the roof of my house.", "Bees! Tell me more.", session=session)
 
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
 
     found = await services.sessions.open(session.guid)
-    facts = [fact.fact for fact in await services.fact_service.all("mira-test")]
+    facts = [fact.fact for fact in await services.facts.all("mira-test")]
     assert found.archived
     assert "bees" in found.content
-    assert (await services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+    assert (await services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
     assert any("bees" in fact for fact in facts)
     assert sum("allergic" in fact for fact in facts) == 1
 
 
 async def test_the_users_words_are_never_overwritten(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
-    await services.archiving.write(session.guid, SessionPart.SUMMARY, "My own account.")
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.write(session.guid, SessionPart.TITLE, "Mine")
+    await services.archive_queue.write(session.guid, SessionPart.SUMMARY, "My own account.")
     await trusted(services, script, answers=answers([part for part in SessionPart if part.value not in {"title", "summary"}]))
 
     await again(services)
-    await services.archiving.update(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.update(session.guid)
+    await services.archive_queue.finish()
     session = await services.sessions.taken_up(await services.sessions.open(session.guid))
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
-    found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
+    found, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
     assert (found.name, found.content) == ("Mine", "My own account.")
     assert parts[SessionPart.TITLE].made_by is parts[SessionPart.SUMMARY].made_by is MadeBy.USER
 
@@ -245,17 +245,17 @@ async def test_the_users_words_are_never_overwritten(services: AppServices, scri
 async def test_words_the_user_writes_while_the_model_is_at_it_stand(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers(), delay=0.02)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     at_title = asyncio.Event()
-    services.archiving.changed.add(lambda one: at_title.set() if one.part is SessionPart.TITLE else None)
-    working = asyncio.create_task(services.archiving.finish())
+    services.archive_queue.changed.add(lambda one: at_title.set() if one.part is SessionPart.TITLE else None)
+    working = asyncio.create_task(services.archive_queue.finish())
     await at_title.wait()
 
-    await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
+    await services.archive_queue.write(session.guid, SessionPart.TITLE, "Mine")
     await working
 
     assert (await services.sessions.open(session.guid)).name == "Mine"
-    assert (await services.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+    assert (await services.archive_queue.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
 async def test_what_was_said_while_the_model_was_at_it_is_read_too(services: AppServices, script: Path):
@@ -264,15 +264,15 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(services: App
     await trusted(
         services, script, answers=answers(summary=[*answers([SessionPart.SUMMARY]), *answers()[1:], second]), delay=0.02
     )
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     at_summary = asyncio.Event()
-    services.archiving.changed.add(lambda one: at_summary.set() if one.part is SessionPart.SUMMARY else None)
-    working = asyncio.create_task(services.archiving.finish())
+    services.archive_queue.changed.add(lambda one: at_summary.set() if one.part is SessionPart.SUMMARY else None)
+    working = asyncio.create_task(services.archive_queue.finish())
     await at_summary.wait()
 
     session = await services.sessions.taken_up(await services.sessions.open(session.guid))
     await hold(services, "I keep bees on the roof of my house.", session=session)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     await working
 
     assert (await services.sessions.open(session.guid)).content == second["paragraphs"][0]
@@ -281,10 +281,10 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(services: App
 
 async def test_keywords_of_the_users_own_bring_a_conversation_up(services: AppServices):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     before = (await services.sessions.open(session.guid)).enabled
 
-    await services.archiving.write(session.guid, SessionPart.KEYWORDS, ["satay"])
+    await services.archive_queue.write(session.guid, SessionPart.KEYWORDS, ["satay"])
 
     found = await services.sessions.open(session.guid)
     assert (before, found.enabled, found.keywords_main) == (False, True, ["satay"])
@@ -295,17 +295,17 @@ async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_don
     newer = await hold(services, *NUTS)
     await trusted(services, script, answers=[*answers()[:1], *answers()], delay=0.02)
     for session in (older, newer):
-        await services.archiving.archive_session(session.guid)
+        await services.archive_queue.archive_session(session.guid)
     under_way = asyncio.Event()
-    services.archiving.changed.add(lambda one: under_way.set() if one.session == newer.guid else None)
-    working = asyncio.create_task(services.archiving.finish())
+    services.archive_queue.changed.add(lambda one: under_way.set() if one.session == newer.guid else None)
+    working = asyncio.create_task(services.archive_queue.finish())
     await under_way.wait()
 
     await services.sessions.delete(newer.guid)
     await working
 
     assert await open_parts(services, older) == set()
-    assert (await services.archiving.parts(older.guid))[SessionPart.SUMMARY].made_by is MadeBy.MODEL
+    assert (await services.archive_queue.parts(older.guid))[SessionPart.SUMMARY].made_by is MadeBy.MODEL
     await services.sessions.restore(newer.guid)
     assert await open_parts(services, newer)
 
@@ -315,11 +315,11 @@ async def test_all_that_was_said_is_read_however_long_it_is(services: AppService
     session = await hold(services, *lines)
     prompts: list[str] = []
     await trusted(services, script, facts=False, answers=[LONG] * 60)
-    client = services.archiving._archivist._minutes._clerk._client
+    client = services.archive_queue._archivist._minutes._clerk._client
     generate = client.generate
     client.generate = lambda prompt, *rest, **more: (prompts.append(prompt), generate(prompt, *rest, **more))[1]  # type: ignore[method-assign, func-returns-value]
 
-    await services.archiving._archivist._minutes.summary(await services.archiving._archivist.lines(session.guid))
+    await services.archive_queue._archivist._minutes.summary(await services.archive_queue._archivist.lines(session.guid))
 
     assert len(prompts) > 2
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
@@ -329,48 +329,48 @@ async def test_without_facts_wanted_none_are_learnt(services: AppServices):
     await services.preferences.set(fact_retrieval=False)
     session = await hold(services, *NUTS)
 
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
 
-    assert await services.fact_service.all("mira-test") == []
+    assert await services.facts.all("mira-test") == []
 
 
 async def test_any_conversation_can_be_told_anew_the_present_one_too(services: AppServices):
     session = await hold(services, *NUTS)
 
-    assert await services.archiving.update(session.guid)
+    assert await services.archive_queue.update(session.guid)
 
     found = await services.sessions.open(session.guid)
     assert not found.archived
     assert found.content
     assert found.name
-    facts = await services.fact_service.all("mira-test")
-    await services.archiving.archive_session(session.guid)
-    assert await services.fact_service.all("mira-test") == facts
+    facts = await services.facts.all("mira-test")
+    await services.archive_queue.archive_session(session.guid)
+    assert await services.facts.all("mira-test") == facts
 
 
 async def test_archiving_again_changes_nothing(services: AppServices):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
-    before, facts = await told(services, session), await services.fact_service.all("mira-test")
+    await services.archive_queue.archive_session(session.guid)
+    before, facts = await told(services, session), await services.facts.all("mira-test")
 
     for _time in range(2):
-        await services.archiving.update(session.guid)
+        await services.archive_queue.update(session.guid)
         await services.sessions.taken_up(await services.sessions.open(session.guid))
-        await services.archiving.archive_session(session.guid)
+        await services.archive_queue.archive_session(session.guid)
 
     assert await told(services, session) == before
-    assert await services.fact_service.all("mira-test") == facts
+    assert await services.facts.all("mira-test") == facts
 
 
 async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await services.archiving._parts.start_archive(session.guid)
+    await services.archive_queue._parts.start_archive(session.guid)
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
-        after.archiving.start()
+        after.archive_queue.start()
         await asyncio.wait_for(done.wait(), 120)
-        await after.archiving.close()
+        await after.archive_queue.close()
 
         assert (await after.sessions.open(session.guid)).content
         assert await open_parts(after, session) == set()
@@ -396,12 +396,12 @@ async def copies_of_every_moment(services: AppServices, folder: Path) -> list[Pa
 
 async def test_killed_at_any_moment_rules_finish_it_exactly_once(services: AppServices, tmp_path: Path):
     earlier = await hold(services, *NUTS[:4])
-    await services.archiving.archive_session(earlier.guid)
+    await services.archive_queue.archive_session(earlier.guid)
     session = await hold(services, *NUTS)
     copies = await copies_of_every_moment(services, tmp_path / "moments")
 
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
     whole = await told(services, session)
     begun = 0
@@ -410,7 +410,7 @@ async def test_killed_at_any_moment_rules_finish_it_exactly_once(services: AppSe
             if not (await after.sessions.open(session.guid)).archived:
                 continue
             begun += 1
-            await after.archiving.finish()
+            await after.archive_queue.finish()
             assert await told(after, session) == whole
     assert begun >= 5
 
@@ -420,8 +420,8 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services:
     await trusted(services, script, answers=answers())
     copies = await copies_of_every_moment(services, tmp_path / "moments")
 
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.finish()
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
 
     whole, left = await told(services, session), set()
     for number, copy in enumerate(copies[:: max(1, len(copies) // 14)]):
@@ -431,7 +431,7 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services:
             still = await open_parts(after, session)
             left.add(len(still))
             await trusted(after, script, name="good", answers=answers(list(still)))
-            await after.archiving.finish()
+            await after.archive_queue.finish()
             assert await told(after, session) == whole, number
     assert len(left) >= 4
 
@@ -442,21 +442,21 @@ async def test_killed_while_the_model_speaks_it_is_asked_again(
 ):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers(), delay=0.01)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     at_it = asyncio.Event()
-    services.archiving.changed.add(lambda one: at_it.set() if one.part is part else None)
-    services.archiving.start()
+    services.archive_queue.changed.add(lambda one: at_it.set() if one.part is part else None)
+    services.archive_queue.start()
     await asyncio.wait_for(at_it.wait(), 120)
     copy = await copy_home(services, tmp_path / "killed")
-    await services.archiving.close()
+    await services.archive_queue.close()
 
     cancelled = await open_parts(services, session)
     async with opened(copy) as after:
         killed = await open_parts(after, session)
         await trusted(after, script, answers=answers(list(killed)))
-        await after.archiving.finish()
+        await after.archive_queue.finish()
         assert await open_parts(after, session) == set()
-        assert {record.made_by for record in (await after.archiving.parts(session.guid)).values()} == {MadeBy.MODEL}
+        assert {record.made_by for record in (await after.archive_queue.parts(session.guid)).values()} == {MadeBy.MODEL}
     assert part in killed & cancelled
 
 
@@ -468,16 +468,16 @@ async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_tha
     contents = [bool((await services.sessions.open(session.guid)).content) for session in sessions]
     assert all([(await services.sessions.open(session.guid)).archived for session in sessions])
     assert sum(contents) == 1
-    await services.archiving.finish()
+    await services.archive_queue.finish()
     assert all([(await services.sessions.open(session.guid)).content for session in sessions])
-    assert all(fact.reference_count == 5 for fact in await services.fact_service.all("mira-test"))
+    assert all(fact.reference_count == 5 for fact in await services.facts.all("mira-test"))
 
 
 async def test_a_summary_is_never_written_into_what_was_said(services: AppServices):
     session = await hold(services, *NUTS)
     before = await chats_of(services).page(session.guid, 0, 100)
 
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
 
     assert await chats_of(services).page(session.guid, 0, 100) == before
     assert {message.role for message in before} == {Role.USER, Role.ASSISTANT}
@@ -487,7 +487,7 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
     services: AppServices, script: Path
 ):
     session = await hold(services, *NUTS)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     await trusted(services, script, answers=answers())
     verdicts = dict(services.qualification._known)
     services.qualification._known.clear()
@@ -495,25 +495,25 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
     async def check() -> None:
         services.qualification._known.update(verdicts)
 
-    services.archiving._check = check
+    services.archive_queue._check = check
     under_way, done = asyncio.Event(), asyncio.Event()
-    services.archiving.changed.add(lambda one: done.set() if one == ArchiveProgress() else under_way.set())
-    services.archiving.start()
+    services.archive_queue.changed.add(lambda one: done.set() if one == ArchiveProgress() else under_way.set())
+    services.archive_queue.start()
     await asyncio.wait_for(under_way.wait(), 120)
     done.clear()
     await asyncio.wait_for(done.wait(), 120)
-    await services.archiving.close()
+    await services.archive_queue.close()
 
-    parts = await services.archiving.parts(session.guid)
+    parts = await services.archive_queue.parts(session.guid)
     assert {record.made_by for record in parts.values()} == {MadeBy.MODEL}
 
 
 async def test_while_the_user_waits_for_an_answer_nothing_is_begun(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archiving.archive_session(session.guid)
-    with services.archiving._quiet.hold_off():
-        working = asyncio.create_task(services.archiving.finish())
+    await services.archive_queue.archive_session(session.guid)
+    with services.archive_queue._quiet.hold_off():
+        working = asyncio.create_task(services.archive_queue.finish())
         for _moment in range(20):
             await asyncio.sleep(0.01)
         waiting = await open_parts(services, session)
@@ -526,11 +526,11 @@ async def test_while_the_user_waits_for_an_answer_nothing_is_begun(services: App
 async def test_a_model_that_goes_away_leaves_the_rest_to_rules(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     await services.models.unload()
 
-    await services.archiving.finish()
+    await services.archive_queue.finish()
 
-    parts = await services.archiving.parts(session.guid)
+    parts = await services.archive_queue.parts(session.guid)
     assert {(record.state, record.made_by) for record in parts.values()} == {(PartState.DONE, MadeBy.RULES)}
-    assert await services.fact_service.all("mira-test")
+    assert await services.facts.all("mira-test")

@@ -38,8 +38,8 @@ async def said(services: AppServices, session: ChatSession) -> list[str]:
 async def test_the_list_tells_what_there_is_of_each(services: AppServices):
     session = await conversation(services, *LINES)
     await conversation(services, "Hello.", days=3)
-    await services.archiving.archive_session(session.guid)
-    await services.archiving.write(session.guid, SessionPart.TITLE, "The hatch")
+    await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.write(session.guid, SessionPart.TITLE, "The hatch")
     await services.session_editing.mark(session.guid, sticky=True, protected=True)
 
     first, second = await services.session_editing.lines(MIRA)
@@ -52,27 +52,27 @@ async def test_the_list_tells_what_there_is_of_each(services: AppServices):
 
 async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: AppServices):
     session = await conversation(services, *LINES)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     was = (await services.sessions.open(session.guid)).content
     told = await services.session_editing.part_of(session.guid, SessionPart.SUMMARY)
 
-    await services.archiving.write(session.guid, SessionPart.SUMMARY, "In my words.")
+    await services.archive_queue.write(session.guid, SessionPart.SUMMARY, "In my words.")
     await services.session_editing.tell_as(told)
 
     assert was
     assert (await services.sessions.open(session.guid)).content == was
-    assert (await services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+    assert (await services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
 
 
 async def test_a_part_is_made_again_and_no_other(services: AppServices):
     session = await conversation(services, *LINES)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
-        await services.archiving.write(session.guid, part, words)
+        await services.archive_queue.write(session.guid, part, words)
 
     await services.session_editing.again(session.guid, SessionPart.SUMMARY)
 
-    after, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
+    after, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
     assert after.content not in {"", "Mine."}
     assert after.name == "Mine too"
     assert parts[SessionPart.SUMMARY].made_by is MadeBy.RULES
@@ -81,13 +81,13 @@ async def test_a_part_is_made_again_and_no_other(services: AppServices):
 
 async def test_what_is_too_short_to_be_told_keeps_the_users_words(services: AppServices):
     session = await conversation(services, "Hello.")
-    await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
+    await services.archive_queue.write(session.guid, SessionPart.TITLE, "Mine")
 
     with pytest.raises(LetheError, match="too short"):
         await services.session_editing.again(session.guid, SessionPart.TITLE)
 
     assert (await services.sessions.open(session.guid)).name == "Mine"
-    assert (await services.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+    assert (await services.archive_queue.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
 async def test_a_message_is_inserted_with_the_date_of_the_one_before(services: AppServices):
@@ -104,7 +104,7 @@ async def test_a_message_is_inserted_with_the_date_of_the_one_before(services: A
 
 async def test_splitting_an_archived_conversation_tells_of_both(services: AppServices):
     session = await conversation(services, *LINES)
-    await services.archiving.archive_session(session.guid)
+    await services.archive_queue.archive_session(session.guid)
     lines, heard = await log(services, session), []
     services.session_editing.reshaped.add(heard.append)
 
@@ -132,7 +132,7 @@ async def test_after_a_merge_a_sentence_is_found_in_the_whole(services: AppServi
     before = await services.session_editing.merge([late.guid, early.guid])
 
     async def places() -> set[object]:
-        return {hit.session async for some in services.search_service.search_by_words("lantern") for hit in some}
+        return {hit.session async for some in services.search.search_by_words("lantern") for hit in some}
 
     assert before.kept == early.guid
     assert await said(services, early) == ["A green lantern.", "A red lantern."]

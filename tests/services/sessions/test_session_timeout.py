@@ -63,7 +63,7 @@ async def test_a_conversation_is_archived_after_the_set_silence_without_any_mode
     assert await is_archived(services, evening)
     old = await services.sessions.open(evening.guid)
     assert "peanuts" in old.content
-    assert any("allergic" in fact.fact for fact in await services.fact_service.all(MIRA))
+    assert any("allergic" in fact.fact for fact in await services.facts.all(MIRA))
 
 
 async def test_the_silence_is_as_long_as_the_user_sets_it(services: AppServices, clock: Clock, evening: ChatSession):
@@ -297,7 +297,7 @@ async def test_a_continued_conversation_ends_again_with_what_was_added_and_its_f
 
     assert await is_archived(services, evening)
     assert "bees" in (await services.sessions.open(evening.guid)).content
-    facts = await services.fact_service.all(MIRA)
+    facts = await services.facts.all(MIRA)
     assert [fact.reference_count for fact in facts if "allergic" in fact.fact] == [1]
     assert any("bees" in fact.fact for fact in facts)
 
@@ -364,7 +364,7 @@ async def test_tasks_done_while_the_user_is_away_see_the_evening(
     await trusted(services, tmp_path / "model.json", answers=[{"paragraphs": ["Tomas misses his sister Ines."]}] * 9)
     leave(services, clock, HOUR)
 
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
 
     assert (await services.sessions.open(evening.guid)).archived
     assert (await newest(services)).summary.startswith("Mira has thought about")
@@ -376,19 +376,19 @@ async def test_tasks_wait_until_the_model_has_archived_the_evening(
     task = Scripted(nothing)
     await employ(services, task)
     await trusted(services, tmp_path / "model.json", answers=answers(), delay=0.0)
-    await services.archiving.pause()
+    await services.archive_queue.pause()
     leave(services, clock, HOUR)
     await services.session_timeout.archive_timed_out()
-    services.archiving.start(0.2)
-    await services.task_runner.run_next_task()
+    services.archive_queue.start(0.2)
+    await services.background_runner.run_next_task()
     while_archiving = task.began
 
     async def is_settled() -> bool:
         return await services.session_timeout.is_settled(MIRA)
 
     await until(is_settled)
-    await services.task_runner.run_next_task()
-    parts = await services.archiving.parts(evening.guid)
+    await services.background_runner.run_next_task()
+    parts = await services.archive_queue.parts(evening.guid)
 
     assert (while_archiving, task.began) == (0, 1)
     assert {record.state for record in parts.values()} == {PartState.DONE}
@@ -399,12 +399,12 @@ async def test_a_paused_archive_holds_no_task_up(services: AppServices, clock: C
     task = Scripted(nothing)
     await employ(services, task)
     await trusted(services, tmp_path / "model.json", answers=answers())
-    services.archiving.start(600.0)
+    services.archive_queue.start(600.0)
     leave(services, clock, HOUR)
-    await services.task_runner.run_next_task()
+    await services.background_runner.run_next_task()
     before = task.began
-    await services.archiving.pause()
-    await services.task_runner.run_next_task()
+    await services.archive_queue.pause()
+    await services.background_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)
     assert len(await kept_runs(services)) == 1

@@ -117,7 +117,7 @@ async def test_another_wording_reuses_what_was_done(services: AppServices, sessi
     played = await say(services, session, "I fear deep water.")
     again = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert [result.text for result in results(again)] == [results(played)[0].text]
-    assert len(await services.brain.memories(MIRA)) == 1
+    assert len(await services.memory.memories(MIRA)) == 1
     assert len(again.reply.alternatives) == 2
 
 
@@ -139,7 +139,7 @@ async def test_another_wording_that_wants_something_else_changed_asks_first(
                 questions.append(event)
                 event.decide(PermissionAnswer.NOT_NOW)
     assert len(questions) == 1
-    assert [memory.content for memory in await services.brain.memories(MIRA)] == ["Tomas is afraid of deep water."]
+    assert [memory.content for memory in await services.memory.memories(MIRA)] == ["Tomas is afraid of deep water."]
 
 
 async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(
@@ -181,7 +181,7 @@ async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(services: AppS
     assert [(question.title, question.about) for question in asked] == [("forget a memory", "The lamp: It is dark since May.")]
     assert results(played)[0].outcome is CallOutcome.REFUSED
     assert "does not want that now" in await prompt_of(services, session, played)
-    assert [one.guid for one in await services.brain.memories(MIRA)] == [memory.guid]
+    assert [one.guid for one in await services.memory.memories(MIRA)] == [memory.guid]
 
 
 async def test_nobody_is_asked_about_what_cannot_be(services: AppServices, session: ChatSession, says: Says):
@@ -195,7 +195,7 @@ async def test_what_is_allowed_is_done(services: AppServices, session: ChatSessi
     await keep(services)
     await says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
     await answering(services, session, "Forget the lamp.", PermissionAnswer.ALLOW)
-    assert not await services.brain.memories(MIRA)
+    assert not await services.memory.memories(MIRA)
 
 
 async def test_always_holds_for_this_conversation_alone(services: AppServices, session: ChatSession, says: Says):
@@ -215,7 +215,7 @@ async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(
     await says(call("memory_save", content="Tomas is a captain of old."), "Hm.", template=HERMES)
     _played, asked = await answering(services, session, "So?", PermissionAnswer.NOT_NOW)
     assert len(asked) == 1
-    assert not await services.brain.memories(MIRA)
+    assert not await services.memory.memories(MIRA)
 
 
 async def test_stopping_while_it_asks_loses_nothing(services: AppServices, session: ChatSession, says: Says):
@@ -304,7 +304,7 @@ async def test_two_things_kept_in_one_reply_are_no_repetition(
     await says(both, "Noted.", template=HERMES)
     _played, asked = await answering(services, session, "So it is.")
     assert not asked
-    assert len(await services.brain.memories(MIRA)) == 2
+    assert len(await services.memory.memories(MIRA)) == 2
 
 
 def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():

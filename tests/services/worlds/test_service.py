@@ -360,8 +360,8 @@ async def test_an_entry_becomes_a_memory_of_its_own(services: AppServices):
     assert memory.guid != entry.guid
     assert (memory.category, memory.insertion, memory.enabled) == (MemoryType.GENERAL, MemoryInsertion.NATURAL, True)
     assert (memory.name, memory.content, memory.keywords_main, memory.priority) == ("Lamp", entry.content, ["lamp"], 7)
-    await services.brain.memorize(MIRA, memory, check=False)
-    assert [one.name for one in await services.brain.memories(MIRA)] == ["Lamp"]
+    await services.memory.memorize(MIRA, memory, check=False)
+    assert [one.name for one in await services.memory.memories(MIRA)] == ["Lamp"]
     assert isinstance(memory.guid, UUID)
 
 

@@ -45,7 +45,7 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
 
 async def first_night(scene: Scene) -> Message:
     """A conversation of some days ago, and the fact that is known from it; returns the message that says it."""
-    chats, begun = scene.services.core.chats, now() - timedelta(days=9)
+    chats, begun = scene.services.core.session_store, now() - timedelta(days=9)
     old = await chats.add_session(ChatSession(persona_id="mira", name="First night", added=begun))
     texts = ["My grandfather kept the light on Skerry Point.", "Then you know what it is to count seconds."]
     messages = [
@@ -54,13 +54,13 @@ async def first_night(scene: Scene) -> Message:
     ]
     await chats.add_messages(messages)
     fact = ExtractedFact(fact=FACT, source_memories=[old.guid], source_messages=[messages[0].id])
-    await scene.services.fact_service.learn("mira", [fact])
+    await scene.services.facts.learn("mira", [fact])
     return messages[0]
 
 
 async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
     memory = MemoryUnit.model_validate({"name": "The lamp", "content": "It is lit.", "keywords_main": ["pharos"], **fields})
-    return (await scene.services.brain.memorize("mira", memory, check=False)).record
+    return (await scene.services.memory.memorize("mira", memory, check=False)).record
 
 
 async def say(scene: Scene, text: str) -> int:
@@ -184,7 +184,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     press(again, "pin")
     await until(lambda: card(scene, "It went out").memory.pinned)
 
-    (held,) = [one for one in await scene.services.brain.memories("mira") if one.guid == memory.guid]
+    (held,) = [one for one in await scene.services.memory.memories("mira") if one.guid == memory.guid]
     assert (held.content, held.sticky) == ("It went out.", True)
 
 
@@ -197,7 +197,7 @@ async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_els
     assert found is not None
     press(found, "edit")
 
-    await scene.services.brain.memorize("mira", MemoryUnit(name="Other", content="Something else."))
+    await scene.services.memory.memorize("mira", MemoryUnit(name="Other", content="Something else."))
     await until(lambda: True)
 
     assert scene.window.memory_panel.cards == [found]
@@ -263,7 +263,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
 
 
 async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene, monkeypatch: pytest.MonkeyPatch):
-    chats = scene.services.core.chats
+    chats = scene.services.core.session_store
     session = await chats.add_session(ChatSession(persona_id="mira"))
     messages = [
         Message(
@@ -277,7 +277,7 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
     ]
     await chats.add_messages(messages)
     memory = await lamp(scene)
-    one = (await scene.services.lookup.would_recall("mira", "the pharos")).recalled[0]
+    one = (await scene.services.memory_lookup.would_recall("mira", "the pharos")).recalled[0]
     assert one.memory == memory.guid
     turns = TurnMemories(scene.services.core.database)
     for message in messages[::20]:
@@ -312,7 +312,7 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
 
 async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     said = await first_night(scene)
-    await scene.services.core.chats.change_session(said.session_id, content="They spoke of the light.")
+    await scene.services.core.session_store.change_session(said.session_id, content="They spoke of the light.")
     await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
     await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
     await say(scene, "Good.")
@@ -454,7 +454,7 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
 async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(scene: Scene):
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     session = ChatSession(persona_id="mira", added=now() - timedelta(days=3), **fields)
-    old = await scene.services.core.chats.add_session(session)
+    old = await scene.services.core.session_store.add_session(session)
     await say(scene, "Remember the squall?")
     panel_open(scene)
     await until(lambda: card(scene, "The mast broke"))

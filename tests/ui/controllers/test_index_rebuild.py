@@ -15,11 +15,11 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        brain, action = scene.services.brain, scene.window.actions_["rebuild_index"]
-        await brain.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
+        memory, action = scene.services.memory, scene.window.actions_["rebuild_index"]
+        await memory.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
         await scene.services.core.database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
-        await brain.reload()
-        lost = await scene.services.lookup.search("mira", "Where does the bell hang?")
+        await memory.reload()
+        lost = await scene.services.memory_lookup.search("mira", "Where does the bell hang?")
         told: list[IndexingProgress] = []
         renewed: list[str] = []
         scene.services.indexing.changed.add(told.append)
@@ -31,6 +31,6 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
 
         assert lost == []
         assert action.isEnabled()
-        assert (await scene.services.lookup.search("mira", "Where does the bell hang?"))[0].title == "The bell"
+        assert (await scene.services.memory_lookup.search("mira", "Where does the bell hang?"))[0].title == "The bell"
         assert any(progress.changes for progress in told)
         assert {"mira", "aiko"} <= set(renewed)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def talk_of_yesterday(scene: Scene) -> ChatSession:
     """A conversation that lies a day back, on display."""
-    chats, begun = scene.services.core.chats, now() - timedelta(days=1)
+    chats, begun = scene.services.core.session_store, now() - timedelta(days=1)
     session = await chats.add_session(ChatSession(persona_id="mira", added=begun))
     lines = [("user", "I saw the lighthouse."), ("assistant", "Which one?"), ("user", "Skerry Point."), ("assistant", "Ah.")]
     messages = [
@@ -55,7 +55,7 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
         waiting = MemoryUnit(
             name="The letter", content="It came today.", insertion=MemoryInsertion.NATURAL, keywords_main=["letter"]
         )
-        await scene.services.brain.memorize("mira", waiting)
+        await scene.services.memory.memorize("mira", waiting)
         before = len(scene.words)
 
         scene.controller.replies.send_message("A letter?")
@@ -69,7 +69,7 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
 
 async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
-        await scene.services.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
+        await scene.services.memory.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
         scene.controller.replies.send_message("Is the pharos lit?")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
         assert "memories used" in scene.window.chat.status.full_text
@@ -77,11 +77,11 @@ async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
 
 async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
-        status, archiving, indexing = scene.window.chat.status, scene.services.archiving, scene.services.indexing
-        archiving.progress = ArchiveProgress(now_id(scene), "First night", None, 2, 7)
-        archiving.changed.tell(archiving.progress)
+        status, archive_queue, indexing = scene.window.chat.status, scene.services.archive_queue, scene.services.indexing
+        archive_queue.progress = ArchiveProgress(now_id(scene), "First night", None, 2, 7)
+        archive_queue.changed.tell(archive_queue.progress)
         assert "archiving First night, 3 of 7" in status.full_text
-        archiving.progress = ArchiveProgress()
+        archive_queue.progress = ArchiveProgress()
         indexing.progress = IndexingProgress(changes=500, without_meaning=1)
         indexing.changed.tell(indexing.progress)
         assert "501" in status.full_text

@@ -56,10 +56,10 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, ActivityP
     """Mira looked at the tide an hour ago, and failed at it yesterday."""
     async with opened(home, script) as scene:
         written = MemoryUnit(name="The tide", content="It turns at six.", made_by="something")
-        memory = (await scene.services.brain.memorize("mira", written)).record
+        memory = (await scene.services.memory.memorize("mira", written)).record
         made = ProducedRecord(kind=ProducedKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
-        runs = scene.services.task_runner._runs
+        runs = scene.services.background_runner._runs
         values = {"persona_id": "mira", "task": "thoughts"}
         await runs.save_run(
             TaskRun(
@@ -100,7 +100,7 @@ async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: "Undone" in page.detail.date_label.text())
 
-        assert not await scene.services.brain.memories("mira")
+        assert not await scene.services.memory.memories("mira")
         assert page.detail.undo_button.isHidden()
 
 
@@ -139,8 +139,8 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
             await go.wait()
             return TaskResult("Saw the tide turn.")
 
-        scene.services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
-        scene.services.task_runner.start()
+        scene.services.background_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
+        scene.services.background_runner.start()
         page.show_task_menu()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
         next(action for action in menu.actions() if action.text() == "A little something").trigger()
@@ -165,10 +165,10 @@ async def test_stop_ends_it(tmp_path: Path, script: Path):
             await asyncio.Event().wait()
             return TaskResult()
 
-        scene.services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
-        scene.services.task_runner.start()
+        scene.services.background_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
+        scene.services.background_runner.start()
         page.start_task("something")
-        await until(lambda: not page.stop_button.isHidden() and scene.services.task_runner._task is not None)
+        await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner._task is not None)
 
         QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 3)
@@ -181,7 +181,7 @@ async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
         page.start_task("thoughts")
         await until(lambda: scene.toasts)
 
-        assert not scene.services.task_runner._requested_tasks
+        assert not scene.services.background_runner._requested_tasks
 
 
 async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_here(tmp_path: Path, script: Path):
@@ -239,7 +239,7 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         made = (ProducedRecord(kind=ProducedKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.task_runner._runs.save_run(gone)
+        await scene.services.background_runner._runs.save_run(gone)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total)
 
@@ -251,14 +251,14 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         services = scene.services
         name = await services.mind.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
-        await services.research_service.restore(inquiry)
+        await services.research.restore(inquiry)
         for task, kind, made_id, title in (
             ("notebooks", ProducedKind.NOTEBOOK, name, "Bees"),
             ("deep_research", ProducedKind.REPORT, str(inquiry.id), "Thyme"),
         ):
             made = (ProducedRecord(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
-            await services.task_runner._runs.save_run(run)
+            await services.background_runner._runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 2)
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
@@ -279,10 +279,10 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
 async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
-        await scene.services.research_service.restore(inquiry)
+        await scene.services.research.restore(inquiry)
         made = (ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.task_runner._runs.save_run(run)
+        await scene.services.background_runner._runs.save_run(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 
@@ -293,13 +293,13 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         await until(question)
         question().reject()
         await until(lambda: question() is None)
-        assert len(await scene.services.research_service.list_inquiries()) == 1
+        assert len(await scene.services.research.list_inquiries()) == 1
 
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(question)
         question().accept()
         await until(lambda: "Undone" in page.detail.date_label.text())
-        assert await scene.services.research_service.list_inquiries() == []
+        assert await scene.services.research.list_inquiries() == []
 
 
 async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(tmp_path: Path, script: Path):
@@ -312,13 +312,13 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
             raise LetheError("The well is dry.")
 
         services = scene.services
-        known = services.task_runner.registry._tasks["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
+        known = services.background_runner.registry._tasks["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
         for _time in range(3):
             run = TaskRun(
                 persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
             )
-            await services.task_runner._finish_run(known, run)
-        services.task_runner.registry.faults.append(
+            await services.background_runner._finish_run(known, run)
+        services.background_runner.registry.faults.append(
             PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title.")
         )
         services.tool_registry.faults.append(PluginFault("lethe-dials", "The tools “dials” cannot be used: no such module."))

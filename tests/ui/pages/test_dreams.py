@@ -21,7 +21,7 @@ FERRY, LAMP = "The ferry leaves at nine.", "The lamp is dark."
 
 
 async def contents(scene: Scene) -> list[str]:
-    return sorted(one.content for one in await scene.services.brain.memories("mira"))
+    return sorted(one.content for one in await scene.services.memory.memories("mira"))
 
 
 @asynccontextmanager
@@ -29,13 +29,13 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
     """Mira wrote two things twice, and has just been asked to dream of it."""
     async with opened(home, script) as scene:
         for content in (FERRY, FERRY, LAMP, LAMP):
-            await scene.services.brain.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
+            await scene.services.memory.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
         scene.window.actions_["dreams"].trigger()
         page = scene.page
         assert isinstance(page, DreamPage)
         await until(lambda: page.persona_selector.persona_id == "mira" and page.dream_button.isEnabled())
         QTest.mouseClick(page.dream_button, Qt.MouseButton.LeftButton)
-        looking = asyncio.ensure_future(scene.services.task_runner.run_next_task())
+        looking = asyncio.ensure_future(scene.services.background_runner.run_next_task())
         await until(lambda: len(page.rows.visible_rows) == 2 and page.detail.change is not None)
         await looking
         yield scene, page
@@ -93,7 +93,7 @@ async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, ech
         click(page.detail.accept_button)
         await until(lambda: len(page.rows.visible_rows) == 1)
 
-        own = [one for one in await scene.services.brain.memories("mira") if one.content == "My own words."]
+        own = [one for one in await scene.services.memory.memories("mira") if one.content == "My own words."]
         assert [one.made_by for one in own] == [""]
 
 

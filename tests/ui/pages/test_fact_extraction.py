@@ -35,7 +35,7 @@ async def facts_of(
         await scene.services.preferences.set(**settings)
         session = await talk(scene, "An evening", *lines)
         if archived:
-            await scene.services.archiving.archive_session(session.guid)
+            await scene.services.archive_queue.archive_session(session.guid)
         scene.window.actions_["facts"].trigger()
         page = scene.page
         assert isinstance(page, FactPage)
@@ -118,7 +118,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
             ExtractedFact(fact="Tomas's sister is called Ines.", kind=FactKind.PEOPLE),
             ExtractedFact(fact="Tomas is the king of Elfland.", in_story=True, source_memories=[uuid4()]),
         ]
-        await scene.services.fact_service.learn("mira", facts)
+        await scene.services.facts.learn("mira", facts)
         await until(lambda: page.rows.row_total == 3)
 
         assert listed(page) == {facts[0].fact, facts[1].fact}
@@ -134,7 +134,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
 
 
 async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
-    facts = await scene.services.fact_service.all("mira")
+    facts = await scene.services.facts.all("mira")
     return {fact.fact: fact.in_story for fact in facts if session.guid in fact.source_memories and not fact.superseded}
 
 
@@ -152,7 +152,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
 async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_them_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "An evening", *NUTS)
-        await scene.services.archiving.archive_session(session.guid)
+        await scene.services.archive_queue.archive_session(session.guid)
         page = await session_page(scene, session)
         box = page.detail.form.field_widget("is_roleplay")
         assert isinstance(box, QCheckBox)

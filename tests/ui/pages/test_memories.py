@@ -41,7 +41,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
     """The page of Mira's memories, open and read."""
     async with opened(home, script) as scene:
         for memory in memories:
-            await scene.services.brain.memorize("mira", memory, check=False)
+            await scene.services.memory.memorize("mira", memory, check=False)
         scene.window.actions_["memories"].trigger()
         page = scene.page
         assert isinstance(page, MemoryPage)
@@ -143,7 +143,7 @@ async def test_a_new_memory_is_written_and_undone(tmp_path: Path, script: Path):
         await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
         await until(lambda: page.focusWidget() is page.detail.form.field("name"))
         assert page.detail.form.field("name").selectedText() == "New memory"
-        assert len(await scene.services.brain.memories("mira")) == 5
+        assert len(await scene.services.memory.memories("mira")) == 5
 
         page.undo_stack.undo()
         await until(lambda: len(names(page)) == 4)
@@ -166,7 +166,7 @@ async def test_forgetting_is_undone_and_can_be_taken_back_from_the_note(tmp_path
         await chosen(page, INES)
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: len(names(page)) == 3)
-        assert not any(memory.name == "Ines" for memory in await scene.services.brain.memories("mira"))
+        assert not any(memory.name == "Ines" for memory in await scene.services.memory.memories("mira"))
         take_back(scene)
         await until(lambda: len(names(page)) == 4)
 
@@ -201,7 +201,7 @@ async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Pa
         told = page.rows.index(0, DISTANCE).data()
         assert 0 <= float(told) < 1
         boat = await scene.services.memory_lists.load_memory(BOAT.guid)
-        await scene.services.brain.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
+        await scene.services.memory.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
         await until(lambda: float(page.rows.index(page.rows.find_visible_row(str(BOAT.guid)), DISTANCE).data()) > float(told))
         assert not page.table.isColumnHidden(DISTANCE)
         pressed(page, "By meaning")
@@ -254,7 +254,7 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
 
 async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_own(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        await scene.services.brain.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
+        await scene.services.memory.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
         await until(lambda: "Learnt meanwhile" in names(page))
 
         other = page.persona_selector.findData("edmund")
@@ -263,7 +263,7 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
         await until(lambda: "Ines" not in names(page))
         pressed(page, "New memory")
         await until(lambda: names(page).count("New memory") == 1)
-        assert [memory.name for memory in await scene.services.brain.memories("edmund")] == ["New memory"]
+        assert [memory.name for memory in await scene.services.memory.memories("edmund")] == ["New memory"]
 
 
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
@@ -293,18 +293,18 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
 async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
-        put = scene.services.brain._holdings.save_memories
+        put = scene.services.memory._holdings.save_memories
 
         async def full(*_what: object) -> None:
             raise DiskFull("The disk is full.")
 
-        monkeypatch.setattr(scene.services.brain._holdings, "save_memories", full)
+        monkeypatch.setattr(scene.services.memory._holdings, "save_memories", full)
         page.detail.form.field("sticky").click()
         await page.edits.save()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
         assert page.edits.is_unsaved(INES.guid)
 
-        monkeypatch.setattr(scene.services.brain._holdings, "save_memories", put)
+        monkeypatch.setattr(scene.services.memory._holdings, "save_memories", put)
         await page.edits.save()
         assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
 

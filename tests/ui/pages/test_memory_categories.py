@@ -23,7 +23,7 @@ ROPE = MemoryUnit(name="Rope", content="It is wet.")
 
 async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
     for memory in memories:
-        await scene.services.brain.memorize("mira", memory, check=False)
+        await scene.services.memory.memorize("mira", memory, check=False)
     scene.window.actions_["memories"].trigger()
     page = scene.page
     assert isinstance(page, MemoryPage)
@@ -79,7 +79,7 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         memory = await scene.services.memory_lists.load_memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("rigging/mast-head", ["hemp"])
         for words in ("What about the mast?", "And the hemp?"):
-            assert ROPE.guid in {one.memory for one in await scene.services.lookup.search("mira", words)}
+            assert ROPE.guid in {one.memory for one in await scene.services.memory_lookup.search("mira", words)}
         await until(lambda: "rigging/mast-head" in page.chips.filed_filter.categories)
 
         page.undo_stack.undo()

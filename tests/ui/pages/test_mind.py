@@ -59,9 +59,9 @@ async def live(scene: Scene, *, moods: bool) -> None:
     for number in range(5):
         added = present - timedelta(days=number + 1)
         entry = MemoryUnit(name=f"Day {number}", content=f"Fog {number}.", category=MemoryType.JOURNAL, added=added)
-        await services.brain.memorize("mira", entry, check=False)
+        await services.memory.memorize("mira", entry, check=False)
     goal = MemoryUnit(name="Signals", content="All nineteen.", category=MemoryType.GOAL, insertion=NATURAL)
-    await services.brain.memorize("mira", goal.model_copy(update={"added": present - timedelta(days=3)}), check=False)
+    await services.memory.memorize("mira", goal.model_copy(update={"added": present - timedelta(days=3)}), check=False)
 
 
 def values(cheer: float) -> dict[str, float]:
@@ -303,7 +303,7 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
             content="Take the cake out.",
             added=now() - timedelta(minutes=1),
         )
-        await scene.services.brain.memorize("mira", memory, check=False)
+        await scene.services.memory.memorize("mira", memory, check=False)
         await scene.services.mind.reminders.notify_due()
 
         await until(lambda: scene.toasts)
@@ -315,12 +315,12 @@ async def test_what_the_user_asks_of_her_goals_is_kept_and_can_be_taken_back(tmp
         page.goal_fields.request_field.setFocus()
         QTest.keyClicks(page.goal_fields.request_field, "Find books for me")
         await page.edits.save()
-        assert (await scene.services.mind.goal_requests.load_request("mira")).request == "Find books for me"
+        assert (await scene.services.mind.goals.load_request("mira")).request == "Find books for me"
 
         page.undo_stack.undo()
         await page.edits.save()
 
-        assert (await scene.services.mind.goal_requests.load_request("mira")).request == ""
+        assert (await scene.services.mind.goals.load_request("mira")).request == ""
         assert page.goal_fields.request_field.text == ""
 
 

@@ -32,7 +32,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
     memory = session.guid
     one = RecalledMemory(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
     await TurnMemories(database).save_turn(asked.id, TurnMemory(recalled=[one]))
-    await scene.services.objection_service.make("mira", memory, asked)
+    await scene.services.objections.make("mira", memory, asked)
     return asked
 
 
@@ -60,7 +60,7 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         await until(lambda: [memory_in_words(one) for one in page.rows.visible_rows] == ["Tomas hates marmalade."])
         page.undo_stack.undo()
         await until(lambda: len(page.rows.visible_rows) == 2)
-        assert len(await scene.services.objection_service.objections_of("mira")) == 2
+        assert len(await scene.services.objections.objections_of("mira")) == 2
 
 
 async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):

@@ -40,7 +40,7 @@ DONE = Inquiry(
 
 async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     for one in inquiries:
-        await scene.services.research_service.restore(one)
+        await scene.services.research.restore(one)
     scene.window.actions_["research"].trigger()
     await until(lambda: isinstance(scene.page, ResearchPage))
     page = scene.page
@@ -50,7 +50,7 @@ async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
 
 
 async def memories(scene: Scene) -> list[MemoryUnit]:
-    return [one for one in await scene.services.brain.memories("mira") if one.category is MemoryType.WEB_SEARCH]
+    return [one for one in await scene.services.memory.memories("mira") if one.category is MemoryType.WEB_SEARCH]
 
 
 async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_open_it_is_shown(tmp_path: Path):
@@ -61,7 +61,7 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
 
         assert not page.start_button.isEnabled()
         assert "Internet search is turned off" in page.hint.text()
-        assert not await scene.services.research_service.list_inquiries()
+        assert not await scene.services.research.list_inquiries()
         page.allow_button.click()
         await until(lambda: isinstance(scene.page, WebLogPage))
 
@@ -153,7 +153,7 @@ async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
 
         page.undo_stack.undo()
         await until(lambda: page.rows.row_total == 1)
-        assert await scene.services.research_service.load_inquiry(DONE.id) == DONE
+        assert await scene.services.research.load_inquiry(DONE.id) == DONE
 
 
 async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):

@@ -121,7 +121,7 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
 
 async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await scene.services.brain.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)
+        await scene.services.memory.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: page.result_list.current is not None and page.result_list.current.kind is HitKind.MEMORY)
@@ -137,7 +137,7 @@ async def test_a_memory_of_somebody_else_is_opened_among_theirs_though_another_h
     async with opened(tmp_path) as scene:
         wanted = MemoryUnit(name="The lamp", content="Edmund's lantern is bright.")
         for memory in (MemoryUnit(name="The lamp", content="It is a torch."), wanted):
-            await scene.services.brain.memorize("edmund", memory, check=False)
+            await scene.services.memory.memorize("edmund", memory, check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern bright")
         await until(lambda: page.result_list.current is not None and page.result_list.current.id == wanted.guid)
@@ -155,7 +155,7 @@ async def test_of_what_is_remembered_the_newest_comes_first(tmp_path: Path):
     async with opened(tmp_path) as scene:
         for days in (40, 2, 20):
             memory = MemoryUnit(name=f"{days} days ago", content="A lantern.", added=now() - timedelta(days=days))
-            await scene.services.brain.memorize("mira", memory, check=False)
+            await scene.services.memory.memorize("mira", memory, check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: len(texts(page)) == 3)

@@ -61,7 +61,7 @@ async def said(scene: Scene, session: ChatSession) -> list[str]:
 async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "", *LINES)
-        await scene.services.archiving.archive_session(session.guid)
+        await scene.services.archive_queue.archive_session(session.guid)
         page = await session_page(scene, session)
         field = page.detail.form.field_widget("content")
         assert isinstance(field, QPlainTextEdit)
@@ -72,8 +72,8 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         QTest.keyClicks(field, "Jonas held the hatch.")
         await page.edits.save()
         assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
-        assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
-        await scene.services.archiving.update(session.guid)
+        assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+        await scene.services.archive_queue.update(session.guid)
         assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
 
         while page.undo_stack.canUndo():
@@ -81,7 +81,7 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         await page.edits.save()
         assert field.toPlainText() == was
         assert (await scene.services.sessions.open(session.guid)).content == was
-        assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+        assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
 
 
 async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
@@ -105,8 +105,8 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
 async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "", *LINES)
-        await scene.services.archiving.archive_session(session.guid)
-        await scene.services.archiving.write(session.guid, SessionPart.SUMMARY, "Mine.")
+        await scene.services.archive_queue.archive_session(session.guid)
+        await scene.services.archive_queue.write(session.guid, SessionPart.SUMMARY, "Mine.")
         page = await session_page(scene, session)
 
         page.detail.regenerate_requested.emit(SessionPart.SUMMARY)
@@ -114,7 +114,7 @@ async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
 
         page.undo_stack.undo()
         await until(lambda: page.detail.session is not None and page.detail.session.content == "Mine.")
-        assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+        assert (await scene.services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
 
 
 async def test_a_conversation_is_split_where_the_user_points_and_made_whole_again(tmp_path: Path):
@@ -238,9 +238,9 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         session = await talk(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
-        scene.services.archiving.changed.tell(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
+        scene.services.archive_queue.changed.tell(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
         assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "generating…"
-        scene.services.archiving.changed.tell(ArchiveProgress())
+        scene.services.archive_queue.changed.tell(ArchiveProgress())
         assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "not generated yet"
 
 

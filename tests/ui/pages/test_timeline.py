@@ -63,7 +63,7 @@ async def tell(scene: Scene) -> None:
         facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
-    await scene.services.fact_service._facts.save_facts("mira", *facts)
+    await scene.services.facts._facts.save_facts("mira", *facts)
 
 
 def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
@@ -132,6 +132,6 @@ async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: P
             "No conversation has ended yet. Facts are extracted when a conversation ends"
         )
         assert not page.save_button.isEnabled()
-        await scene.services.fact_service.learn("mira", [ExtractedFact(fact="Tomas reads.")])
+        await scene.services.facts.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: texts(page, TimelineRowKind.LINE) == ["Tomas reads."])
         assert page.save_button.isEnabled()

@@ -82,8 +82,8 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
 async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await scene.services.sessions.delete((await talk(scene, "The storm", "One.")).guid)
-        kept = await scene.services.brain.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
-        await scene.services.brain.forget_memory(kept.record.guid)
+        kept = await scene.services.memory.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
+        await scene.services.memory.forget_memory(kept.record.guid)
         page = await trash_page(scene, 2)
 
         page._chips[TrashKind.MEMORY].click()

@@ -148,7 +148,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         session = scene.session
         assert session is not None
         asked = (await scene.services.sessions.page(session.guid, 0, 99))[-2]
-        memory = await scene.services.lookup.recalled(asked.id)
+        memory = await scene.services.memory_lookup.recalled(asked.id)
         assert memory is not None
         woken = next(one for one in memory.recalled if one.title == "Skerry Light")
         assert woken.because[0].values == {"key": "lighthouse", "before": 0}
@@ -462,12 +462,12 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
         pick(dialog._form.field_widget("insertion"), "once, when relevant")
         dialog.primary.click()
         await until(lambda: any("now remembers “Lamp”" in toast.text for toast in scene.toasts))
-        (memory,) = await scene.services.brain.memories("mira")
+        (memory,) = await scene.services.memory.memories("mira")
         assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
 
         page.undo_stack.undo()
         await until(lambda: not scene.controller.tasks._tasks)
-        assert await scene.services.brain.memories("mira") == []
+        assert await scene.services.memory.memories("mira") == []
 
 
 # Worlds

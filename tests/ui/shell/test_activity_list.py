@@ -20,10 +20,10 @@ from tests.ui.window_scene import opened, until
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
-def report(archiving: ArchiveQueue, progress: ArchiveProgress) -> None:
+def report(archive_queue: ArchiveQueue, progress: ArchiveProgress) -> None:
     """What the queue says when a conversation is on its way."""
-    archiving.progress = progress
-    archiving.changed.tell(progress)
+    archive_queue.progress = progress
+    archive_queue.changed.tell(progress)
 
 
 def enter_state(models: ModelService, state: ModelState) -> None:
@@ -70,15 +70,15 @@ def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
 
 async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        archiving, button = scene.services.archiving, scene.window.sidebar.activity_button
-        archiving.start()
-        report(archiving, ArchiveProgress(uuid4(), "First night", None, 1, 4))
+        archive_queue, button = scene.services.archive_queue, scene.window.sidebar.activity_button
+        archive_queue.start()
+        report(archive_queue, ArchiveProgress(uuid4(), "First night", None, 1, 4))
 
         QTest.mouseClick(activity_row(button, "Archiving “First night”").button, Qt.MouseButton.LeftButton)
-        await until(lambda: archiving.is_paused and button.text() == "Paused")
+        await until(lambda: archive_queue.is_paused and button.text() == "Paused")
         QTest.mouseClick(activity_row(button, "Archiving conversations").button, Qt.MouseButton.LeftButton)
 
-        assert not archiving.is_paused
+        assert not archive_queue.is_paused
 
 
 async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed(
@@ -100,15 +100,15 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
 
 async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path) as scene:
-        archiving, told = scene.services.archiving, []
+        archive_queue, told = scene.services.archive_queue, []
         monkeypatch.setattr(
             scene.controller.desktop_notifications.tray, "showMessage", lambda title, words, *_rest: told.append((title, words))
         )
         scene.window.hide()
 
         for part in range(3):
-            report(archiving, ArchiveProgress(uuid4(), "First night", None, part, 3))
-        report(archiving, ArchiveProgress(None, "", None, 3, 3))
+            report(archive_queue, ArchiveProgress(uuid4(), "First night", None, part, 3))
+        report(archive_queue, ArchiveProgress(None, "", None, 3, 3))
 
         assert told == [("Conversation archived", "")]
 

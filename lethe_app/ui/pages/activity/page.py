@@ -50,7 +50,7 @@ class ActivityPage(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, QCoreApplication.translate("ActivityPage", "While you were away"))
-        self._context, self._services, self._away = context, context.services, context.services.task_runner
+        self._context, self._services, self._away = context, context.services, context.services.background_runner
         self._names: dict[str, str] = {}
         self._usage_today = ""
         self._disabled: list[DisabledTask] = []

@@ -47,7 +47,7 @@ class DreamPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, tr("Dreams"))
         self._context, self._services = context, context.services
-        self._dreams, self._away = context.services.dreams, context.services.task_runner
+        self._dreams, self._away = context.services.dreams, context.services.background_runner
         self._last_dream = ""
         self._changes: list[RecordedChange] = []
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)

@@ -52,9 +52,7 @@ class ExtractionBar(QWidget):
                 self.ended.emit()
         if is_done:
             facts = [
-                fact
-                for fact in await self._context.services.fact_service.all(persona_id)
-                if not (fact.superseded or fact.in_story)
+                fact for fact in await self._context.services.facts.all(persona_id) if not (fact.superseded or fact.in_story)
             ]
             fact_count = format_count(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
             self._context.window.notifier.notify(self.tr("{name} now knows {facts}.").format(name=name, facts=fact_count))

@@ -101,7 +101,7 @@ class FactPage(Page):
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        self._unsubscribe = self._services.fact_service.changed.add(self._on_facts_changed)
+        self._unsubscribe = self._services.facts.changed.add(self._on_facts_changed)
         self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.view_chips.changed.connect(self._filter)
@@ -170,7 +170,7 @@ class FactPage(Page):
         self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="fact list")
 
     async def _reload(self, persona_id: str) -> None:
-        facts = await self._services.fact_service.all(persona_id)
+        facts = await self._services.facts.all(persona_id)
         self._facts_by_guid = {fact.guid: fact for fact in facts}
         self.rows.set_rows(facts)
         self.kind_chips.show_kinds({fact.kind for fact in facts})

@@ -41,7 +41,7 @@ class FeedbackPage(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, tr("Irrelevant memories"))
-        self._context, self._service = context, context.services.objection_service
+        self._context, self._service = context, context.services.objections
         self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.rows = self._build_rows()
         self._build()

@@ -223,7 +223,7 @@ class InspectorPage(Page):
         """Show the position of the first difference from the previous prompt; the tokens before it came from the KV cache."""
         shared = common_prefix_length(inspection.previous, inspection.spans)
         part = part_at(inspection.spans, shared)
-        tokens = await self._services.counting.count_one(join_spans(inspection.spans)[:shared])
+        tokens = await self._services.token_counts.count_one(join_spans(inspection.spans)[:shared])
         # Another reply may have been chosen while the tokens were counted.
         if inspection is not self.inspection:
             return

@@ -88,7 +88,7 @@ class MemoryEdits(QObject):
         try:
             memory = await services.memory_lists.load_memory(guid)
             exists = True
-            await services.brain.edit(memory.model_copy(update=changes))
+            await services.memory.edit(memory.model_copy(update=changes))
         except StorageError as error:
             self._context.window.notifier.report_error(error)
             return not exists
@@ -96,7 +96,7 @@ class MemoryEdits(QObject):
 
     def add_memory(self, persona_id: str, memory: MemoryUnit, title: str) -> None:
         """Add a memory."""
-        memory_service = self._context.services.brain
+        memory_service = self._context.services.memory
 
         async def redo_step() -> None:
             await memory_service.memorize(persona_id, memory, check=False)

@@ -62,7 +62,7 @@ class MemoryReader(QObject):
         """Number of memories of each type, and of each recall mode without conversations."""
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self.reload)
-        memory_service, sessions = context.services.brain, context.services.sessions
+        memory_service, sessions = context.services.memory, context.services.sessions
         self._unsubscribers = [
             memory_service.changed.add(self._on_memories_changed),
             sessions.changed.add(self._on_memories_changed),
@@ -352,7 +352,7 @@ class MemoryPage(Page):
             return
         self.hint.hide()
         is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
-        turn_memory = await self._services.lookup.would_recall(
+        turn_memory = await self._services.memory_lookup.would_recall(
             self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None
         )
         listed = {line.guid for line in self.rows.all_rows}

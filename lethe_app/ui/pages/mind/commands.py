@@ -86,7 +86,7 @@ class MindEdits(QObject):
 
     def set_goal_request(self, persona_id: str, part: str, old: str, new: str) -> None:
         """Set what the persona's goals are to be about (`request`) or the guidelines for them (`notice`)."""
-        goal_service = self._services.mind.goal_requests
+        goal_service = self._services.mind.goals
 
         async def save_text(text: str) -> None:
             request = await goal_service.load_request(persona_id)
@@ -97,7 +97,7 @@ class MindEdits(QObject):
 
     def add_journal_entry(self, persona_id: str, title: str, text: str) -> None:
         """Add a journal entry written by the user; raise LetheError if it has no text."""
-        memory, memory_service = build_journal_entry(title, text), self._services.brain
+        memory, memory_service = build_journal_entry(title, text), self._services.memory
 
         async def redo_step() -> None:
             await memory_service.memorize(persona_id, memory, check=False)
@@ -112,7 +112,7 @@ class MindEdits(QObject):
         async def save_text(text: str) -> None:
             # Read again, because other fields of the record may have been changed in the background.
             current = await self._services.memory_lists.load_memory(memory.guid)
-            await self._services.brain.edit(current.model_copy(update={"content": text}))
+            await self._services.memory.edit(current.model_copy(update={"content": text}))
 
         self.edit_text(title, str(memory.guid), old, new, save_text)
 
@@ -153,15 +153,15 @@ class MindEdits(QObject):
         memory = build_reminder(text, when)
 
         async def redo_step() -> None:
-            await self._services.brain.memorize(persona_id, memory, check=False)
+            await self._services.memory.memorize(persona_id, memory, check=False)
 
         self._commands.run_command(
-            self.tr("adding a reminder"), redo_step, lambda: self._services.brain.forget_memory(memory.guid)
+            self.tr("adding a reminder"), redo_step, lambda: self._services.memory.forget_memory(memory.guid)
         )
 
     def edit_reminder(self, before: MemoryUnit, after: MemoryUnit) -> None:
         """Change the text or date of a reminder."""
-        memory_service = self._services.brain
+        memory_service = self._services.memory
         self._commands.run_command(
             self.tr("editing a reminder"), lambda: memory_service.edit(after), lambda: memory_service.edit(before)
         )

@@ -180,7 +180,7 @@ class MindPage(Page):
         self._show_stored_text(key_of_thoughts(persona_id), await services.mind.inner_life.load_thoughts(persona_id))
         self.week_fields.mark_today()
         self.reminder_form.show_reminders(name, await services.mind.reminders.reminders_of(persona_id))
-        request = await services.mind.goal_requests.load_request(persona_id)
+        request = await services.mind.goals.load_request(persona_id)
         self._show_stored_text(key_of_goal_request(persona_id, "request"), request.request)
         self._show_stored_text(key_of_goal_request(persona_id, "notice"), request.notice)
         await self._load_writings(persona_id, name)

@@ -243,7 +243,7 @@ class ModelCard(CardColumn):
     async def _save_trust(self, *, trusted: bool) -> None:
         await self._services.qualification.trust_anyway(trusted=trusted)
         if trusted:
-            self._services.archiving.model_changed()
+            self._services.archive_queue.model_changed()
 
     async def _show_embedder_use(self, model: ModelFile) -> None:
         text = await embedder_use_in_words(self._services, model)

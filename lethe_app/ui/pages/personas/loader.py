@@ -35,7 +35,9 @@ class PersonaLoader(QObject):
             return
         sheet.worlds.set_choices([(name, world.name) for name, world in worlds.items()])
         sheet.tools.set_choices([(one.name, one.title) for one in self._services.tool_registry.sets])
-        sheet.tasks.set_choices([(entry.name, entry.task.title) for entry in self._services.task_runner.registry.list_tasks()])
+        sheet.tasks.set_choices(
+            [(entry.name, entry.task.title) for entry in self._services.background_runner.registry.list_tasks()]
+        )
         sheet.samplers.set_choices([(name, preset.name) for name, preset in samplers.items()])
         self._set_saved(saved, shipped, rehearsal)
         self._restore_unsaved()

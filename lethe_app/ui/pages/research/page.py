@@ -43,7 +43,7 @@ class ResearchPage(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context.theme, QCoreApplication.translate("ResearchPage", "Deep research"))
-        self._context, self._research = context, context.services.research_service
+        self._context, self._research = context, context.services.research
         self._inquiry_to_select: UUID | None = None
         """Inquiry to select once the list is loaded."""
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)

@@ -144,13 +144,13 @@ class SearchPage(Page):
             persona_ids = sorted(
                 self._names, key=lambda name: name != current_persona_id
             )  # whom the user talks with is asked first
-            hits = await self._services.search_service.search_by_meaning(text, [persona] if persona else persona_ids)
+            hits = await self._services.search.search_by_meaning(text, [persona] if persona else persona_ids)
             self._show_hits(hits)
         elif text.strip():
             session = (
                 self._current_session.guid if self.this_session_chip.isChecked() and self._current_session is not None else None
             )
-            async for batch in self._services.search_service.search_by_words(text, persona or None, session):
+            async for batch in self._services.search.search_by_words(text, persona or None, session):
                 hits += batch
                 if hits:  # what was found before stays until there is something else
                     self._show_hits(hits)
@@ -248,7 +248,7 @@ class SearchPage(Page):
 
     async def _open_hit(self, hit: SearchHit) -> None:
         if hit.kind is HitKind.MESSAGE and hit.session is not None:
-            await self._services.search_service.select_branch_of(hit.session, hit.id)
+            await self._services.search.select_branch_of(hit.session, hit.id)
             self._context.open_session(hit.session, hit.id)
         elif hit.kind is HitKind.MEMORY:
             self._context.navigator.open(MemoriesRoute(hit.persona_id, hit.id))
@@ -261,9 +261,9 @@ class SearchPage(Page):
 
     async def _open_fact_source(self, hit: SearchHit) -> None:
         """Go to the message a fact was extracted from if it still exists; a superseded fact is shown on the facts page."""
-        source = None if hit.is_over else await self._services.search_service.find_fact_source(hit.id)
+        source = None if hit.is_over else await self._services.search.find_fact_source(hit.id)
         if source is not None:
-            await self._services.search_service.select_branch_of(*source)
+            await self._services.search.select_branch_of(*source)
             self._context.open_session(*source)
         elif hit.session is not None:
             self._context.open_session(hit.session, None)

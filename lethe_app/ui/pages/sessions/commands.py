@@ -49,7 +49,7 @@ class SessionEdits(QObject):
         """
         super().__init__(page)
         self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
-        self._session_editing, self._archive_queue = context.services.session_editing, context.services.archiving
+        self._session_editing, self._archive_queue = context.services.session_editing, context.services.archive_queue
         self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._session_to_select: UUID | None = None
         self._is_closed = False

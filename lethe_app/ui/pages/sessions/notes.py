@@ -27,7 +27,7 @@ class SessionNotes(QWidget):
 
     def __init__(self, context: PageContext, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._context, self._lookup, self._undo_stack = context, context.services.lookup, undo_stack
+        self._context, self._lookup, self._undo_stack = context, context.services.memory_lookup, undo_stack
         self._guid: UUID | None = None
         self._text = ""
         self._unsaved: dict[UUID, str] = {}

@@ -91,7 +91,7 @@ class SessionPage(Page):
         services, detail = self._services, self.detail
         self._unsubscribers = [
             services.sessions.changed.add(self._on_sessions_changed),
-            services.archiving.changed.add(detail.show_progress),
+            services.archive_queue.changed.add(detail.show_progress),
         ]
         self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
@@ -219,7 +219,7 @@ class SessionPage(Page):
             session = await self._services.sessions.open(guid)
         except StorageError:
             return  # deleted meanwhile; the list is about to say so
-        records = await self._services.archiving.parts(guid)
+        records = await self._services.archive_queue.parts(guid)
         line = self.table.current_row
         if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
             self.detail.show_session(session, records, line.messages)

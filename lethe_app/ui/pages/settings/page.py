@@ -253,7 +253,7 @@ async def load_choices(context: PageContext) -> Choices:
         "instruct": [("", own_template_label), *((preset.name, preset.name) for preset in formats.values())],
         "user_persona": [("", context.window.tr("None")), *((one.unique_name, one.name) for one in user_personas)],
         "global_worlds": [(key, world.name) for key, world in worlds.items()],
-        "tasks_off": [(entry.name, entry.task.title) for entry in context.services.task_runner.registry.list_tasks()],
+        "tasks_off": [(entry.name, entry.task.title) for entry in context.services.background_runner.registry.list_tasks()],
         "default_tools": [(one.name, one.title) for one in context.services.tool_registry.sets],
         "decaying_types": kinds,
         "silent_types": kinds,

@@ -44,7 +44,7 @@ class TimelinePage(Page):
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
         self._unsubscribers = [
-            self._services.fact_service.changed.add(self._on_facts_changed),
+            self._services.facts.changed.add(self._on_facts_changed),
             self._services.sessions.changed.add(self._on_facts_changed),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())

@@ -101,7 +101,7 @@ class TrashPage(Page):
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
         services = self._context.services
-        sources: tuple[Any, ...] = (services.trash, services.sessions, services.brain, services.fact_service, services.library)
+        sources: tuple[Any, ...] = (services.trash, services.sessions, services.memory, services.facts, services.library)
         self._unsubscribers: list[Callable[[], None]] = [
             source.changed.add(lambda _who: self._reload_timer.start()) for source in sources
         ]

@@ -88,7 +88,7 @@ class RememberAction(QObject):
         if not await run_dialog(dialog):
             return
         target = next(persona for persona in personas if persona.unique_name == dialog.persona_id)
-        memory, memory_service, copied_guids = convert_to_memory(entry, dialog.insertion), context.services.brain, list[UUID]()
+        memory, memory_service, copied_guids = convert_to_memory(entry, dialog.insertion), context.services.memory, list[UUID]()
 
         async def redo_step() -> None:
             if copied_guids:
