@@ -63,6 +63,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "text",
         "vocabulary",
     ),
+    "ui": ("controllers", "pages", "shell", "chat", "dialogs transcript", "widgets", "core"),
 }
 """Within a layer, from the top; modules that lie beside the sub-packages are below all of them."""
 RETIRED = frozenset(

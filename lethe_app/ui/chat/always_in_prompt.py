@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.services.chat.reply_sources import StablePromptContent
-from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading, create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading, create_selectable_label
 from lethe_app.ui.chat.memory_labels import shorten_text, strip_headings
 from lethe_app.ui.core.formatting import format_count, join_with_and
 from lethe_app.ui.core.palette import SPACE_2
@@ -30,15 +30,15 @@ class AlwaysInPrompt(QWidget):
         lines.setContentsMargins(SPACE_2, SPACE_2, SPACE_2, 0)
         lines.setSpacing(SPACE_2)
         for fact in always.facts:
-            lines.addWidget(create_wrapped_label(fact))
+            lines.addWidget(create_selectable_label(fact))
         for title, summary in always.summaries:
-            lines.addWidget(create_wrapped_label(title or self.tr("An earlier conversation")))
-            lines.addWidget(create_wrapped_label(shorten_text(strip_headings(summary), MAX_SUMMARY_LENGTH), small=True))
+            lines.addWidget(create_selectable_label(title or self.tr("An earlier conversation")))
+            lines.addWidget(create_selectable_label(shorten_text(strip_headings(summary), MAX_SUMMARY_LENGTH), "small"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.fold)
-        row = create_wrapped_label(counts_text, small=True)
+        row = create_selectable_label(counts_text, "small")
         row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         column.addWidget(row)
         column.addWidget(content)

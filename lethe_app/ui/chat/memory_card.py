@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from lethe_app.services.chat.reply_sources import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
 from lethe_app.ui.chat import memory_labels
-from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.memory_labels import tr
 from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.icons import render_icon
@@ -74,7 +74,7 @@ class MemoryCard(QFrame):
         self._column.setSpacing(SPACE_2)
         self._column.addLayout(self._build_header())
         self._add_text()
-        self._column.addWidget(create_wrapped_label(self.reason_text, quiet=True))
+        self._column.addWidget(create_selectable_label(self.reason_text, "quiet"))
         if memory.whence is not None:
             self._column.addWidget(self._create_source_link(memory.whence))
         self._details = QWidget()
@@ -117,8 +117,8 @@ class MemoryCard(QFrame):
 
     def _add_text(self) -> None:
         if self.title:
-            self._column.addWidget(create_wrapped_label(self.title, field=True))
-        self.text_label = create_wrapped_label("")
+            self._column.addWidget(create_selectable_label(self.title, "field"))
+        self.text_label = create_selectable_label("")
         self._column.addWidget(self.text_label)
         self._expand_link = LinkButton("", "", self._toggle_text)
         self._column.addWidget(self._expand_link)
@@ -259,15 +259,15 @@ class MemoryCard(QFrame):
         recollection, locale = self.memory.recollection, QLocale()
         likelihood_text = memory_labels.format_likelihood(self.memory)
         score = tr("score {score}").format(score=locale.toString(recollection.score, "f", 2)) if recollection.score else ""
-        column.addWidget(create_wrapped_label(" · ".join(part for part in (likelihood_text, score) if part), small=True))
+        column.addWidget(create_selectable_label(" · ".join(part for part in (likelihood_text, score) if part), "small"))
         for reason in recollection.because:
             value = f" · {locale.toString(reason.value, 'f', 2)}" if reason.value else ""
-            column.addWidget(create_wrapped_label(f"– {format_reason(reason)}{value}", small=True))
+            column.addWidget(create_selectable_label(f"– {format_reason(reason)}{value}", "small"))
         for trace in self.memory.traces:
             self._add_trace(column, trace)
         if " ".join(recollection.text.split()) != " ".join(self.memory.text.split()):
-            column.addWidget(create_wrapped_label(tr("As sent to the model"), field=True, small=True))
-            column.addWidget(create_wrapped_label(recollection.text, small=True))
+            column.addWidget(create_selectable_label(tr("As sent to the model"), "field", "small"))
+            column.addWidget(create_selectable_label(recollection.text, "small"))
 
     def _add_trace(self, column: QVBoxLayout, trace: RecallTrace) -> None:
         lead, locale = trace.lead, QLocale()
@@ -276,8 +276,8 @@ class MemoryCard(QFrame):
             parts.append(tr("shared words: {words}").format(words=", ".join(lead.words)))
         if lead.cosine:
             parts.append(tr("similarity {cosine}").format(cosine=locale.toString(lead.cosine, "f", 2)))
-        column.addWidget(create_wrapped_label(memory_labels.quote_line(lead.text, 240), quiet=True))
-        column.addWidget(create_wrapped_label(" · ".join(parts), small=True))
+        column.addWidget(create_selectable_label(memory_labels.quote_line(lead.text, 240), "quiet"))
+        column.addWidget(create_selectable_label(" · ".join(parts), "small"))
         if trace.whence is not None and trace.whence != self.memory.whence:
             column.addWidget(self._create_source_link(trace.whence))
 

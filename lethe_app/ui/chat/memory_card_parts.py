@@ -12,6 +12,7 @@ from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.labels import create_text_label
 
 
 class LinkButton(QPushButton):
@@ -88,14 +89,10 @@ class CardButton(QToolButton):
         self.setIcon(load_icon(self._icon_name, palette.amber if self.isChecked() else palette.muted))
 
 
-def create_wrapped_label(text: str, **style_properties: bool) -> QLabel:
+def create_selectable_label(text: str, *style_properties: str) -> QLabel:
     """Create a label that wraps and whose text can be selected; `style_properties` are properties for the style sheet."""
-    label = QLabel(insert_break_points(text))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = create_text_label(insert_break_points(text), *style_properties)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     label.setMinimumWidth(1)
-    for name, value in style_properties.items():
-        label.setProperty(name, value)
     return label

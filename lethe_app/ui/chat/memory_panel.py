@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.mood_line import MoodLine
 from lethe_app.ui.core.formatting import format_count, format_memory_count
 from lethe_app.ui.core.icons import render_icon
@@ -199,7 +199,7 @@ class MemoryPanel(QFrame):
                 )
             )
         if sources.surfaced:
-            self._add_widget(create_wrapped_label(self._format_counts(sources), small=True))
+            self._add_widget(create_selectable_label(self._format_counts(sources), "small"))
         else:
             self._add_explanation(*explain_no_memories(sources, reply_context.persona_name))
         for one in sorted(sources.surfaced, key=lambda one: one.is_world):
@@ -253,8 +253,8 @@ class MemoryPanel(QFrame):
         icon_label = QLabel()
         icon_label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._icon_labels.append(icon_label)
-        headline = create_wrapped_label(title, field=True)
-        text_label = create_wrapped_label(text, quiet=True)
+        headline = create_selectable_label(title, "field")
+        text_label = create_selectable_label(text, "quiet")
         for label in (headline, text_label):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         container = QWidget()
@@ -271,8 +271,8 @@ class MemoryPanel(QFrame):
         column = QVBoxLayout(card)
         column.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, SPACE_1)
         column.setSpacing(SPACE_1)
-        column.addWidget(create_wrapped_label(self.tr("Conversation notes"), small=True))
-        column.addWidget(create_wrapped_label(notes.strip(), quiet=True))
+        column.addWidget(create_selectable_label(self.tr("Conversation notes"), "small"))
+        column.addWidget(create_selectable_label(notes.strip(), "quiet"))
         self._add_widget(card)
 
     def _add_blocked_section(self, sources: ReplySources) -> None:
@@ -292,7 +292,7 @@ class MemoryPanel(QFrame):
             self._add_blocked_memory(column, one, is_unwanted=one in sources.unwanted)
         if (more := count - MAX_BLOCKED_SHOWN) > 0:
             column.addWidget(
-                create_wrapped_label(format_count(more, self.tr("And {n} more."), self.tr("And {n} more.")), small=True)
+                create_selectable_label(format_count(more, self.tr("And {n} more."), self.tr("And {n} more.")), "small")
             )
         self.blocked_fold.toggled.connect(content.setVisible)
         self.blocked_fold.toggled.connect(partial(self._expanded_sections.__setitem__, "kept back"))
@@ -305,11 +305,11 @@ class MemoryPanel(QFrame):
 
         name = blocked_memory.title or self.tr("Untitled")
         column.addWidget(
-            create_wrapped_label(
+            create_selectable_label(
                 self.tr("{name} · {world}").format(name=name, world=blocked_memory.world) if blocked_memory.world else name
             )
         )
-        reason_label = create_wrapped_label(memory_labels.format_block_label(blocked_memory), small=True)
+        reason_label = create_selectable_label(memory_labels.format_block_label(blocked_memory), "small")
         reason_label.setToolTip(format_block_reason(blocked_memory.why, blocked_memory.values))
         column.addWidget(reason_label)
         if is_unwanted:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
-from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 
 
@@ -17,7 +17,7 @@ class MoodLine(QFrame):
         super().__init__(parent)
         self.setObjectName("header")
         self.setAccessibleName(self.tr("Mood"))
-        self.mood_label = create_wrapped_label("", small=True)
+        self.mood_label = create_selectable_label("", "small")
         self.page_button = QPushButton(self.tr("Mind"))
         self.page_button.setProperty("small", True)
         self.page_button.hide()

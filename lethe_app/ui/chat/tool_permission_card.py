@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.services.events import ToolPermissionRequested
+from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import create_dialog_button
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
@@ -77,10 +78,6 @@ def describe_call(question: ToolPermissionRequested) -> list[str]:
     not become taller than the window.
     """
     if question.about:
-        return [f"“{_shorten_text(question.about)}”"]
+        return [f"“{truncate_text(question.about, MAX_TEXT_LENGTH)}”"]
     arguments = question.call.arguments.items()
-    return [f"{name.replace('_', ' ')}: {_shorten_text(str(value))}" for name, value in arguments]
-
-
-def _shorten_text(text: str) -> str:
-    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[: MAX_TEXT_LENGTH - 1]}…"
+    return [f"{name.replace('_', ' ')}: {truncate_text(str(value), MAX_TEXT_LENGTH)}" for name, value in arguments]

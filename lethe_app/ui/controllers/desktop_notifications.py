@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
+from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.core.icons import application_icon
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ class DesktopNotifications(QObject):
 
     def notify_reply(self, name: str, text: str) -> None:
         """Notify of a complete reply."""
-        words = " ".join(text.split())
-        shown = words if len(words) <= MAX_TEXT_LENGTH else f"{words[: MAX_TEXT_LENGTH - 1]}…"
+        shown = truncate_text(" ".join(text.split()), MAX_TEXT_LENGTH)
         self._show_notification(self.tr("{name} replied").format(name=name), shown)
 
     def _notify_reminders(self, texts: Sequence[str]) -> None:

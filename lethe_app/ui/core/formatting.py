@@ -135,9 +135,18 @@ def format_number(value: float) -> str:
     return QLocale().toString(float(value), "f", 2)
 
 
-def shorten_title(title: str, max_length: int = 28) -> str:
-    """Return a title of at most `max_length` characters, for buttons and sentences."""
-    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"
+def truncate_text(text: str, max_length: int = 28) -> str:
+    """Return at most `max_length` characters of a text, for buttons and sentences."""
+    return text if len(text) <= max_length else f"{text[: max_length - 1].rstrip()}…"
+
+
+def shorten_text(text: str, max_length: int) -> str:
+    """Return a text on one line of at most `max_length` characters, cut between words where possible."""
+    line = " ".join(text.split())
+    if len(line) <= max_length:
+        return line
+    cut = line[: max_length - 1]
+    return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[max_length // 2 :] else cut).rstrip(' ,;:')}…"
 
 
 def bytes_in_words(size: int) -> str:

@@ -11,8 +11,9 @@ from lethe_app.ui.core.formatting import join_with_and
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_parts import BundleDialog, create_label, describe_contents, format_bytes
+from lethe_app.ui.dialogs.bundle_parts import BundleDialog, describe_contents, format_bytes
 from lethe_app.ui.widgets.choice_card import ChoiceCard
+from lethe_app.ui.widgets.labels import create_text_label
 
 SCOPE_ICONS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", BundleScope.EVERYTHING: "folder"}
 """Icon of each scope."""
@@ -46,7 +47,7 @@ class BundleExportDialog(BundleDialog):
             card.toggled.connect(self._update_warning)
             column.addWidget(card)
         self.column.addWidget(self._scope_box)
-        self.warning = create_label("", "quiet")
+        self.warning = create_text_label("", "quiet")
         self.column.addWidget(self.warning)
         self._update_warning()
         self.cards[scope].setFocus()

@@ -6,9 +6,10 @@ from PySide6.QtCore import QDate, QLocale
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.bundle import Bundle
-from lethe_app.ui.core.formatting import join_with_and
+from lethe_app.ui.core.formatting import join_with_and, shorten_text
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, BundleDialog, create_label, describe_contents, render_portrait
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, BundleDialog, describe_contents, render_portrait
+from lethe_app.ui.widgets.labels import create_text_label
 
 MAX_BIO_LENGTH = 280
 """Maximum characters of the persona's description."""
@@ -20,16 +21,16 @@ class BundleImportDialog(BundleDialog):
     def __init__(self, parent: QWidget, theme: Theme, bundle: Bundle, name: str) -> None:
         """Set up the dialog. `name` is the suggested name; it differs from the persona's own if that is taken."""
         persona = bundle.persona
-        short_name = _shorten_text(persona.name, 60)
+        short_name = shorten_text(persona.name, 60)
         title = self.tr("Import {name}?").format(name=short_name)
-        super().__init__(parent, title, self.tr("Import {name}").format(name=_shorten_text(persona.name, 24)))
+        super().__init__(parent, title, self.tr("Import {name}").format(name=shorten_text(persona.name, 24)))
         avatar = render_portrait(bundle.picture, persona.name, AVATAR_SIZE, theme.palette, self.devicePixelRatioF())
-        self.add_header(avatar, title, _shorten_text(persona.tagline, 120))
-        description = _shorten_text(persona.mini_bio or persona.bio, MAX_BIO_LENGTH)
+        self.add_header(avatar, title, shorten_text(persona.tagline, 120))
+        description = shorten_text(persona.mini_bio or persona.bio, MAX_BIO_LENGTH)
         description = description.replace("{{char}}", persona.name).replace("{{user}}", self.tr("you"))
         if description:
-            self.column.addWidget(create_label(description))
-        self.contents_label = create_label(self._describe_bundle(bundle), "quiet")
+            self.column.addWidget(create_text_label(description))
+        self.contents_label = create_text_label(self._describe_bundle(bundle), "quiet")
         self.column.addWidget(self.contents_label)
         self.name_field = QLineEdit(name)
         self.name_field.setMaxLength(60)
@@ -49,7 +50,7 @@ class BundleImportDialog(BundleDialog):
 
     def _describe_bundle(self, bundle: Bundle) -> str:
         """Return author, date and contents of the bundle as text."""
-        author = _shorten_text(bundle.manifest.giver, 60)
+        author = shorten_text(bundle.manifest.giver, 60)
         exported_at = bundle.manifest.made.astimezone()
         day = QLocale().toString(QDate(exported_at.year, exported_at.month, exported_at.day), QLocale.FormatType.LongFormat)
         origin = self.tr("From {giver}, exported on {day}.").format(giver=author, day=day)
@@ -57,12 +58,3 @@ class BundleImportDialog(BundleDialog):
         contents = join_with_and(describe_contents(bundle.holds))
         contents_text = self.tr("Contains {contents}.").format(contents=contents) if contents else ""
         return f"{origin}\n{contents_text}".strip()
-
-
-def _shorten_text(text: str, max_length: int) -> str:
-    """Return the text on one line, cut to `max_length` characters, between words where possible."""
-    line = " ".join(text.split())
-    if len(line) <= max_length:
-        return line
-    cut = line[: max_length - 1]
-    return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[max_length // 2 :] else cut).rstrip(' ,;:')}…"

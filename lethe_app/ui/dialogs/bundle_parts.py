@@ -17,6 +17,7 @@ from lethe_app.ui.core.formatting import format_count, format_memory_count, form
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
 from lethe_app.ui.dialogs.dialogs import ContentDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
+from lethe_app.ui.widgets.labels import create_text_label
 
 T = TypeVar("T")
 WIDTH_IN_CHARACTERS = 60
@@ -96,18 +97,6 @@ def format_bytes(size: int) -> str:
     return QLocale().formattedDataSize(size, precision, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
-def create_label(text: str, style_property: str = "") -> QLabel:
-    """Create a plain text label, because the text may come from a stranger's file. `style_property` is `title`, `quiet` or
-    `subtitle`.
-    """
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    if style_property:
-        label.setProperty(style_property, True)
-    return label
-
-
 class BundleDialog(ContentDialog):
     """Dialog of a readable width, with the persona's avatar beside its title."""
 
@@ -124,9 +113,9 @@ class BundleDialog(ContentDialog):
         text_column = QVBoxLayout()
         text_column.setSpacing(SPACE_2)
         text_column.addStretch(1)
-        text_column.addWidget(create_label(title, "title"))
+        text_column.addWidget(create_text_label(title, "title"))
         if subtitle:
-            text_column.addWidget(create_label(subtitle, "quiet"))
+            text_column.addWidget(create_text_label(subtitle, "quiet"))
         text_column.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(SPACE_4)
@@ -146,7 +135,7 @@ class TransferProgressDialog(BundleDialog):
         self.is_in_background = False
         """True if the user sent the dialog to the background."""
         self.progress = 0.0
-        headline = create_label(title, "title")
+        headline = create_text_label(title, "title")
         self.progress_bar = QProgressBar()
         self.progress_bar.setRange(0, 100)
         self.progress_bar.setTextVisible(False)

@@ -24,6 +24,7 @@ from lethe_app.ui.core.actions import ACTION_SPECS, ActionSpec, action_shortcut,
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height, max_dialog_size
+from lethe_app.ui.widgets.labels import create_text_label
 
 SHORTCUT_COLUMNS, MAX_TITLE_WIDTH = 3, 180
 
@@ -88,9 +89,7 @@ class QuestionDialog(ContentDialog):
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph of text."""
-        label = QLabel(text)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = create_text_label(text)
         label.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
         self.column.addWidget(label)
 

@@ -10,10 +10,11 @@ from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.core.formatting import insert_break_points
+from lethe_app.ui.core.formatting import insert_break_points, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
+from lethe_app.ui.widgets.labels import create_text_label
 
 MAX_DESCRIPTION_LENGTH, MAX_TOOLTIP_LENGTH = 110, 600
 """Maximum characters of a persona's description in the list, and in the tooltip."""
@@ -153,9 +154,8 @@ class GroupMemberRow(QWidget):
         line.addWidget(avatar_label, 0, Qt.AlignmentFlag.AlignTop)
         text_column = QVBoxLayout()
         text_column.setSpacing(0)
-        title, description_label = create_text_label(name), create_text_label(shorten_text(description, MAX_DESCRIPTION_LENGTH))
-        title.setProperty("field", True)
-        description_label.setProperty("small", True)
+        title = create_row_label(name, "field")
+        description_label = create_row_label(shorten_text(description, MAX_DESCRIPTION_LENGTH), "small")
         if len(description) > MAX_DESCRIPTION_LENGTH:
             self.setToolTip(fill(description, TOOLTIP_WIDTH))
         text_column.addWidget(title)
@@ -180,11 +180,9 @@ def create_box_spacer() -> QWidget:
     return spacer
 
 
-def create_text_label(text: str) -> QLabel:
-    """Create a word-wrapping plain text label."""
-    label = QLabel(insert_break_points(text))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+def create_row_label(text: str, style_property: str) -> QLabel:
+    """Create a wrapped label that takes the width of its row."""
+    label = create_text_label(insert_break_points(text), style_property)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     return label
 
@@ -193,14 +191,4 @@ def describe_persona(persona: Persona) -> str:
     """Return a one-line description of a persona."""
     description = persona.mini_bio.strip() or persona.bio.strip() or persona.tagline
     you = QCoreApplication.translate("GroupDialog", "you")
-    return shorten_text(
-        " ".join(description.replace("{{char}}", persona.name).replace("{{user}}", you).split()), MAX_TOOLTIP_LENGTH
-    )
-
-
-def shorten_text(text: str, max_length: int) -> str:
-    """Cut a text to `max_length` characters, between words where possible."""
-    if len(text) <= max_length:
-        return text
-    cut = text[: max_length - 1]
-    return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[max_length // 2 :] else cut).rstrip(' ,;:')}…"
+    return shorten_text(description.replace("{{char}}", persona.name).replace("{{user}}", you), MAX_TOOLTIP_LENGTH)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.labels import create_text_label
 
 LIST_WIDTH = 340
 
@@ -126,12 +127,7 @@ class ActivityRow(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._on_click: Callable[[], None] | None = None
-        self.title, self.detail = QLabel(), QLabel()
-        self.title.setProperty("field", True)
-        self.detail.setProperty("small", True)
-        for label in (self.title, self.detail):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
+        self.title, self.detail = create_text_label("", "field"), create_text_label("", "small")
         self.progress_bar = QProgressBar()
         self.progress_bar.setTextVisible(False)
         self.button = QPushButton()

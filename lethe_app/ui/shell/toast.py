@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from lethe_app.ui.core.icons import load_icon, render_icon
 from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.labels import create_text_label
 
 DISPLAY_MS, BUTTON_DISPLAY_MS = 6000, 10_000
 """Milliseconds for which a toast stays; longer with a button, which has to be read and reached."""
@@ -67,9 +68,7 @@ class Toast(QFrame):
         row.addWidget(self._close_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def _create_label(self, text: str) -> QLabel:
-        label = QLabel(text)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
+        label = create_text_label(text)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._labels.append(label)
         return label

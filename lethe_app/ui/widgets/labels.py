@@ -1,4 +1,4 @@
-"""Labels: elided to one line, headings and small text."""
+"""Labels: wrapped text, elided text, headings and small text."""
 
 from __future__ import annotations
 
@@ -53,8 +53,14 @@ def build_heading(text: str) -> QLabel:
 
 def build_small_label(text: str) -> QLabel:
     """Create a wrapped label in small type, for the text below a heading."""
+    return create_text_label(text, "small")
+
+
+def create_text_label(text: str, *style_properties: str) -> QLabel:
+    """Create a label of wrapped plain text; `style_properties` are properties that the style sheet matches, such as `quiet`."""
     label = QLabel(text)
-    label.setProperty("small", True)
-    label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    for name in style_properties:
+        label.setProperty(name, True)
     return label

@@ -8,6 +8,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.changes import TrashKind
+from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
@@ -43,12 +44,11 @@ class MessageDeletion(QObject):
 
     async def _delete(self, message_id: UUID) -> None:
         message = await self._sessions.message(message_id)
-        words = " ".join(message.content.split())
         name = message.speaker_name or self.tr("nobody")
         question = ConfirmDialog(
             self._view.window(),
             self.tr("Delete this message?"),
-            words if len(words) <= MAX_TEXT_LENGTH else f"{words[: MAX_TEXT_LENGTH - 1]}…",
+            truncate_text(" ".join(message.content.split()), MAX_TEXT_LENGTH),
             self.tr("Delete the message by {name}").format(name=name),
         )
         question.add_paragraph(self.tr("You can restore it from the Trash."))

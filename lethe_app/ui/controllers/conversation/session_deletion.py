@@ -7,7 +7,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
-from lethe_app.ui.core.formatting import format_message_count
+from lethe_app.ui.core.formatting import format_message_count, truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.sidebar import Sidebar
+
+
+MAX_TITLE_LENGTH = 24
+"""Maximum number of characters of a title on a button."""
 
 
 class SessionDeletion(QObject):
@@ -48,7 +52,7 @@ class SessionDeletion(QObject):
                 title=row.title
             ),
             self.tr("Delete ‘{title}’ ({count})").format(
-                title=shorten_title(row.title), count=format_message_count(row.message_count)
+                title=truncate_text(row.title, MAX_TITLE_LENGTH), count=format_message_count(row.message_count)
             ),
         )
         if not await run_dialog(question):
@@ -59,7 +63,7 @@ class SessionDeletion(QObject):
         if current is not None and current.guid == guid:
             await self._session_controller.resume_persona(row.persona_id)
         self._notifier.notify(
-            self.tr("“{title}” was deleted.").format(title=shorten_title(row.title)),
+            self.tr("“{title}” was deleted.").format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
             button=self.tr("Undo"),
             action=self._tasks.create_callback(self._restore_session, guid),
         )
@@ -67,8 +71,3 @@ class SessionDeletion(QObject):
     async def _restore_session(self, guid: UUID) -> None:
         await self._sessions.restore(guid)
         await self._session_controller.go_to_session(guid)
-
-
-def shorten_title(title: str, max_length: int = 24) -> str:
-    """Return a title of at most `max_length` characters, for a button."""
-    return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"

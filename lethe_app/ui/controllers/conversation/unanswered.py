@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.ui.chat.chat_panel import ChatPanel
-from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.reply_state import ReplyState
 from lethe_app.ui.core.accessibility import announce
@@ -23,7 +23,7 @@ class UnansweredLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.text_label = create_wrapped_label("", small=True)
+        self.text_label = create_selectable_label("", "small")
         self.retry_button = QPushButton()
         self.retry_button.setProperty("filled", True)
         frame = QFrame()

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import PartTokens, PrefillCost, Receipt
 from lethe_app.services.chat.prompt_inspector import PromptInspection
-from lethe_app.ui.chat.memory_card_parts import create_wrapped_label
+from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_token_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.reason_labels import format_cache_miss, format_cut
@@ -94,7 +94,7 @@ class PromptSummary(QScrollArea):
         column.setSpacing(SPACE_2)
         column.addWidget(build_heading(self.tr("Prompt processing")))
         for words in cost_in_words(cost):
-            column.addWidget(create_wrapped_label(words))
+            column.addWidget(create_selectable_label(words))
         column.addWidget(build_small_label(layout_in_words(receipt.layout)))
         cut = [share for share in receipt.shares if share.cut_tokens or share.cuts]
         column.addSpacing(SPACE_2)
@@ -102,17 +102,17 @@ class PromptSummary(QScrollArea):
         for share in cut:
             column.addWidget(self._build_cut_label(share))
         if not cut:
-            column.addWidget(create_wrapped_label(self.tr("Nothing was cut."), quiet=True))
+            column.addWidget(create_selectable_label(self.tr("Nothing was cut."), "quiet"))
         column.addSpacing(SPACE_2)
         column.addWidget(build_heading(self.tr("Format")))
-        column.addWidget(create_wrapped_label(self.tr("Template: {source}").format(source=receipt.template_source), quiet=True))
+        column.addWidget(create_selectable_label(self.tr("Template: {source}").format(source=receipt.template_source), "quiet"))
 
     def _build_cut_label(self, share: PartTokens) -> QLabel:
         title = section_title(share.part)
         if share.cut_tokens:
             title = self.tr("{part}, {tokens}").format(part=title, tokens=format_token_count(share.cut_tokens))
         reasons = "; ".join(map(format_cut, share.cuts))
-        return create_wrapped_label(f"{title}: {reasons}" if reasons else title)
+        return create_selectable_label(f"{title}: {reasons}" if reasons else title)
 
 
 def tr(text: str) -> str:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.search.everything import MOST_HITS
-from lethe_app.ui.core.formatting import format_count, shorten_title
+from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, moment_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
@@ -237,7 +237,7 @@ class SearchPage(Page):
             for unique_name, name in self._names.items():
                 self.persona_selector.addItem(name, unique_name)
         if self._current_session is not None:
-            title = shorten_title(self._current_session.name) if self._current_session.name else ""
+            title = truncate_text(self._current_session.name) if self._current_session.name else ""
             self.this_session_chip.setToolTip(title)
 
     # where it leads

@@ -12,7 +12,7 @@ from lethe_app.domain.changes import PartValue, SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
-from lethe_app.ui.core.formatting import format_count, shorten_title
+from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.sessions.labels import part_in_words, session_title
@@ -145,7 +145,7 @@ class SessionEdits(QObject):
             undo_records[:] = [await self._session_editing.split(message)]
             self._session_to_select = undo_records[0].created[0]
 
-        notice = self.tr("“{title}” was split into two conversations.").format(title=shorten_title(title))
+        notice = self.tr("“{title}” was split into two conversations.").format(title=truncate_text(title))
         self._push_command(self.tr("splitting a conversation"), redo_step, undo_records, notice)
 
     def merge_sessions(self, lines: Sequence[SessionLine]) -> None:
@@ -228,7 +228,7 @@ class SessionEdits(QObject):
             await self.save()
             for guid in guids:
                 await self._session_editing.delete(guid)
-            singular = self.tr("“{title}” was deleted.").format(title=shorten_title(title))
+            singular = self.tr("“{title}” was deleted.").format(title=truncate_text(title))
             plural = self.tr("{n} conversations were deleted.").format(n=len(guids))
             self._notify_with_undo(singular if len(guids) == 1 else plural, undo_step)
 
@@ -237,7 +237,7 @@ class SessionEdits(QObject):
                 await self._context.services.sessions.restore(guid)
             self._session_to_select = guids[0]
 
-        self._commands.run_command(self.tr("deleting “{title}”").format(title=shorten_title(title)), redo_step, undo_step)
+        self._commands.run_command(self.tr("deleting “{title}”").format(title=truncate_text(title)), redo_step, undo_step)
 
     def _notify_with_undo(self, text: str, undo_step: Step) -> None:
         """Show a notification with an undo button.

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import StorageError
-from lethe_app.ui.core.formatting import format_count, format_message_count, shorten_title
+from lethe_app.ui.core.formatting import format_count, format_message_count, truncate_text
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -290,7 +290,7 @@ class SessionPage(Page):
             self._context.tasks.start_task(self._confirm_and_delete(lines), key="session dialog")
 
     async def _confirm_and_delete(self, lines: list[SessionLine]) -> None:
-        title, count = shorten_title(session_title(lines[0])), format_message_count(sum(line.messages for line in lines))
+        title, count = truncate_text(session_title(lines[0])), format_message_count(sum(line.messages for line in lines))
         is_single = len(lines) == 1
         description = f"‘{title}’" if is_single else self.tr("{n} conversations").format(n=len(lines))
         question = ConfirmDialog(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
-from lethe_app.ui.core.formatting import bytes_in_words, format_count, shorten_title
+from lethe_app.ui.core.formatting import bytes_in_words, format_count, truncate_text
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import moment_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -190,7 +190,7 @@ class TrashPage(Page):
             self._context.window.notifier.report_error(reported)
         restored_count = len(items) - len(errors)
         if restored_count:
-            notice = self.tr("“{title}” was restored.").format(title=shorten_title(item_title(items[0]), 60))
+            notice = self.tr("“{title}” was restored.").format(title=truncate_text(item_title(items[0]), 60))
             self._context.window.notifier.notify(
                 notice if len(items) == 1 else self.tr("{n} items were restored.").format(n=restored_count)
             )
@@ -208,7 +208,7 @@ class TrashPage(Page):
     def _items_in_words(self, items: list[Trashed]) -> str:
         if len(items) > 1:
             return format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))
-        return f"‘{shorten_title(item_title(items[0]))}’"
+        return f"‘{truncate_text(item_title(items[0]))}’"
 
     async def _confirm_and_erase(self, items: list[Trashed], description: str, *, is_all: bool = False) -> None:
         count = format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))
