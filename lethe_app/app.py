@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.window_controller import WindowController
     from lethe_app.ui.shell.main_window import MainWindow
 
-PATIENCE = 5.0
+WINDOW_REQUEST_TIMEOUT_S = 5.0
 """Seconds that a running window has to come to the front when Lethe is started again."""
 FIRST_PAINT_S = 0.5
 """Seconds that the desktop may take to expose the window, which can be painted only then."""
-TURN_S = 0.0005
+SWITCH_INTERVAL_S = 0.0005
 """Interpreter switch interval in seconds. Qt calls into Python for every row it lays out: with the default of five
 milliseconds, reading a long list in the storage thread would block the window for a fifth of a second.
 """
@@ -63,7 +63,7 @@ def check_window() -> EngineCheck:
     return EngineCheck("Window", passed=True, detail=f"Qt {QtCore.qVersion()}")
 
 
-def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
+def show_first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
     """Show an empty window and paint it once, before the services are loaded."""
     from PySide6.QtWidgets import QApplication
 
@@ -85,10 +85,10 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 
 def open_window(paths: Paths) -> int:
     """Show the window, build the services, and run until the window is closed. Return the exit code."""
-    application, window = first_window(paths)
+    application, window = show_first_window(paths)
     from lethe_app.ui.core.translations import install_translations
 
-    keep_log(paths)
+    configure_log(paths)
     install_translations(application, [paths.translations, paths.own_translations])
     window.build_panes()
     close_on_signals(window)
@@ -105,7 +105,7 @@ async def build_once(paths: Paths) -> AppServices | None:
     try:
         return await build(paths)
     except DatabaseLocked:
-        if await asyncio.to_thread(single_instance.request_window, paths, PATIENCE):
+        if await asyncio.to_thread(single_instance.request_window, paths, WINDOW_REQUEST_TIMEOUT_S):
             return None
         raise
 
@@ -136,7 +136,7 @@ def close_on_signals(window: MainWindow) -> None:
         signal.signal(number, lambda _number, _frame: window.close())
 
 
-def keep_log(paths: Paths) -> None:
+def configure_log(paths: Paths) -> None:
     """Write warnings and errors to a rotating file. Texts of conversations are never logged."""
     import logging
     from contextlib import suppress
@@ -159,7 +159,7 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
     from lethe_app.ui.core.garbage_collection import GarbageCollector
 
     application.setQuitOnLastWindowClosed(False)  # a reply in progress is stored before the application quits
-    sys.setswitchinterval(TURN_S)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     runner = WindowRunner(window, make_services)
     collector = GarbageCollector(lambda: runner.is_replying)
     loop = QEventLoop(application)

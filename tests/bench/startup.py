@@ -33,9 +33,9 @@ print(time.time(), time.time(), flush=True)
 OURS = """
 import sys, time
 from pathlib import Path
-from lethe_app.app import first_window
+from lethe_app.app import show_first_window
 from lethe_app.paths import Paths
-application, window = first_window(Paths.standard(Path(sys.argv[1])))
+application, window = show_first_window(Paths.standard(Path(sys.argv[1])))
 painted, heavy = time.time(), " ".join(name for name in HEAVY if name in sys.modules)
 window.build_panes()
 application.processEvents()

@@ -23,7 +23,7 @@ from lethe_app.ui.shell.skeleton import Skeleton
 painted = []
 paint = Skeleton.paintEvent
 Skeleton.paintEvent = lambda self, event: (painted.append(True), paint(self, event))[1]
-application, window = app.first_window(Paths.standard(Path(sys.argv[1])))
+application, window = app.show_first_window(Paths.standard(Path(sys.argv[1])))
 print(bool(painted), window.windowHandle().isExposed())
 """
 

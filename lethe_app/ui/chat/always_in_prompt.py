@@ -21,9 +21,9 @@ class AlwaysInPrompt(QWidget):
     def __init__(self, theme: Theme, always: StablePromptContent, *, is_open: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         counts_text = self._format_counts(always)
-        self.fold = CollapsibleHeading(theme, self.tr("Always in the prompt"), is_open=is_open)
-        self.fold.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=counts_text))
-        self.fold.setToolTip(self.tr("Facts and summaries included in every prompt of this conversation"))
+        self.heading = CollapsibleHeading(theme, self.tr("Always in the prompt"), is_open=is_open)
+        self.heading.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=counts_text))
+        self.heading.setToolTip(self.tr("Facts and summaries included in every prompt of this conversation"))
         content = QWidget()
         content.setVisible(is_open)
         lines = QVBoxLayout(content)
@@ -37,12 +37,12 @@ class AlwaysInPrompt(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.fold)
+        column.addWidget(self.heading)
         row = create_selectable_label(counts_text, "small")
         row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         column.addWidget(row)
         column.addWidget(content)
-        self.fold.toggled.connect(content.setVisible)
+        self.heading.toggled.connect(content.setVisible)
 
     def _format_counts(self, always: StablePromptContent) -> str:
         facts = format_count(len(always.facts), self.tr("{n} fact"), self.tr("{n} facts"))

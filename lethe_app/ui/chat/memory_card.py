@@ -79,9 +79,9 @@ class MemoryCard(QFrame):
             self._column.addWidget(self._create_source_link(memory.whence))
         self._details = QWidget()
         self._details.setVisible(is_open)
-        self.fold = CollapsibleHeading(theme, tr("Details"), is_open=is_open)
-        self.fold.setAccessibleName(tr("Details: {name}").format(name=self._short_text()))
-        self.fold.toggled.connect(self._set_details_visible)
+        self.heading = CollapsibleHeading(theme, tr("Details"), is_open=is_open)
+        self.heading.setAccessibleName(tr("Details: {name}").format(name=self._short_text()))
+        self.heading.toggled.connect(self._set_details_visible)
         self._column.addLayout(self._build_footer())
         self._column.addWidget(self._details)
         if is_open:
@@ -161,7 +161,7 @@ class MemoryCard(QFrame):
         memory = self.memory
         line = QHBoxLayout()
         line.setSpacing(0)
-        line.addWidget(self.fold)
+        line.addWidget(self.heading)
         line.addStretch(1)
         self.tool_buttons: dict[str, CardButton] = {}
         if memory.can_be_pinned:

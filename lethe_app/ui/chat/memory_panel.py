@@ -151,7 +151,7 @@ class MemoryPanel(QFrame):
             return  # a rebuild would discard what the user is editing
         scroll_value = self.scroll_area.verticalScrollBar().value() if self._is_same_reply(sources) else 0
         self._expanded_cards = (
-            {card.memory_id for card in self.cards if card.fold.isChecked()} if self._is_same_reply(sources) else set()
+            {card.memory_id for card in self.cards if card.heading.isChecked()} if self._is_same_reply(sources) else set()
         )
         self._shown_sources = (sources, reply_context)
         self.setUpdatesEnabled(False)
@@ -216,7 +216,7 @@ class MemoryPanel(QFrame):
             self._add_widget(card)
         if sources.always:
             section = AlwaysInPrompt(self._theme, sources.always, is_open=self._expanded_sections["always"])
-            section.fold.toggled.connect(partial(self._expanded_sections.__setitem__, "always"))
+            section.heading.toggled.connect(partial(self._expanded_sections.__setitem__, "always"))
             self._add_widget(section)
         if sources.scratch.strip():
             self._add_session_notes(sources.scratch)
@@ -278,12 +278,12 @@ class MemoryPanel(QFrame):
     def _add_blocked_section(self, sources: ReplySources) -> None:
         count = len(sources.kept_back)
         words = self.tr("Not used · {count}").format(count=count)
-        self.blocked_fold = CollapsibleHeading(
+        self.blocked_heading = CollapsibleHeading(
             self._theme, words, is_open=self._expanded_sections["kept back"] or bool(sources.unwanted)
         )
-        self.blocked_fold.setToolTip(self.tr("Memories and entries that matched but were not used, and why"))
+        self.blocked_heading.setToolTip(self.tr("Memories and entries that matched but were not used, and why"))
         content = QWidget()
-        content.setVisible(self.blocked_fold.isChecked())
+        content.setVisible(self.blocked_heading.isChecked())
         column = QVBoxLayout(content)
         column.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         column.setSpacing(SPACE_2)
@@ -294,9 +294,9 @@ class MemoryPanel(QFrame):
             column.addWidget(
                 create_selectable_label(format_count(more, self.tr("And {n} more."), self.tr("And {n} more.")), "small")
             )
-        self.blocked_fold.toggled.connect(content.setVisible)
-        self.blocked_fold.toggled.connect(partial(self._expanded_sections.__setitem__, "kept back"))
-        self._add_widget(self.blocked_fold)
+        self.blocked_heading.toggled.connect(content.setVisible)
+        self.blocked_heading.toggled.connect(partial(self._expanded_sections.__setitem__, "kept back"))
+        self._add_widget(self.blocked_heading)
         self._add_widget(content)
 
     def _add_blocked_memory(self, column: QVBoxLayout, blocked_memory: BlockedMemory, *, is_unwanted: bool) -> None:
@@ -324,7 +324,7 @@ class MemoryPanel(QFrame):
 
     def first_focus_widget(self) -> QWidget:
         """Return the widget for the keyboard focus: the first card, or the close button if there is none."""
-        return self.cards[0].fold if self.cards else self.close_button
+        return self.cards[0].heading if self.cards else self.close_button
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

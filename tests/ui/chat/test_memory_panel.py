@@ -349,7 +349,7 @@ async def test_numbers_lie_one_click_deeper(scene: Scene):
     assert found is not None
     assert "shared words" not in words_in(scene)
 
-    QTest.keyClick(found.fold, Qt.Key.Key_Space)
+    QTest.keyClick(found.heading, Qt.Key.Key_Space)
 
     assert "shared words" in words_in(scene)
     assert "likely to be relevant" in words_in(scene)
@@ -398,7 +398,7 @@ async def test_everything_in_the_panel_has_a_name_and_nothing_is_cut_off(scene: 
     await say(scene, f"{QUESTION} And the pharos?")
     panel_open(scene)
     await until(lambda: len(scene.window.memory_panel.cards) >= 2)
-    QTest.keyClick(scene.window.memory_panel.cards[0].fold, Qt.Key.Key_Space)
+    QTest.keyClick(scene.window.memory_panel.cards[0].heading, Qt.Key.Key_Space)
     QApplication.processEvents()
 
     room = scene.window.memory_panel.scroll_area.viewport().width()

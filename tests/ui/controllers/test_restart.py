@@ -60,7 +60,7 @@ async def test_a_start_beside_an_open_window_brings_that_to_the_front_and_has_no
 
 
 async def test_it_says_so_where_lethe_runs_without_a_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(app, "PATIENCE", 0.1)
+    monkeypatch.setattr(app, "WINDOW_REQUEST_TIMEOUT_S", 0.1)
     services = await app.build(Paths.standard(tmp_path), engine="echo")
     try:
         with pytest.raises(DatabaseLocked, match="already running"):
