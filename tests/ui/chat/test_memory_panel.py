@@ -283,13 +283,13 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
     for message in messages[::20]:
         await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
-    model, count = scene.controller.messages, TurnMemories.counts
+    model, count = scene.controller.messages, TurnMemories.recall_counts
 
     async def counted(rows, ids):
         asked.append(len(ids))
         return await count(rows, ids)
 
-    monkeypatch.setattr(TurnMemories, "counts", counted)
+    monkeypatch.setattr(TurnMemories, "recall_counts", counted)
     await scene.controller.sessions.show_session(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
     await until(lambda: any(model.annotations_of(row).memory_count for row in range(model.rowCount())))
