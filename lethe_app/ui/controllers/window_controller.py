@@ -233,16 +233,18 @@ class WindowController(QObject):
             window, window.theme, window.notifier, self.directory, services.bundles, self.file_transfers, self.tasks
         )
         self.navigator = PageNavigator(window.pages, window.panes, window.focus_composer, self._create_page, self.tasks)
-        self.page_context = PageContext(
+        context = PageContext(
             window,
-            services,
             self.tasks,
+            window.notifier,
+            window.theme,
             self.navigator,
             lambda: self.sessions.current_session,
             self._go_to,
-            self.bundle_exporter.export_persona,
         )
-        self.pages = PageRegistry(self.page_context)
+        self.pages = PageRegistry(
+            context, services, self.view, window.memory_panel, window.clock, self.bundle_exporter.export_persona
+        )
         self.navigator.route_changed.connect(self._update_persona_action)
         for name, route in ACTION_ROUTES.items():
             window.actions_.connect(**{name: partial(self.navigator.open, route)})
@@ -256,7 +258,7 @@ class WindowController(QObject):
         return self.pages.create_page(route)
 
     def _edit_current_persona(self) -> None:
-        session = self.page_context.current_session()
+        session = self.sessions.current_session
         self.navigator.open(PersonaRoute(session.persona_id if session is not None else ""))
 
     def _update_persona_action(self) -> None:
@@ -396,11 +398,9 @@ class WindowController(QObject):
 
     async def _leave_persona(self, persona_id: str) -> None:
         """Open a session of another persona if one of a removed persona is on display."""
-        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
-
         current = self.sessions.current_session
         if current is not None and current.persona_id == persona_id:
-            await PersonaDeletion(self.page_context).open_other_session(persona_id)
+            await self.pages.create_persona_deletion().open_other_session(persona_id)
 
     def _update_empty_text(self) -> None:
         """Set the text that is shown in a session without messages."""

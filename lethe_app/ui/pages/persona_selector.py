@@ -7,6 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 
@@ -17,16 +19,16 @@ class PersonaSelector(NoWheelComboBox):
     chosen = Signal(str)
     """Emitted with the unique name of the persona."""
 
-    def __init__(self, context: PageContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: PageContext, library: Library, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._context = context
+        self._context, self._library, self._preferences = context, library, preferences
         self._announced_persona_id = ""
         self.setAccessibleName(self.tr("Persona"))
         self.setToolTip(self.tr("Persona"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(260)
         self.currentIndexChanged.connect(lambda _place: self._emit_if_changed())
-        self._unsubscribe: Callable[[], None] = context.services.library.changed.add(lambda _none: self._schedule_reload())
+        self._unsubscribe: Callable[[], None] = library.changed.add(lambda _none: self._schedule_reload())
         default_persona_id = self._default_persona_id()
         # The display name is known only after the library has been read.
         if default_persona_id:
@@ -61,13 +63,13 @@ class PersonaSelector(NoWheelComboBox):
 
     def _default_persona_id(self) -> str:
         session = self._context.current_session()
-        return session.persona_id if session is not None else self._context.services.preferences.current.last_persona
+        return session.persona_id if session is not None else self._preferences.current.last_persona
 
     def _schedule_reload(self) -> None:
         self._context.tasks.start_task(self._reload(), key=f"whose {id(self)}")
 
     async def _reload(self) -> None:
-        personas = await self._context.services.library.personas()
+        personas = await self._library.personas()
         selected_id = self.persona_id or self._default_persona_id()
         with QSignalBlocker(self):
             # Signals are blocked, because clearing and filling would report personas that nobody chose.

@@ -31,17 +31,34 @@ from lethe_app.ui.core.routes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+    from datetime import datetime
 
+    from lethe_app.composition.app_services import AppServices
+    from lethe_app.domain.bundle import BundleScope
+    from lethe_app.ui.chat.memory_panel import MemoryPanel
     from lethe_app.ui.pages.context import PageContext
     from lethe_app.ui.pages.page import Page
+    from lethe_app.ui.pages.persona_selector import PersonaSelector
+    from lethe_app.ui.pages.personas.deletion import PersonaDeletion
+    from lethe_app.ui.transcript.chat_view import ChatView
 
 
 class PageRegistry:
-    """Factory of the pages of one window."""
+    """Factory of the pages of one window; each gets the services that it calls."""
 
-    def __init__(self, context: PageContext) -> None:
-        self._context = context
+    def __init__(
+        self,
+        context: PageContext,
+        services: AppServices,
+        view: ChatView,
+        memory_panel: MemoryPanel,
+        clock: Callable[[], datetime],
+        export_persona: Callable[[str, BundleScope], Awaitable[None]],
+    ) -> None:
+        """Create the registry; `view` and `memory_panel` show the replies that the inspector explains."""
+        self._context, self._services, self._export_persona = context, services, export_persona
+        self._view, self._memory_panel, self._clock = view, memory_panel, clock
         self._factories: dict[type[Route], Callable[[], Page]] = {
             InspectorRoute: self._create_inspector_page,
             SessionsRoute: self._create_sessions_page,
@@ -70,102 +87,256 @@ class PageRegistry:
             return self._create_persona_page(route)
         return self._factories[type(route)]()
 
+    def create_persona_deletion(self) -> PersonaDeletion:
+        """Create the deletion of personas, which opens another session in place of one of a deleted persona."""
+        from lethe_app.ui.pages.personas.deletion import PersonaDeletion
+
+        services = self._services
+        return PersonaDeletion(self._context, services.library, services.preferences, services.sessions)
+
+    def _create_persona_selector(self) -> PersonaSelector:
+        from lethe_app.ui.pages.persona_selector import PersonaSelector
+
+        return PersonaSelector(self._context, self._services.library, self._services.preferences)
+
     def _create_persona_page(self, route: PersonaRoute) -> Page:
         from lethe_app.ui.pages.personas.page import PersonaPage
+        from lethe_app.ui.pages.personas.services import PersonaEditorServices
 
-        return PersonaPage(self._context, route.persona_id, is_user=route.is_user)
+        services = self._services
+        group = PersonaEditorServices(
+            services.library,
+            services.preferences,
+            services.sessions,
+            services.session_editing,
+            services.draft_chat,
+            services.prompt_inspector,
+            services.models,
+            services.tool_registry,
+            services.background_runner,
+        )
+        return PersonaPage(
+            self._context,
+            group,
+            self.create_persona_deletion(),
+            self._export_persona,
+            services.paths.window,
+            route.persona_id,
+            is_user=route.is_user,
+        )
 
     def _create_user_personas_page(self) -> Page:
         from lethe_app.ui.pages.personas.list import UserPersonasPage
 
-        return UserPersonasPage(self._context)
+        services = self._services
+        return UserPersonasPage(self._context, services.library, services.preferences, self.create_persona_deletion())
 
     def _create_inspector_page(self) -> Page:
         from lethe_app.ui.pages.inspector.page import InspectorPage
 
-        return InspectorPage(self._context)
+        services = self._services
+        return InspectorPage(
+            self._context,
+            self._view,
+            self._memory_panel.reply_id,
+            self._clock,
+            services.prompt_inspector,
+            services.token_counts,
+            services.sessions,
+        )
 
     def _create_sessions_page(self) -> Page:
         from lethe_app.ui.pages.sessions.page import SessionPage
+        from lethe_app.ui.pages.sessions.services import SessionPageServices
 
-        return SessionPage(self._context)
+        services = self._services
+        group = SessionPageServices(
+            services.sessions,
+            services.session_editing,
+            services.message_editing,
+            services.archive_queue,
+            services.fact_extraction,
+            services.memory_lookup,
+            services.trash,
+        )
+        return SessionPage(self._context, self._create_persona_selector(), group)
 
     def _create_search_page(self) -> Page:
         from lethe_app.ui.pages.search.page import SearchPage
 
-        return SearchPage(self._context)
+        services = self._services
+        return SearchPage(self._context, services.search, services.library)
 
     def _create_trash_page(self) -> Page:
         from lethe_app.ui.pages.trash.page import TrashPage
 
-        return TrashPage(self._context)
+        services = self._services
+        return TrashPage(
+            self._context,
+            services.trash,
+            services.sessions,
+            services.memory,
+            services.facts,
+            services.library,
+            services.preferences,
+        )
 
     def _create_activity_page(self) -> Page:
         from lethe_app.ui.pages.activity.page import ActivityPage
 
-        return ActivityPage(self._context)
+        services = self._services
+        return ActivityPage(
+            self._context,
+            self._create_persona_selector(),
+            services.background_runner,
+            services.tool_registry,
+            services.library,
+            services.preferences,
+        )
 
     def _create_dreams_page(self) -> Page:
         from lethe_app.ui.pages.dreams.page import DreamPage
 
-        return DreamPage(self._context)
+        services = self._services
+        return DreamPage(
+            self._context, self._create_persona_selector(), services.dreams, services.feedback, services.background_runner
+        )
 
     def _create_web_log_page(self) -> Page:
         from lethe_app.ui.pages.web_log.page import WebLogPage
 
-        return WebLogPage(self._context)
+        services = self._services
+        return WebLogPage(self._context, services.web_gate, services.preferences)
 
     def _create_research_page(self) -> Page:
         from lethe_app.ui.pages.research.page import ResearchPage
 
-        return ResearchPage(self._context)
+        services = self._services
+        return ResearchPage(
+            self._context,
+            self._create_persona_selector(),
+            services.research,
+            services.memory_lists,
+            services.preferences,
+        )
 
     def _create_memories_page(self) -> Page:
         from lethe_app.ui.pages.memories.page import MemoryPage
 
-        return MemoryPage(self._context)
+        services = self._services
+        return MemoryPage(
+            self._context,
+            self._create_persona_selector(),
+            services.memory,
+            services.memory_lookup,
+            services.memory_lists,
+            services.sessions,
+        )
 
     def _create_facts_page(self) -> Page:
         from lethe_app.ui.pages.facts.page import FactPage
 
-        return FactPage(self._context)
+        services = self._services
+        return FactPage(
+            self._context,
+            self._create_persona_selector(),
+            services.facts,
+            services.memory_lists,
+            services.fact_extraction,
+        )
 
     def _create_feedback_page(self) -> Page:
         from lethe_app.ui.pages.feedback.page import FeedbackPage
 
-        return FeedbackPage(self._context)
+        services = self._services
+        return FeedbackPage(self._context, self._create_persona_selector(), services.objections, services.feedback)
 
     def _create_timeline_page(self) -> Page:
         from lethe_app.ui.pages.timeline.page import TimelinePage
 
-        return TimelinePage(self._context)
+        services = self._services
+        return TimelinePage(
+            self._context,
+            self._create_persona_selector(),
+            services.memory_lists,
+            services.fact_extraction,
+            services.facts,
+            services.sessions,
+        )
 
     def _create_mind_page(self) -> Page:
         from lethe_app.ui.pages.mind.page import MindPage
+        from lethe_app.ui.pages.mind.services import MindPageServices
 
-        return MindPage(self._context)
+        services = self._services
+        group = MindPageServices(
+            services.mind.moods,
+            services.mind.inner_life,
+            services.mind.goals,
+            services.mind.reminders,
+            services.mind.week,
+            services.memory,
+            services.memory_lists,
+            services.library,
+            services.sessions,
+            services.preferences,
+        )
+        return MindPage(self._context, self._create_persona_selector(), group)
 
     def _create_notebooks_page(self) -> Page:
         from lethe_app.ui.pages.notebooks.page import NotebookPage
 
-        return NotebookPage(self._context)
+        services = self._services
+        return NotebookPage(
+            self._context,
+            self._create_persona_selector(),
+            services.mind.notebooks,
+            services.mind.notebook_writer,
+            services.preferences,
+        )
 
     def _create_settings_page(self) -> Page:
         from lethe_app.ui.pages.settings.page import SettingsPage
 
-        return SettingsPage(self._context)
+        services = self._services
+        return SettingsPage(
+            self._context, services.preferences, services.library, services.background_runner, services.tool_registry
+        )
 
     def _create_worlds_page(self) -> Page:
         from lethe_app.ui.pages.worlds.page import WorldPage
 
-        return WorldPage(self._context)
+        services = self._services
+        return WorldPage(self._context, services.worlds, services.library, services.memory, services.models)
 
     def _create_presets_page(self) -> Page:
         from lethe_app.ui.pages.presets.page import PresetPage
 
-        return PresetPage(self._context)
+        services = self._services
+        return PresetPage(
+            self._context,
+            services.presets,
+            services.preferences,
+            services.models,
+            services.model_trial,
+            services.prompt_inspector,
+        )
 
     def _create_models_page(self) -> Page:
         from lethe_app.ui.pages.models.page import ModelPage
+        from lethe_app.ui.pages.models.services import ModelPageServices
 
-        return ModelPage(self._context)
+        services = self._services
+        group = ModelPageServices(
+            services.models,
+            services.downloads,
+            services.qualification,
+            services.embedding,
+            services.calibration,
+            services.indexing,
+            services.model_trial,
+            services.archive_queue,
+            services.library,
+            services.preferences,
+        )
+        return ModelPage(self._context, group)

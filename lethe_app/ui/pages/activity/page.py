@@ -12,6 +12,10 @@ from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.background.plugin_failures import DisabledTask
+from lethe_app.services.background.runner import BackgroundRunner
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
 from lethe_app.ui.core.labels.task_runs import result_in_words
@@ -48,9 +52,19 @@ class ActivityPage(Page):
     The persona selector above them decides whose background activity is switched on or off and for whom a task is started.
     """
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        background_runner: BackgroundRunner,
+        tool_registry: ToolRegistry,
+        library: Library,
+        preferences: Preferences,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("ActivityPage", "While you were away"))
-        self._context, self._services, self._away = context, context.services, context.services.background_runner
+        self._context, self._away = context, background_runner
+        self.persona_selector = persona_selector
+        self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}
         self._usage_today = ""
         self._disabled: list[DisabledTask] = []
@@ -78,7 +92,6 @@ class ActivityPage(Page):
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=result_in_words)
 
     def _build(self) -> None:
-        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         self.agent_mode_check = QCheckBox(self.tr("Background activity"))
@@ -126,12 +139,11 @@ class ActivityPage(Page):
         self._idle_check_timer = QTimer(self, interval=IDLE_CHECK_INTERVAL_MS)
         self._idle_check_timer.timeout.connect(self._update_status)
         self._idle_check_timer.start()
-        services = self._services
         self._unsubscribers: list[Callable[[], None]] = [
             self._away.changed.add(lambda _none: self._on_activity_changed()),
-            services.tool_registry.changed.add(lambda _none: self._on_activity_changed()),
-            services.library.changed.add(lambda _none: self._reload_timer.start()),
-            services.preferences.changed.add(lambda _settings: self._reload_timer.start()),
+            self._tool_registry.changed.add(lambda _none: self._on_activity_changed()),
+            self._library.changed.add(lambda _none: self._reload_timer.start()),
+            self._preferences.changed.add(lambda _settings: self._reload_timer.start()),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.all_personas_chip.toggled.connect(lambda _on: self._filter())
@@ -171,7 +183,7 @@ class ActivityPage(Page):
 
     async def _reload(self) -> None:
         runs = await self._away.list_runs(MAX_RUNS)
-        personas = await self._services.library.personas()
+        personas = await self._library.personas()
         self._names = {persona.unique_name: persona.name for persona in personas}
         self._persona = next(
             (candidate for candidate in personas if candidate.unique_name == self.persona_selector.persona_id), None
@@ -186,7 +198,7 @@ class ActivityPage(Page):
         self.agent_mode_check.setEnabled(self._persona is not None)
         self._disabled = await self._away.list_disabled()
         usage = await self._away.usage_today(self.persona_selector.persona_id)
-        self._usage_today = spent_in_words(usage.tokens, usage.time, self._services.preferences.current)
+        self._usage_today = spent_in_words(usage.tokens, usage.time, self._preferences.current)
         self._update_status()
 
     def _filter(self) -> None:
@@ -195,14 +207,14 @@ class ActivityPage(Page):
 
     def _update_status(self) -> None:
         """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
-        underway, settings = self._away.everything_underway, self._services.preferences.current
+        underway, settings = self._away.everything_underway, self._preferences.current
         self.stop_button.setVisible(bool(underway))
         self.subtitle.set_full_text("; ".join(map(underway_in_words, underway)))
         idle_reason = "" if self._away.underway is not None else hindrance_in_words(self._away.hindrance, settings)
         self.hint.setText("  ".join(filter(None, (self._usage_today, idle_reason))))
         tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.faults]
         self.problem_list.show_problems(
-            [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._services.tool_registry.faults)]
+            [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.faults)]
         )
 
     def _persona_name(self, run: TaskRun) -> str:
@@ -225,8 +237,8 @@ class ActivityPage(Page):
             return
 
         async def save_agent_mode(value: bool) -> None:
-            current = await self._services.library.persona(persona.unique_name)
-            await self._services.library.save_persona(current.model_copy(update={"agent_mode": value}))
+            current = await self._library.persona(persona.unique_name)
+            await self._library.save_persona(current.model_copy(update={"agent_mode": value}))
 
         title = self.tr("changing background activity")
         self.commands.run_command(title, lambda: save_agent_mode(is_enabled), lambda: save_agent_mode(not is_enabled))
@@ -247,7 +259,7 @@ class ActivityPage(Page):
         try:
             self._away.request_run(self.persona_selector.persona_id, task)
         except LetheError as error:
-            self._context.window.notifier.report_error(error)
+            self._context.notifier.report_error(error)
 
     def revert_run(self, run: TaskRun | None) -> None:
         """Undo a run and everything it created. A report is deleted only after confirmation."""
@@ -259,14 +271,14 @@ class ActivityPage(Page):
         if report is not None and not await self._confirm_deletion(report):
             return
         await self._away.undo(run.id)
-        self._context.window.notifier.notify(self.tr("Task undone. Its memories are in the Trash."))
+        self._context.notifier.notify(self.tr("Task undone. Its memories are in the Trash."))
 
     async def _confirm_deletion(self, report: ProducedRecord) -> bool:
         """Ask the user to confirm the deletion of a report, which does not go to the Trash."""
         title = self.tr("Delete report?")
         text = self.tr("The report about “{topic}” cannot be restored. A memory made from it is kept.")
         return await run_dialog(
-            ConfirmDialog(self._context.window, title, text.format(topic=report.title), self.tr("Delete report"))
+            ConfirmDialog(self._context.dialog_parent, title, text.format(topic=report.title), self.tr("Delete report"))
         )
 
 

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLa
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecords
 from lethe_app.errors import LetheError
-from lethe_app.services.background.dreams import TASK_NAME
-from lethe_app.services.background.feedback import FeedbackEntry
+from lethe_app.services.background.dreams import TASK_NAME, Dreams
+from lethe_app.services.background.feedback import FeedbackEntry, Feedbacks
+from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
 from lethe_app.ui.core.labels.task_runs import result_in_words
@@ -44,10 +45,18 @@ PENDING, HISTORY, FEEDBACK = range(3)
 class DreamPage(Page):
     """Page with the pending changes, the history or the feedback on the left and the selected item on the right."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        dreams: Dreams,
+        feedback: Feedbacks,
+        background_runner: BackgroundRunner,
+    ) -> None:
         super().__init__(context.theme, tr("Dreams"))
-        self._context, self._services = context, context.services
-        self._dreams, self._away = context.services.dreams, context.services.background_runner
+        self._context = context
+        self.persona_selector = persona_selector
+        self._dreams, self._feedback, self._away = dreams, feedback, background_runner
         self._last_dream = ""
         self._changes: list[RecordedChange] = []
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
@@ -87,7 +96,6 @@ class DreamPage(Page):
         self.dream_button = self.add_button(tr("Dream now"), self.start_dream, "moon", primary=True)
         self.accept_all_button = self.add_button(tr("Accept all"), self.accept_all_changes, "check")
         self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
-        self.persona_selector = PersonaSelector(self._context)
         self.chips = [self._build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
         self.hint = build_small_label("")
         empty = tr("Nothing to review. Dreams look for duplicate memories and for the way you like to be talked to.")
@@ -129,10 +137,9 @@ class DreamPage(Page):
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        services = self._services
         self._unsubscribers: list[Callable[[], None]] = [
             self._dreams.changed.add(lambda _persona: self._reload_timer.start()),
-            services.feedback.changed.add(lambda _persona: self._reload_timer.start()),
+            self._feedback.changed.add(lambda _persona: self._reload_timer.start()),
             self._away.changed.add(lambda _none: self._on_activity_changed()),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
@@ -187,7 +194,7 @@ class DreamPage(Page):
 
     async def _reload(self, persona_id: str) -> None:
         self._changes = await self._dreams.changes_of(persona_id)
-        self.feedback_rows.set_rows(await self._services.feedback.list_feedback(persona_id))
+        self.feedback_rows.set_rows(await self._feedback.list_feedback(persona_id))
         runs = [
             run for run in await self._away.list_runs() if run.task == TASK_NAME and run.persona_id == persona_id and run.ended
         ]
@@ -240,7 +247,7 @@ class DreamPage(Page):
         try:
             self._away.request_run(self.persona_selector.persona_id, TASK_NAME)
         except LetheError as error:
-            self._context.window.notifier.report_error(error)
+            self._context.notifier.report_error(error)
 
     def accept_change(self, change: RecordedChange, text: str) -> None:
         """Apply a change, with the edited text if `words` differs from the proposed text. Can be undone."""
@@ -262,9 +269,7 @@ class DreamPage(Page):
 
         async def redo_step() -> None:
             count = await self._dreams.accept_all(persona)
-            self._context.window.notifier.notify(
-                format_count(count, tr("{n} change was applied."), tr("{n} changes were applied."))
-            )
+            self._context.notifier.notify(format_count(count, tr("{n} change was applied."), tr("{n} changes were applied.")))
 
         async def undo_step() -> None:
             for change in pending:
@@ -296,7 +301,7 @@ class DreamPage(Page):
         self.commands.run_command(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), redo_revert)
 
     async def _open_message(self, message: UUID) -> None:
-        self._context.open_session(await self._services.feedback.session_of(message), message)
+        self._context.open_session(await self._feedback.session_of(message), message)
 
 
 def change_text(change: RecordedChange) -> str:

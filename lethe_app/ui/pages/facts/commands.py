@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.services.memory.facts import FactService
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -17,9 +18,12 @@ FactChange = tuple[ExtractedFact, ExtractedFact | None]
 class FactEdits:
     """Edits facts of a persona; every edit becomes a command on the page's undo stack."""
 
-    def __init__(self, page: Page, context: PageContext, on_done: Callable[[UUID | None], None]) -> None:
+    def __init__(
+        self, page: Page, context: PageContext, fact_service: FactService, on_done: Callable[[UUID | None], None]
+    ) -> None:
         """Create the edits of a page; `after` is called after each step with the fact to select, if any."""
         self._page, self._context, self._on_done = page, context, on_done
+        self._fact_service = fact_service
         self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._fact_to_select: UUID | None = None
         self.is_open = True
@@ -28,7 +32,7 @@ class FactEdits:
     def add_fact(self, persona_id: str, text: str, *, pinned: bool) -> None:
         """Add a fact written by the user. Redo restores the same fact instead of creating another one."""
         added: list[ExtractedFact] = []
-        fact_service = self._context.services.facts
+        fact_service = self._fact_service
 
         async def redo_step() -> None:
             if added:
@@ -41,29 +45,25 @@ class FactEdits:
 
     def edit_text(self, persona_id: str, fact: ExtractedFact, text: str) -> None:
         """Change the text of a fact."""
-        self._push_command(
-            persona_id, self._page.tr("editing a fact"), lambda: self._context.services.facts.edit(fact.guid, text)
-        )
+        self._push_command(persona_id, self._page.tr("editing a fact"), lambda: self._fact_service.edit(fact.guid, text))
 
     def set_pinned(self, persona_id: str, fact: ExtractedFact, *, pinned: bool) -> None:
         """Pin a fact, so that it is in every prompt, or unpin it."""
         title = self._page.tr("pinning a fact") if pinned else self._page.tr("unpinning a fact")
-        self._push_command(persona_id, title, lambda: self._context.services.facts.pin(fact.guid, pinned=pinned))
+        self._push_command(persona_id, title, lambda: self._fact_service.pin(fact.guid, pinned=pinned))
 
     def restore_fact(self, persona_id: str, fact: ExtractedFact, *, replace_successor: bool) -> None:
         """Make a superseded fact current again; with `instead` it supersedes its successor."""
         title = self._page.tr("restoring a fact")
         self._fact_to_select = fact.guid
-        self._push_command(
-            persona_id, title, lambda: self._context.services.facts.restore(fact.guid, instead=replace_successor)
-        )
+        self._push_command(persona_id, title, lambda: self._fact_service.restore(fact.guid, instead=replace_successor))
 
     def forget_facts(self, persona_id: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
         """Forget facts and return a function that undoes it, also after the page was closed."""
 
         async def redo_step() -> None:
             for fact in facts:
-                await self._context.services.facts.forget_fact(fact.guid)
+                await self._fact_service.forget_fact(fact.guid)
 
         self._push_command(persona_id, self._page.tr("forgetting facts"), redo_step)
         stack = self._page.undo_stack
@@ -75,7 +75,7 @@ class FactEdits:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._context.tasks.start_task(self._context.services.facts.put_back(facts))
+                self._context.tasks.start_task(self._fact_service.put_back(facts))
 
         return undo_forgetting
 
@@ -83,7 +83,7 @@ class FactEdits:
         """Merge several facts into one with the given text."""
 
         async def redo_step() -> None:
-            self._fact_to_select = (await self._context.services.facts.merge([fact.guid for fact in facts], text)).guid
+            self._fact_to_select = (await self._fact_service.merge([fact.guid for fact in facts], text)).guid
 
         self._push_command(persona_id, self._page.tr("merging {n} facts").format(n=len(facts)), redo_step)
 
@@ -91,7 +91,7 @@ class FactEdits:
         self, persona_id: str, title: str, redo_step: Callable[[], Awaitable[object]], added: Sequence[ExtractedFact] = ()
     ) -> None:
         """Push a command; `added` contains the new fact once `redo_step` has run."""
-        fact_service, changed, new = self._context.services.facts, list[FactChange](), list[UUID]()
+        fact_service, changed, new = self._fact_service, list[FactChange](), list[UUID]()
 
         async def run_and_compare() -> None:
             # All facts are compared, because an edit can change others, for instance supersede them.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
@@ -18,9 +20,12 @@ class ExtractionBar(QWidget):
 
     ended = Signal()
 
-    def __init__(self, context: PageContext, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: PageContext, fact_service: FactService, fact_extraction: FactExtraction, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._context = context
+        self._fact_service, self._fact_extraction = fact_service, fact_extraction
         self._is_stopped = self._is_closed = False
         self.progress_label = ElidedLabel()
         self.progress_label.setProperty("small", True)
@@ -45,17 +50,15 @@ class ExtractionBar(QWidget):
         """
         self._is_stopped = False
         try:
-            is_done = await self._context.services.fact_extraction.extract_all(persona_id, self._show_progress)
+            is_done = await self._fact_extraction.extract_all(persona_id, self._show_progress)
         finally:
             if not self._is_closed:
                 self.hide()
                 self.ended.emit()
         if is_done:
-            facts = [
-                fact for fact in await self._context.services.facts.all(persona_id) if not (fact.superseded or fact.in_story)
-            ]
+            facts = [fact for fact in await self._fact_service.all(persona_id) if not (fact.superseded or fact.in_story)]
             fact_count = format_count(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
-            self._context.window.notifier.notify(self.tr("{name} now knows {facts}.").format(name=name, facts=fact_count))
+            self._context.notifier.notify(self.tr("{name} now knows {facts}.").format(name=name, facts=fact_count))
 
     def stop_extraction(self) -> None:
         """Stop the extraction after the current session."""

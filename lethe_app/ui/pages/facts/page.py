@@ -8,7 +8,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Q
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.services.search.memory_lists import FactSource
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.search.memory_lists import FactSource, MemoryLists
+from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
@@ -48,14 +50,23 @@ MIN_FACT_WIDTH = 480
 class FactPage(Page):
     """Page with the list of facts on the left and the selected fact with its sources on the right."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        fact_service: FactService,
+        memory_lists: MemoryLists,
+        fact_extraction: FactExtraction,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("FactPage", "Facts"))
-        self._context, self._services = context, context.services
+        self._context = context
+        self.persona_selector = persona_selector
+        self._fact_service, self._memory_lists, self._fact_extraction = fact_service, memory_lists, fact_extraction
         self._core_facts: set[UUID] = set()
         self._facts_by_guid: dict[UUID, ExtractedFact] = {}
         self._fact_to_select: UUID | None = None
         self.rows = build_fact_rows(context.theme, self._core_facts)
-        self.edits = FactEdits(self, context, self._on_edited)
+        self.edits = FactEdits(self, context, fact_service, self._on_edited)
         self._build()
         self._connect()
         self._filter()
@@ -67,14 +78,13 @@ class FactPage(Page):
         self.extract_button = self.add_button(self.tr("Extract again"), self.extract_again, "refresh")
         self.extract_button.setToolTip(self.tr("Extract facts again from all conversations with this persona"))
         self.add_button(self.tr("Add fact"), self.add_fact, "plus", primary=True)
-        self.persona_selector = PersonaSelector(self._context)
         self.search = SearchField(self.theme, self.tr("Search facts"))
         self.view_chips, self.kind_chips = ViewChips(), KindChips()
         self.core_label = build_small_label("")
         self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), "")
         self.detail = FactDetail()
         self.empty_state = FactsPlaceholder()
-        self.extraction_bar = ExtractionBar(self._context)
+        self.extraction_bar = ExtractionBar(self._context, self._fact_service, self._fact_extraction)
         self.search.focus_on_down = self.table
         self._build_layout()
 
@@ -101,7 +111,7 @@ class FactPage(Page):
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        self._unsubscribe = self._services.facts.changed.add(self._on_facts_changed)
+        self._unsubscribe = self._fact_service.changed.add(self._on_facts_changed)
         self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.view_chips.changed.connect(self._filter)
@@ -170,12 +180,12 @@ class FactPage(Page):
         self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="fact list")
 
     async def _reload(self, persona_id: str) -> None:
-        facts = await self._services.facts.all(persona_id)
+        facts = await self._fact_service.all(persona_id)
         self._facts_by_guid = {fact.guid: fact for fact in facts}
         self.rows.set_rows(facts)
         self.kind_chips.show_kinds({fact.kind for fact in facts})
         if not facts:
-            self.empty_state.show_reason(await self._services.fact_extraction.explain_absence(persona_id))
+            self.empty_state.show_reason(await self._fact_extraction.explain_absence(persona_id))
         self.stack.setCurrentIndex(0 if facts else 1)
         for widget in (self.view_chips, self.core_label):
             widget.setVisible(bool(facts))
@@ -187,7 +197,7 @@ class FactPage(Page):
         self._show_fact(self.table.current_row)
 
     async def _load_core_facts(self, persona_id: str) -> None:
-        core = await self._services.memory_lists.load_core_facts(persona_id)
+        core = await self._memory_lists.load_core_facts(persona_id)
         self._core_facts.clear()
         self._core_facts.update(core.facts)
         facts = format_count(len(core.facts), self.tr("{n} fact is always included"), self.tr("{n} facts are always included"))
@@ -242,7 +252,7 @@ class FactPage(Page):
             self._context.tasks.start_task(self._show_sources(fact), key="fact sources")
 
     async def _show_sources(self, fact: ExtractedFact) -> None:
-        sources = await self._services.memory_lists.list_sources(fact)
+        sources = await self._memory_lists.list_sources(fact)
         if self.detail.fact is not None and self.detail.fact.guid == fact.guid:
             self.detail.show_sources(sources)
 
@@ -274,7 +284,7 @@ class FactPage(Page):
         self._context.tasks.start_task(self._ask_and_add(), key="fact dialog")
 
     async def _ask_and_add(self) -> None:
-        dialog = NewFactDialog(self._context.window, self.persona_selector.persona_name)
+        dialog = NewFactDialog(self._context.dialog_parent, self.persona_selector.persona_name)
         if await run_dialog(dialog):
             self.edits.add_fact(self.persona_selector.persona_id, dialog.entered_text, pinned=dialog.pinned.isChecked())
 
@@ -285,7 +295,7 @@ class FactPage(Page):
             self._context.tasks.start_task(self._ask_and_merge(facts), key="fact dialog")
 
     async def _ask_and_merge(self, facts: list[ExtractedFact]) -> None:
-        dialog = MergeFactsDialog(self._context.window, facts)
+        dialog = MergeFactsDialog(self._context.dialog_parent, facts)
         if await run_dialog(dialog):
             self.edits.merge_facts(self.persona_selector.persona_id, facts, dialog.entered_text)
 
@@ -298,7 +308,7 @@ class FactPage(Page):
         text = facts[0].fact if len(facts[0].fact) <= 60 else f"{facts[0].fact[:59]}…"
         description = f"“{text}”" if len(facts) == 1 else self.tr("{n} facts").format(n=len(facts))
         question = ConfirmDialog(
-            self._context.window,
+            self._context.dialog_parent,
             self.tr("Forget {what}?").format(what=description),
             self.tr(
                 "{name} will no longer know it and will not learn it again from the same conversations. You can undo "
@@ -309,9 +319,7 @@ class FactPage(Page):
         if await run_dialog(question):
             undo_forgetting = self.edits.forget_facts(self.persona_selector.persona_id, facts)
             notice = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
-            self._context.window.notifier.notify(
-                notice.format(what=description), button=self.tr("Undo"), action=undo_forgetting
-            )
+            self._context.notifier.notify(notice.format(what=description), button=self.tr("Undo"), action=undo_forgetting)
 
     def _show_menu(self, position: QPoint) -> None:
         facts = self.table.selected_rows

@@ -10,7 +10,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from lethe_app.services.memory.objections import ObjectionDetails
+from lethe_app.services.background.feedback import Feedbacks
+from lethe_app.services.memory.objections import ObjectionDetails, ObjectionService
 from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
@@ -39,9 +40,12 @@ def tr(text: str) -> str:
 class FeedbackPage(Page):
     """Page with the memories marked as irrelevant and, below them, the disliked replies."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self, context: PageContext, persona_selector: PersonaSelector, objection_service: ObjectionService, feedback: Feedbacks
+    ) -> None:
         super().__init__(context.theme, tr("Irrelevant memories"))
-        self._context, self._service = context, context.services.objections
+        self._context, self._service, self._feedback = context, objection_service, feedback
+        self.persona_selector = persona_selector
         self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.rows = self._build_rows()
         self._build()
@@ -67,7 +71,6 @@ class FeedbackPage(Page):
     def _build(self) -> None:
         self.mark_relevant_button = self.add_button(tr("Mark as relevant"), self.withdraw_selected, "undo", primary=True)
         self.open_message_button = self.add_button(tr("Go to message"), self.open_message, "forward")
-        self.persona_selector = PersonaSelector(self._context)
         self.search = SearchField(self.theme, tr("Search irrelevant memories"))
         empty_text = tr(
             "No irrelevant memories. To add a memory that does not fit your message, choose “Mark as irrelevant” "
@@ -94,7 +97,9 @@ class FeedbackPage(Page):
                 tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time.")
             )
         )
-        self.disliked_replies = DislikedReplies(self._context, self._commands, lambda: self.persona_selector.persona_id)
+        self.disliked_replies = DislikedReplies(
+            self._context, self._feedback, self._commands, lambda: self.persona_selector.persona_id
+        )
         self.search.textChanged.connect(self.disliked_replies.rows.set_filter)
         self.body.addWidget(above)
         self.body.addWidget(self.table, 1)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
-from lethe_app.services.background.feedback import LONGEST_REASON, FeedbackEntry
+from lethe_app.services.background.feedback import LONGEST_REASON, FeedbackEntry, Feedbacks
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
@@ -64,6 +64,7 @@ class DislikedReplies(QWidget):
     def __init__(
         self,
         context: PageContext,
+        feedback: Feedbacks,
         commands: CommandRunner,
         current_persona_id: Callable[[], str],
         parent: QWidget | None = None,
@@ -71,7 +72,8 @@ class DislikedReplies(QWidget):
         """Create the list; `current_persona_id` returns the unique name of the persona whose replies are listed."""
         super().__init__(parent)
         self._context, self._commands, self._current_persona_id = context, commands, current_persona_id
-        self._feedback = context.services.feedback
+        self._feedback = feedback
+        self._feedback = feedback
         self.rows = _build_rows()
         self.reason_button = QPushButton(tr("Give reason…"))
         self.open_reply_button = QPushButton(tr("Go to reply"))
@@ -158,7 +160,7 @@ class DislikedReplies(QWidget):
 
     async def _ask_and_save_reason(self, entry: FeedbackEntry) -> None:
         before, alternative = entry.feedback.words, (entry.feedback.message_id, entry.feedback.position)
-        dialog = ReasonDialog(self._context.window, reply_in_words(entry), before)
+        dialog = ReasonDialog(self._context.dialog_parent, reply_in_words(entry), before)
         if await run_dialog(dialog) and dialog.reason != before:
             save_reason = self._feedback.save_reason
             self._commands.run_command(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
@@ -10,7 +12,9 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget,
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.prompt import PartTokens, PromptPart
 from lethe_app.errors import StorageError
-from lethe_app.services.chat.prompt_inspector import PromptInspection
+from lethe_app.services.chat.prompt_inspector import PromptInspection, PromptInspector
+from lethe_app.services.sessions.service import SessionService
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.chat.memory_labels import shorten_text
 from lethe_app.ui.core.formatting import format_token_count
@@ -39,10 +43,20 @@ class InspectorPage(Page):
     after it.
     """
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        view: ChatView,
+        reply_id: UUID | None,
+        clock: Callable[[], datetime],
+        prompt_inspector: PromptInspector,
+        token_counts: TokenCountService,
+        sessions: SessionService,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("InspectorPage", "Prompt inspector"))
-        self._context, self._services, self._tasks = context, context.services, context.tasks
-        self.reply_id: UUID | None = context.window.memory_panel.reply_id
+        self._context, self._tasks = context, context.tasks
+        self._prompt_inspector, self._token_counts, self._sessions = prompt_inspector, token_counts, sessions
+        self.reply_id, self._view, self._clock = reply_id, view, clock
         self._reply_ids: list[UUID] = []
         self.inspection: PromptInspection | None = None
         self._part: PromptPart | None = None
@@ -130,12 +144,12 @@ class InspectorPage(Page):
     async def _load_reply(self) -> None:
         session = self._context.current_session()
         if session is not None:
-            outline = await self._services.sessions.outline(session.guid)
+            outline = await self._sessions.outline(session.guid)
             self._reply_ids = [item.id for item in outline if item.role is Role.ASSISTANT and not item.hidden]
         if self.reply_id not in self._reply_ids:
             self.reply_id = self._reply_ids[-1] if self._reply_ids else None
         message = await self._load_message(self.reply_id) if self.reply_id is not None else None
-        self.inspection = await self._services.prompt_inspector.prompt_of(message.id) if message is not None else None
+        self.inspection = await self._prompt_inspector.prompt_of(message.id) if message is not None else None
         self._update_header(message)
         self._show_inspection()
         if self.inspection is not None and self.inspection.spans and self.inspection.previous:
@@ -143,7 +157,7 @@ class InspectorPage(Page):
 
     async def _load_message(self, message_id: UUID) -> Message | None:
         try:
-            return await self._services.sessions.message(message_id)
+            return await self._sessions.message(message_id)
         except StorageError:
             return None
 
@@ -161,7 +175,7 @@ class InspectorPage(Page):
         if message is None:
             self.subtitle.set_full_text("")
             return
-        day, today = local_day(message.time), local_day(self._context.window.clock())
+        day, today = local_day(message.time), local_day(self._clock())
         when = format_time(message.time) if day == today else f"{format_day(day, today)}, {format_time(message.time)}"
         text = self.tr("Reply by {name}, {when}: {words}")
         excerpt = shorten_text(message.content.replace("*", ""), 80)
@@ -206,8 +220,7 @@ class InspectorPage(Page):
     def _is_generating(self) -> bool:
         """Return whether the reply is the newest one and still being generated; its prompt is stored when it is finished."""
         is_newest = bool(self._reply_ids) and self.reply_id == self._reply_ids[-1]
-        view = self._context.window.chat.view
-        return is_newest and isinstance(view, ChatView) and view.chat_model.growing_row is not None
+        return is_newest and self._view.chat_model.growing_row is not None
 
     def _show_view(self, view: int) -> None:
         inspection = self.inspection
@@ -223,7 +236,7 @@ class InspectorPage(Page):
         """Show the position of the first difference from the previous prompt; the tokens before it came from the KV cache."""
         shared = common_prefix_length(inspection.previous, inspection.spans)
         part = part_at(inspection.spans, shared)
-        tokens = await self._services.token_counts.count_one(join_spans(inspection.spans)[:shared])
+        tokens = await self._token_counts.count_one(join_spans(inspection.spans)[:shared])
         # Another reply may have been chosen while the tokens were counted.
         if inspection is not self.inspection:
             return
@@ -261,7 +274,7 @@ class InspectorPage(Page):
     def _copy_text(self, text: str) -> None:
         if text:
             QApplication.clipboard().setText(text)
-            self._context.window.notifier.notify(self.tr("Copied to the clipboard."))
+            self._context.notifier.notify(self.tr("Copied to the clipboard."))
 
     def _go_to_match(self) -> None:
         # The signal returnPressed does not carry the modifier keys.

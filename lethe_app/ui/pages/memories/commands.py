@@ -12,6 +12,8 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import field_title
 from lethe_app.ui.pages.memories.table_model import memory_title
@@ -28,6 +30,8 @@ class MemoryEdits(QObject):
         self,
         page: Page,
         context: PageContext,
+        memory_service: MemoryService,
+        memory_lists: MemoryLists,
         show_field: Callable[[UUID, str, object], None],
         on_done: Callable[[UUID | None], None],
     ) -> None:
@@ -38,6 +42,7 @@ class MemoryEdits(QObject):
         """
         super().__init__(page)
         self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
+        self._memory_service, self._memory_lists = memory_service, memory_lists
         self._memory_to_select: UUID | None = None
         self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
@@ -84,19 +89,19 @@ class MemoryEdits(QObject):
 
     async def _save_memory(self, guid: UUID, changes: dict[str, object]) -> bool:
         """Store the changes of one memory; return False if they are to be tried again."""
-        services, exists = self._context.services, False
+        exists = False
         try:
-            memory = await services.memory_lists.load_memory(guid)
+            memory = await self._memory_lists.load_memory(guid)
             exists = True
-            await services.memory.edit(memory.model_copy(update=changes))
+            await self._memory_service.edit(memory.model_copy(update=changes))
         except StorageError as error:
-            self._context.window.notifier.report_error(error)
+            self._context.notifier.report_error(error)
             return not exists
         return True
 
     def add_memory(self, persona_id: str, memory: MemoryUnit, title: str) -> None:
         """Add a memory."""
-        memory_service = self._context.services.memory
+        memory_service = self._memory_service
 
         async def redo_step() -> None:
             await memory_service.memorize(persona_id, memory, check=False)
@@ -113,7 +118,7 @@ class MemoryEdits(QObject):
         """Move memories to the trash and show a notification with an undo button, which works after the page was closed,
         too.
         """
-        browsing, guids = self._context.services.memory_lists, [UUID(line.guid) for line in lines]
+        browsing, guids = self._memory_lists, [UUID(line.guid) for line in lines]
         first_title = memory_title(lines[0])
         short = first_title if len(first_title) <= 60 else f"{first_title[:59]}…"
         name = f"“{short}”" if len(lines) == 1 else self.tr("{n} memories").format(n=len(lines))
@@ -137,7 +142,7 @@ class MemoryEdits(QObject):
                 self._context.tasks.start_task(_await_result(browsing.restore_memories(persona_id, guids)))
 
         notice = self.tr("{name} was forgotten.") if len(lines) == 1 else self.tr("{name} were forgotten.")
-        self._context.window.notifier.notify(notice.format(name=name), button=self.tr("Undo"), action=undo_forgetting)
+        self._context.notifier.notify(notice.format(name=name), button=self.tr("Undo"), action=undo_forgetting)
 
     def _on_step_done(self) -> None:
         memory_to_select, self._memory_to_select = self._memory_to_select, None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, 
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
+from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.labels.dates import moment_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
@@ -31,10 +32,13 @@ class MemoryDetail(QStackedWidget):
     duplicate_wanted = Signal()
     forget_wanted = Signal()
 
-    def __init__(self, context: PageContext, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: PageContext, memory_lists: MemoryLists, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None
+    ) -> None:
         """Create the pane; `is_unsaved` returns whether a memory has changes that are not stored yet."""
         super().__init__(parent)
         self._context, self._is_unsaved = context, is_unsaved
+        self._memory_lists = memory_lists
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
         self._guid_to_show: UUID | None = None
@@ -71,7 +75,7 @@ class MemoryDetail(QStackedWidget):
         """Show a memory; nothing is shown if it no longer exists."""
         self._guid_to_show = guid
         try:
-            memory = await self._context.services.memory_lists.load_memory(guid)
+            memory = await self._memory_lists.load_memory(guid)
         except StorageError:
             memory = None
         if self._guid_to_show != guid:

@@ -12,6 +12,10 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWid
 
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_memory_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import MemoriesRoute, Route
@@ -51,9 +55,18 @@ class MemoryReader(QObject):
     loaded = Signal()
     """All lines are loaded or reloaded."""
 
-    def __init__(self, rows: FilteredTableModel[MemoryLine], context: PageContext, parent: QObject) -> None:
+    def __init__(
+        self,
+        rows: FilteredTableModel[MemoryLine],
+        context: PageContext,
+        memory_service: MemoryService,
+        memory_lists: MemoryLists,
+        sessions: SessionService,
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
         self._rows, self._context = rows, context
+        self._memory_lists = memory_lists
         self._persona = ""
         self._lane = f"memory list {id(self)}"
         self._is_loaded = False
@@ -62,7 +75,6 @@ class MemoryReader(QObject):
         """Number of memories of each type, and of each recall mode without conversations."""
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self.reload)
-        memory_service, sessions = context.services.memory, context.services.sessions
         self._unsubscribers = [
             memory_service.changed.add(self._on_memories_changed),
             sessions.changed.add(self._on_memories_changed),
@@ -97,7 +109,7 @@ class MemoryReader(QObject):
 
     async def _load_all(self) -> None:
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._context.services.memory_lists.list_memories(self._persona):
+        async for lines in self._memory_lists.list_memories(self._persona):
             self._rows.append_rows(lines)
             _count_lines(counts, lines)
         self._rows.sort_appended_rows()
@@ -114,7 +126,7 @@ class MemoryReader(QObject):
         """
         current, fresh, is_same = self._rows.all_rows, list[MemoryLine](), True
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._context.services.memory_lists.list_memories(self._persona):
+        async for lines in self._memory_lists.list_memories(self._persona):
             before = current[len(fresh) : len(fresh) + len(lines)]
             is_same = is_same and before == lines
             fresh += before if is_same else lines
@@ -153,22 +165,31 @@ MIN_NAME_WIDTH = 200
 class MemoryPage(Page):
     """Page with the search field and the list on the left and the selected memory on the right."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        memory_service: MemoryService,
+        lookup: MemoryLookup,
+        memory_lists: MemoryLists,
+        sessions: SessionService,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("MemoryPage", "Memories"))
-        self._context, self._services = context, context.services
+        self._context = context
+        self.persona_selector = persona_selector
+        self._lookup, self._memory_lists = lookup, memory_lists
         self._distances: dict[str, float] = {}
         self._memory_to_select: UUID | None = None
         self._new_memory_guid: UUID | None = None
         self.rows = build_memory_rows(context.theme, self._distances)
-        self.edits = MemoryEdits(self, context, self._show_field, self._on_memories_edited)
-        self.reader = MemoryReader(self.rows, context, self)
+        self.edits = MemoryEdits(self, context, memory_service, memory_lists, self._show_field, self._on_memories_edited)
+        self.reader = MemoryReader(self.rows, context, memory_service, memory_lists, sessions, self)
         self._build()
         self._connect()
         self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
         self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
-        self.persona_selector = PersonaSelector(self._context)
         self.search = SearchField(self.theme, self.tr("Search memories"))
         self.by_meaning_chip = QPushButton(self.tr("By meaning"))
         self.by_meaning_chip.setCheckable(True)
@@ -183,7 +204,7 @@ class MemoryPage(Page):
         empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
         self.table: Table[MemoryLine] = Table(self.rows, self.theme, self.tr("Memories"), empty)
         self.table.setColumnHidden(DISTANCE, True)
-        self.detail = MemoryDetail(self._context, self.edits.is_unsaved, self)
+        self.detail = MemoryDetail(self._context, self._memory_lists, self.edits.is_unsaved, self)
         self.search.focus_on_down = self.table
         self._build_layout()
 
@@ -279,7 +300,7 @@ class MemoryPage(Page):
             self._context.tasks.start_task(self.detail.load_memory(memory.guid), key="memory detail")
 
     async def _load_categories(self, persona_id: str) -> None:
-        filed = await self._services.memory_lists.list_filed(persona_id)
+        filed = await self._memory_lists.list_filed(persona_id)
         if persona_id == self.persona_selector.persona_id:
             self.chips.filed_filter.set_options(filed)
             self.detail.set_categories(self.chips.filed_filter.categories)
@@ -333,7 +354,7 @@ class MemoryPage(Page):
     async def _load_distances(self) -> None:
         """Compute the distances of the nearest memories to the sentence; memories without a distance are filtered out."""
         text, persona = self.search.text().strip(), self.persona_selector.persona_id
-        distances = await self._services.memory_lists.measure_distances(persona, text) if text else {}
+        distances = await self._memory_lists.measure_distances(persona, text) if text else {}
         self._distances.clear()
         self._distances.update(distances)
         is_unavailable = bool(text) and not distances
@@ -352,7 +373,7 @@ class MemoryPage(Page):
             return
         self.hint.hide()
         is_same_persona = session is not None and session.persona_id == self.persona_selector.persona_id
-        turn_memory = await self._services.memory_lookup.would_recall(
+        turn_memory = await self._lookup.would_recall(
             self.persona_selector.persona_id, text, session.guid if session and is_same_persona else None
         )
         listed = {line.guid for line in self.rows.all_rows}
@@ -413,7 +434,7 @@ class MemoryPage(Page):
         if memories:
             self.edits.forget_memories(self.persona_selector.persona_id, memories)
         elif lines:
-            self._context.window.notifier.notify(self.tr("Delete conversations on the Conversations page."))
+            self._context.notifier.notify(self.tr("Delete conversations on the Conversations page."))
 
     def _forget_selected(self) -> None:
         self.forget_memories(self.table.selected_rows)

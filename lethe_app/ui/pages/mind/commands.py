@@ -14,6 +14,7 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.inner_life import build_journal_entry
 from lethe_app.services.personas.reminders import build_reminder
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.mind.services import MindPageServices
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
 
@@ -27,7 +28,12 @@ class MindEdits(QObject):
     """
 
     def __init__(
-        self, page: Page, context: PageContext, show_text: Callable[[str, str], None], on_step_done: Callable[[], None]
+        self,
+        page: Page,
+        context: PageContext,
+        services: MindPageServices,
+        show_text: Callable[[str, str], None],
+        on_step_done: Callable[[], None],
     ) -> None:
         """Create the edits of a page.
 
@@ -35,7 +41,7 @@ class MindEdits(QObject):
         step.
         """
         super().__init__(page)
-        self._page, self._context, self._services, self._show_text = page, context, context.services, show_text
+        self._page, self._context, self._services, self._show_text = page, context, services, show_text
         self._commands = CommandRunner(page.undo_stack, context.tasks, on_step_done)
         self._unsaved: dict[str, tuple[SaveText, str]] = {}
         self._save_lock = asyncio.Lock()
@@ -70,7 +76,7 @@ class MindEdits(QObject):
     def set_plan(self, persona_id: str, day: Weekday, title: str, old: str, new: str) -> None:
         """Set the schedule of a weekday."""
         self.edit_text(
-            title, key_of_day(persona_id, day), old, new, lambda text: self._services.mind.week.save_plan(persona_id, day, text)
+            title, key_of_day(persona_id, day), old, new, lambda text: self._services.week.save_plan(persona_id, day, text)
         )
 
     def set_thoughts(self, persona_id: str, old: str, new: str) -> None:
@@ -81,12 +87,12 @@ class MindEdits(QObject):
             key_of_thoughts(persona_id),
             old,
             new,
-            lambda text: self._services.mind.inner_life.save_thoughts(persona_id, text),
+            lambda text: self._services.inner_life.save_thoughts(persona_id, text),
         )
 
     def set_goal_request(self, persona_id: str, part: str, old: str, new: str) -> None:
         """Set what the persona's goals are to be about (`request`) or the guidelines for them (`notice`)."""
-        goal_service = self._services.mind.goals
+        goal_service = self._services.goal_requests
 
         async def save_text(text: str) -> None:
             request = await goal_service.load_request(persona_id)
@@ -97,7 +103,7 @@ class MindEdits(QObject):
 
     def add_journal_entry(self, persona_id: str, title: str, text: str) -> None:
         """Add a journal entry written by the user; raise LetheError if it has no text."""
-        memory, memory_service = build_journal_entry(title, text), self._services.memory
+        memory, memory_service = build_journal_entry(title, text), self._services.memory_service
 
         async def redo_step() -> None:
             await memory_service.memorize(persona_id, memory, check=False)
@@ -112,7 +118,7 @@ class MindEdits(QObject):
         async def save_text(text: str) -> None:
             # Read again, because other fields of the record may have been changed in the background.
             current = await self._services.memory_lists.load_memory(memory.guid)
-            await self._services.memory.edit(current.model_copy(update={"content": text}))
+            await self._services.memory_service.edit(current.model_copy(update={"content": text}))
 
         self.edit_text(title, str(memory.guid), old, new, save_text)
 
@@ -120,7 +126,7 @@ class MindEdits(QObject):
 
     def set_mood(self, persona_id: str, dimension_id: str, title: str, value: float) -> None:
         """Set a dimension of the mood to a value from 0 to 1."""
-        mood_service, previous = self._services.mind.moods, list[Feeling]()
+        mood_service, previous = self._services.moods, list[Feeling]()
 
         async def redo_step() -> None:
             previous[:] = [await mood_service.set_mood(persona_id, dimension_id, value)]
@@ -133,7 +139,7 @@ class MindEdits(QObject):
 
     def set_moods_enabled(self, persona_id: str, *, enabled: bool) -> None:
         """Enable or disable moods for the persona."""
-        inner_life = self._services.mind.inner_life
+        inner_life = self._services.inner_life
         title = self.tr("enabling moods") if enabled else self.tr("disabling moods")
         self._commands.run_command(
             title,
@@ -153,15 +159,15 @@ class MindEdits(QObject):
         memory = build_reminder(text, when)
 
         async def redo_step() -> None:
-            await self._services.memory.memorize(persona_id, memory, check=False)
+            await self._services.memory_service.memorize(persona_id, memory, check=False)
 
         self._commands.run_command(
-            self.tr("adding a reminder"), redo_step, lambda: self._services.memory.forget_memory(memory.guid)
+            self.tr("adding a reminder"), redo_step, lambda: self._services.memory_service.forget_memory(memory.guid)
         )
 
     def edit_reminder(self, before: MemoryUnit, after: MemoryUnit) -> None:
         """Change the text or date of a reminder."""
-        memory_service = self._services.memory
+        memory_service = self._services.memory_service
         self._commands.run_command(
             self.tr("editing a reminder"), lambda: memory_service.edit(after), lambda: memory_service.edit(before)
         )
@@ -189,7 +195,7 @@ class MindEdits(QObject):
                 self._context.tasks.start_task(undo_step())
 
         notice = self.tr("“{name}” was moved to the Trash.").format(name=name)
-        self._context.window.notifier.notify(notice, button=self.tr("Undo"), action=undo_forgetting)
+        self._context.notifier.notify(notice, button=self.tr("Undo"), action=undo_forgetting)
 
 
 def key_of_day(persona_id: str, day: Weekday) -> str:

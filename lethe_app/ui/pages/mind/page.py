@@ -20,6 +20,7 @@ from lethe_app.ui.pages.mind.commands import MindEdits, key_of_day, key_of_goal_
 from lethe_app.ui.pages.mind.labels import expiry_in_words
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
+from lethe_app.ui.pages.mind.services import MindPageServices
 from lethe_app.ui.pages.mind.week import WeekFields
 from lethe_app.ui.pages.mind.writings import EntryDialog, GoalFields, MindNote, WritingList
 from lethe_app.ui.pages.page import Page
@@ -34,18 +35,17 @@ MAX_TITLE_LENGTH = 40
 class MindPage(Page):
     """Page of cards; every edit on them can be undone."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, persona_selector: PersonaSelector, services: MindPageServices) -> None:
         super().__init__(context.theme, QCoreApplication.translate("MindPage", "Mind"))
-        self._context, self._services = context, context.services
+        self._context, self._services, self.persona_selector = context, services, persona_selector
         self._texts: dict[str, str] = {}
         """Text of each field by its key: the stored text, or the typed text that is about to be stored."""
-        self.edits = MindEdits(self, context, self._show_text, self._schedule_reload)
+        self.edits = MindEdits(self, context, services, self._show_text, self._schedule_reload)
         self._build()
         self._connect()
         self.persona_selector.emit_chosen()
 
     def _build(self) -> None:
-        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         line = QHBoxLayout()
@@ -91,8 +91,8 @@ class MindPage(Page):
         self._reload_timer.timeout.connect(self._schedule_reload)
         services = self._services
         self._unsubscribers: list[Callable[[], None]] = [
-            services.mind.moods.changed.add(self._on_mind_changed),
-            services.mind.inner_life.changed.add(self._on_mind_changed),
+            services.moods.changed.add(self._on_mind_changed),
+            services.inner_life.changed.add(self._on_mind_changed),
             services.sessions.changed.add(self._on_mind_changed),
             services.library.changed.add(lambda _none: self._reload_timer.start()),
             services.preferences.changed.add(lambda _settings: self._reload_timer.start()),
@@ -115,7 +115,7 @@ class MindPage(Page):
             lambda memory: self._context.tasks.start_task(self._edit_reminder(memory), key="mind dialog")
         )
         self.reminder_form.forget_wanted.connect(
-            lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one, shorten_title(one.name))
+            lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one, truncate_text(one.name))
         )
         self.thoughts_field.edited.connect(self._set_thoughts)
         self.goal_fields.request_edited.connect(self._set_goal_request)
@@ -125,7 +125,7 @@ class MindPage(Page):
         for writing_list in (self.goal_list, self.journal_list):
             writing_list.text_edited.connect(self._edit_writing)
             writing_list.forget_wanted.connect(
-                lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one.memory, shorten_title(one.title))
+                lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one.memory, truncate_text(one.title))
             )
 
     def _apply_theme_to_rows(self) -> None:
@@ -168,19 +168,19 @@ class MindPage(Page):
     async def _reload(self, persona_id: str) -> None:
         services = self._services
         persona = await services.library.persona(persona_id)
-        sides, samples = await services.mind.moods.sides(persona_id), await services.mind.moods.history(persona_id)
+        sides, samples = await services.moods.sides(persona_id), await services.moods.history(persona_id)
         settings, name = services.preferences.current, persona.name
         self.mood_card.show_switches(
             name, is_enabled=persona.mood, is_fixed=settings.static_mood, enabled_for_all=settings.mood_handling
         )
         self.mood_card.show_mood(name, sides, samples)
-        plans = await services.mind.week.load_plans(persona_id)
+        plans = await services.week.load_plans(persona_id)
         for day, text in plans.items():
             self._show_stored_text(key_of_day(persona_id, day), text)
-        self._show_stored_text(key_of_thoughts(persona_id), await services.mind.inner_life.load_thoughts(persona_id))
+        self._show_stored_text(key_of_thoughts(persona_id), await services.inner_life.load_thoughts(persona_id))
         self.week_fields.mark_today()
-        self.reminder_form.show_reminders(name, await services.mind.reminders.reminders_of(persona_id))
-        request = await services.mind.goals.load_request(persona_id)
+        self.reminder_form.show_reminders(name, await services.reminders.reminders_of(persona_id))
+        request = await services.goal_requests.load_request(persona_id)
         self._show_stored_text(key_of_goal_request(persona_id, "request"), request.request)
         self._show_stored_text(key_of_goal_request(persona_id, "notice"), request.notice)
         await self._load_writings(persona_id, name)
@@ -188,11 +188,11 @@ class MindPage(Page):
     async def _load_writings(self, persona_id: str, name: str) -> None:
         goals = [
             MindNote(one.memory, one.memory.name or self.tr("Goal"), expiry_in_words(one.days_left))
-            for one in await self._services.mind.inner_life.list_goals(persona_id)
+            for one in await self._services.inner_life.list_goals(persona_id)
         ]
         journal = [
             MindNote(one, one.name or self.tr("Entry"), format_age(one.added, now()))
-            for one in await self._services.mind.inner_life.list_journal(persona_id)
+            for one in await self._services.inner_life.list_journal(persona_id)
         ]
         for writing in (*goals, *journal):
             if not self.edits.is_unsaved(key := str(writing.memory.guid)):
@@ -238,7 +238,7 @@ class MindPage(Page):
             self.edits.set_goal_request(persona, part, self._texts.get(key_of_goal_request(persona, part), ""), text)
 
     async def _ask_journal_entry(self) -> None:
-        dialog = EntryDialog(self._context.window, self.persona_selector.persona_name)
+        dialog = EntryDialog(self._context.dialog_parent, self.persona_selector.persona_name)
         if await run_dialog(dialog):
             self.edits.add_journal_entry(self.persona_selector.persona_id, dialog.title_field.text(), dialog.text_field.text)
 
@@ -248,29 +248,29 @@ class MindPage(Page):
 
     def _edit_writing(self, writing: MindNote, text: str) -> None:
         old = self._texts.get(str(writing.memory.guid), writing.memory.content)
-        self.edits.edit_memory_text(writing.memory, shorten_title(writing.title), old, text)
+        self.edits.edit_memory_text(writing.memory, truncate_text(writing.title), old, text)
 
     def _parse_date(self, text: str) -> datetime | date | None:
-        parsed = self._services.mind.reminders.parse_date(text)
+        parsed = self._services.reminders.parse_date(text)
         return parsed.to_datetime() if parsed is not None else None
 
     def _add_reminder(self, text: str, when: datetime | date) -> None:
         try:
             self.edits.add_reminder(self.persona_selector.persona_id, text, when)
         except LetheError as error:
-            self._context.window.notifier.report_error(error)
+            self._context.notifier.report_error(error)
 
     async def _edit_reminder(self, memory: MemoryUnit) -> None:
-        dialog = ReminderDialog(self._context.window, memory)
+        dialog = ReminderDialog(self._context.dialog_parent, memory)
         if await run_dialog(dialog) and dialog.date_field.value is not None and dialog.text_field.text.strip():
             text, moment = dialog.text_field.text.strip(), dialog.date_field.value
             shift = moment - memory.added
             end_time = memory.end_time + shift if memory.end_time is not None else None
-            changes = {"content": text, "name": shorten_title(text), "added": moment, "end_time": end_time}
+            changes = {"content": text, "name": truncate_text(text), "added": moment, "end_time": end_time}
             self.edits.edit_reminder(memory, memory.model_copy(update=changes))
 
 
-def shorten_title(name: str) -> str:
+def truncate_text(name: str) -> str:
     """Return a title in one line of at most 40 characters."""
     text = " ".join(name.split())
     return text if len(text) <= MAX_TITLE_LENGTH else f"{text[: MAX_TITLE_LENGTH - 1]}…"

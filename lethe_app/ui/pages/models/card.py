@@ -20,6 +20,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.labels import fit_in_words, model_metadata
 from lethe_app.ui.pages.models.memory_labels import embedder_use_in_words, is_in_use, qualification_in_words
 from lethe_app.ui.pages.models.overrides import apply_form_value, form_values, override_specs
+from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.form import Form
@@ -37,9 +38,9 @@ class ModelEntry:
 class ModelCard(CardColumn):
     """Card of the model selected in the table; it follows the state of the loaded model."""
 
-    def __init__(self, context: PageContext, undo_stack: QUndoStack) -> None:
+    def __init__(self, context: PageContext, services: ModelPageServices, undo_stack: QUndoStack) -> None:
         super().__init__()
-        self._context, self._services, self._undo_stack = context, context.services, undo_stack
+        self._context, self._services, self._undo_stack = context, services, undo_stack
         self._form: Form | None = None
         self._titles: dict[str, str] = {}
         self._shown_path: Path | None = None

@@ -12,7 +12,7 @@ from lethe_app.services.indexing.embedder import known_as
 from lethe_app.ui.core.labels.models import trust_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import AppServices
+    from lethe_app.ui.pages.models.services import ModelPageServices
 
 DISTANCE_DECIMALS = 3
 """Decimals of a distance; the thresholds of good embedding models lie close together."""
@@ -31,13 +31,13 @@ def qualification_in_words(verdict: QualificationResult | None) -> str:
     return f"{trust_in_words(verdict)} {score_text}"
 
 
-def is_in_use(services: AppServices, model: ModelFile) -> bool:
+def is_in_use(services: ModelPageServices, model: ModelFile) -> bool:
     """Return whether the embedding model is used for memory search, or was chosen for it and is not loaded yet."""
     chosen = services.preferences.current.embedder_path
     return chosen == str(model.path) or services.embedding.id == known_as(model)
 
 
-async def embedder_use_in_words(services: AppServices, model: ModelFile) -> str:
+async def embedder_use_in_words(services: ModelPageServices, model: ModelFile) -> str:
     """Return whether the embedding model is used for memory search, and its measured thresholds."""
     state = services.embedding.state
     if not is_in_use(services, model):

@@ -19,6 +19,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import fit_level_in_words
+from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.labels import build_small_label
@@ -32,9 +33,9 @@ MEASURE_INTERVAL_MS = 3000
 class ModelPage(Page):
     """Page with two tabs, local models and downloads. No network connection is made before the user starts a download."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, services: ModelPageServices) -> None:
         super().__init__(context.theme, self.tr("Models"))
-        self._context, self._services = context, context.services
+        self._context, self._services = context, services
         self._models: list[ModelFile] = []
         self._offer_cards: dict[str, DownloadOffer] = {}
         self.tabs = QTabBar()
@@ -46,7 +47,7 @@ class ModelPage(Page):
         self.search = SearchField(self.theme, self.tr("Search models"))
         self._build_table()
         self.search.textChanged.connect(self.rows.set_filter)
-        self.card = ModelCard(context, self.undo_stack)
+        self.card = ModelCard(context, services, self.undo_stack)
         self.download_sheet = CardColumn()
         self.splitter = QSplitter()
         self.splitter.setHandleWidth(1)
@@ -190,7 +191,7 @@ class ModelPage(Page):
         """Discard a partial download after confirmation."""
         size = format_size(self._services.downloads.partial_size(model))
         question = ConfirmDialog(
-            self._context.window,
+            self._context.dialog_parent,
             self.tr("Discard partial download?"),
             self.tr("{kept} have been downloaded. A later download will start from the beginning.").format(kept=size),
             self.tr("Discard {kept} of “{name}”").format(kept=size, name=model.name),
@@ -205,14 +206,14 @@ class ModelPage(Page):
             self._spawn(self._services.models.load(path), "load")
 
     async def _pick_file(self) -> None:
-        path = await ask_for_model_file(self._context.window)
+        path = await ask_for_model_file(self._context.dialog_parent)
         if path is not None:
             await self._services.models.load(path)
             await self._reload_models()
             self.table.select_row(path)
 
     async def _pick_folder(self) -> None:
-        folder = await ask_for_model_folder(self._context.window)
+        folder = await ask_for_model_folder(self._context.dialog_parent)
         if folder is not None:
             await self._services.models.add_folder(folder)
             await self._reload_models()

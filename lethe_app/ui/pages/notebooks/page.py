@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSize
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
-from lethe_app.services.notebooks.service import NotebookListItem
+from lethe_app.services.notebooks.service import NotebookListItem, NotebookService
+from lethe_app.services.notebooks.writer import NotebookWriter
+from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import NotebooksRoute, Route
@@ -81,9 +83,18 @@ POLL_INTERVAL_MS = 3000
 class NotebookPage(Page):
     """Page that saves typed text automatically; renaming, merging, splitting and deleting can be undone."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        notebooks: NotebookService,
+        notebook_writer: NotebookWriter,
+        preferences: Preferences,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
-        self._context, self._services, self._notebooks = context, context.services, context.services.mind.notebooks
+        self._context = context
+        self.persona_selector = persona_selector
+        self._notebooks, self._notebook_writer, self._preferences = notebooks, notebook_writer, preferences
         self.notebook_name = ""
         """Name of the notebook on display."""
         self._base_text = ""
@@ -117,7 +128,6 @@ class NotebookPage(Page):
         self._poll_timer.start()
 
     def _build(self) -> None:
-        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         columns = [
@@ -259,7 +269,7 @@ class NotebookPage(Page):
             self.length_label.setText("")
             return
         lines = format_count(len(item.notebook.lines), self.tr("{n} line"), self.tr("{n} lines"))
-        max_lines = self._services.preferences.current.notebook_lines
+        max_lines = self._preferences.current.notebook_lines
         text = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=max_lines)
         self.length_label.setText(text)
 
@@ -298,7 +308,7 @@ class NotebookPage(Page):
     # Actions of the user.
 
     async def _create_notebook(self) -> None:
-        dialog = NotebookTitleDialog(self._context.window, self.tr("New notebook"), self.tr("Create"))
+        dialog = NotebookTitleDialog(self._context.dialog_parent, self.tr("New notebook"), self.tr("Create"))
         if await run_dialog(dialog):
             await self._save_typed_text()
             await self._reload(await self._notebooks.create(self.persona_selector.persona_id, dialog.entered_title))
@@ -308,7 +318,9 @@ class NotebookPage(Page):
         item = self.table.current_row
         if item is None:
             return
-        dialog = NotebookTitleDialog(self._context.window, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title)
+        dialog = NotebookTitleDialog(
+            self._context.dialog_parent, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title
+        )
         if await run_dialog(dialog) and dialog.entered_title != item.notebook.title:
             before = await self._load_texts([item])
             name = await self._notebooks.rename(self.persona_selector.persona_id, item.name, dialog.entered_title)
@@ -327,7 +339,7 @@ class NotebookPage(Page):
         if item is None:
             return
         before = await self._load_texts([item])
-        names = await self._services.mind.notebook_writer.split(self.persona_selector.persona_id, item.name)
+        names = await self._notebook_writer.split(self.persona_selector.persona_id, item.name)
         await self._reload(names[0])
         text = self.tr("“{name}” was split into {n} notebooks.").format(name=item.notebook.title, n=len(names))
         self._notify_with_undo(text, names, before)
@@ -350,14 +362,14 @@ class NotebookPage(Page):
     def _notify_with_undo(self, text: str, created: Sequence[str], before: dict[str, str]) -> None:
         persona = self.persona_selector.persona_id
         undo_action = lambda: self._spawn(self._notebooks.restore_texts(persona, created, before))  # noqa: E731 - said in one line
-        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
+        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
 
     def _open_folder(self) -> None:
         try:
             folder = self._notebooks.folder(self.persona_selector.persona_id)
             folder.mkdir(parents=True, exist_ok=True)
         except (LetheError, OSError) as error:
-            self._context.window.notifier.report_error(error)
+            self._context.notifier.report_error(error)
             return
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 

@@ -32,7 +32,7 @@ class PersonaActions(QObject):
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
         self._page, self._context = page, page.context
-        self._services = page.context.services
+        self._services = page.services
         self._copy_id = ""
         self._chat_lock = asyncio.Lock()
         self._deleted_copy_id = ""
@@ -88,7 +88,7 @@ class PersonaActions(QObject):
             await preferences.set(user_persona=saved.unique_name)
         unreadable_text = self.tr("The previous file could not be read and is now in the Trash.")
         text = unreadable_text if self._page.external_changes.is_broken else ""
-        self._context.window.notifier.notify(self.tr("{name} was saved.").format(name=saved.name), text)
+        self._context.notifier.notify(self.tr("{name} was saved.").format(name=saved.name), text)
         return saved
 
     async def _finish_draft(self) -> Persona:
@@ -125,7 +125,7 @@ class PersonaActions(QObject):
         session = await self._services.draft_chat.start_session(draft, self.tr("Draft"), self._copy_id)
         page.discard_unsaved()
         self._context.open_session(session.guid, None)
-        self._context.window.notifier.notify(
+        self._context.notifier.notify(
             self.tr("You are chatting with the draft."),
             self.tr("The draft is a copy with its own memory."),
             self.tr("Back to editor"),
@@ -149,7 +149,7 @@ class PersonaActions(QObject):
         copy_id, self._copy_id = self._copy_id, ""
         dismissal = await self._services.draft_chat.delete_copy(copy_id)
         self._deleted_copy_id = copy_id
-        self._context.window.notifier.notify(
+        self._context.notifier.notify(
             self.tr("The copy and its conversation were deleted."),
             button=self.tr("Undo"),
             action=partial(self._restore_copy, dismissal),
@@ -166,7 +166,7 @@ class PersonaActions(QObject):
 
     async def _pick_and_crop(self) -> None:
         name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in IMAGE_EXTENSIONS)})"
-        dialog = QFileDialog(self._context.window, self.tr("Choose image"), str(Path.home()), name_filter)
+        dialog = QFileDialog(self._context.dialog_parent, self.tr("Choose image"), str(Path.home()), name_filter)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         if await run_dialog(dialog):
             await self.crop_picture(Path(dialog.selectedFiles()[0]))
@@ -175,7 +175,7 @@ class PersonaActions(QObject):
     async def crop_picture(self, path: Path) -> None:
         """Let the user crop the image in `path` and use it as avatar; raise FileError if it cannot be read."""
         image = await asyncio.to_thread(read_picture, path)
-        dialog = CropDialog(self._context.window, image, self._page.theme)
+        dialog = CropDialog(self._context.dialog_parent, image, self._page.theme)
         if await run_dialog(dialog):
             self._page.change_field(AVATAR, self._page.pictures.add_picture(dialog.content))
 
@@ -216,16 +216,14 @@ class PersonaActions(QObject):
         if self._page.is_dirty and not await self._page.save_persona():
             return
         if self._page.saved is not None:
-            await self._context.export_persona(self._page.saved.unique_name, scope)
+            await self._page.export_persona(self._page.saved.unique_name, scope)
 
     def delete_persona(self) -> None:
         if self._page.saved is not None:
             self._context.tasks.start_task(self._confirm_and_delete(self._page.saved), key="delete")
 
     async def _confirm_and_delete(self, persona: Persona) -> None:
-        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
-
-        deletion = PersonaDeletion(self._context)
+        deletion = self._page.deletion
         if await deletion.confirm_deletion(persona):
             self._page.discard_unsaved()
             await deletion.delete_persona(persona)
@@ -233,14 +231,10 @@ class PersonaActions(QObject):
 
     def close(self) -> None:
         """Open another conversation if that of a deleted test copy would become visible."""
-        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
-
         session, saved = self._context.current_session(), self._page.saved
         if self._deleted_copy_id and session is not None and session.persona_id == self._deleted_copy_id:
             preferred_id = saved.unique_name if saved is not None else ""
-            self._context.tasks.start_task(
-                PersonaDeletion(self._context).open_other_session(self._deleted_copy_id, preferred_id)
-            )
+            self._context.tasks.start_task(self._page.deletion.open_other_session(self._deleted_copy_id, preferred_id))
 
 
 class UserDecision(StrEnum):

@@ -10,6 +10,9 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.persona import Persona
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -18,13 +21,13 @@ from lethe_app.ui.pages.context import PageContext
 class PersonaDeletion(QObject):
     """Deletes characters and user personas."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, library: Library, preferences: Preferences, sessions: SessionService) -> None:
         super().__init__()
-        self._context, self._services = context, context.services
+        self._context, self._library, self._preferences, self._sessions = context, library, preferences, sessions
 
     async def confirm_deletion(self, persona: Persona) -> bool:
         """Ask for confirmation, naming the number of conversations, and return the answer."""
-        session_count = 0 if persona.is_user else len(await self._services.sessions.list(persona.unique_name))
+        session_count = 0 if persona.is_user else len(await self._sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
         text = self.tr("“{name}” will be moved to the Trash, where you can restore it.").format(name=persona.name)
         button = self.tr("Delete ‘{name}’").format(name=persona.name)
@@ -35,14 +38,14 @@ class PersonaDeletion(QObject):
                 "restore all of it there."
             ).format(name=persona.name, count=count_text)
             button = f"{button} ({count_text})"
-        return await run_dialog(ConfirmDialog(self._context.window, title, text, button))
+        return await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, button))
 
     async def delete_persona(self, persona: Persona) -> None:
         """Move the persona's file to the trash and offer undo; its conversations and memories are kept but not listed."""
         persona_id = persona.unique_name
-        session, preferences = self._context.current_session(), self._services.preferences
+        session, preferences = self._context.current_session(), self._preferences
         was_chosen = preferences.current.user_persona == persona_id
-        trashed = await self._services.library.delete_persona(persona_id)
+        trashed = await self._library.delete_persona(persona_id)
         if was_chosen:
             await preferences.set(user_persona="")
         is_open = session is not None and session.persona_id == persona_id
@@ -50,13 +53,13 @@ class PersonaDeletion(QObject):
             await self.open_other_session(persona_id)
 
         async def undo_deletion() -> None:
-            restored = await self._services.library.restore_persona(trashed)
+            restored = await self._library.restore_persona(trashed)
             if was_chosen:
                 await preferences.set(user_persona=restored)
             if is_open and session is not None:
                 self._context.open_session(session.guid, None)
 
-        self._context.window.notifier.notify(
+        self._context.notifier.notify(
             self.tr("{name} was deleted.").format(name=persona.name),
             button=self.tr("Undo"),
             action=partial(self._spawn, undo_deletion),
@@ -68,17 +71,15 @@ class PersonaDeletion(QObject):
     async def open_other_session(self, deleted_id: str, preferred_id: str = "") -> None:
         """Open the conversation of `preferred_id`, else the newest one of any persona but `deleted_id`."""
         if preferred_id:
-            self._context.open_session((await self._services.sessions.resume(preferred_id)).guid, None)
+            self._context.open_session((await self._sessions.resume(preferred_id)).guid, None)
             return
-        other_ids = [
-            persona.unique_name for persona in await self._services.library.personas() if persona.unique_name != deleted_id
-        ]
+        other_ids = [persona.unique_name for persona in await self._library.personas() if persona.unique_name != deleted_id]
         if other_ids:
             session = await self._newest_session(other_ids)
             self._context.open_session(session, None)
 
     async def _newest_session(self, persona_ids: list[str]) -> UUID:
-        newest = [summary for name in persona_ids for summary in (await self._services.sessions.list(name))[:1]]
+        newest = [summary for name in persona_ids for summary in (await self._sessions.list(name))[:1]]
         if newest:
             return max(newest, key=lambda summary: summary.last_activity).guid
-        return (await self._services.sessions.new(persona_ids[0])).guid
+        return (await self._sessions.new(persona_ids[0])).guid

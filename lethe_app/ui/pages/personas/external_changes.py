@@ -23,7 +23,7 @@ class ExternalChanges(QObject):
 
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
-        self._page, self._library = page, page.context.services.library
+        self._page, self._library = page, page.services.library
         self.is_contested = self.is_broken = False
         """`is_contested`: a field was changed both elsewhere and here. `is_broken`: the file can no longer be read."""
         self._unsubscribe = self._library.changed.add(lambda _nothing: self._schedule_merge())

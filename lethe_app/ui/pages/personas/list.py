@@ -7,6 +7,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from lethe_app.domain.persona import Persona
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_4
@@ -25,9 +27,9 @@ class UserPersonasPage(Page):
     conversations.
     """
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, library: Library, preferences: Preferences, deletion: PersonaDeletion) -> None:
         super().__init__(context.theme, self.tr("User personas"))
-        self.context = context
+        self.context, self._library, self._preferences, self._deletion = context, library, preferences, deletion
         columns = [
             Column[Persona](self.tr("Name"), lambda one: one.name, width=220, icon=self._avatar_icon),
             Column[Persona](self.tr("Tagline"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
@@ -53,8 +55,8 @@ class UserPersonasPage(Page):
         self.body.addWidget(hint)
         self.body.addWidget(self.table, 1)
         self._unsubscribers = [
-            context.services.library.changed.add(lambda _nothing: self._schedule_reload()),
-            context.services.preferences.changed.add(lambda _settings: self._schedule_reload()),
+            library.changed.add(lambda _nothing: self._schedule_reload()),
+            preferences.changed.add(lambda _settings: self._schedule_reload()),
         ]
         self._schedule_reload()
 
@@ -72,20 +74,20 @@ class UserPersonasPage(Page):
         self.context.tasks.start_task(self._reload(), key="selves")
 
     async def _reload(self) -> None:
-        self.rows.set_rows(await self.context.services.library.user_personas())
+        self.rows.set_rows(await self._library.user_personas())
         if self.table.current_row is None and not self.table.select_row(self._used_persona_id) and self.rows.visible_rows:
             self.table.select_row(self.rows.visible_rows[0].unique_name)
         self._update_buttons()
 
     @property
     def _used_persona_id(self) -> str:
-        return self.context.services.preferences.current.user_persona
+        return self._preferences.current.user_persona
 
     def _use_in_words(self, persona: Persona) -> str:
         return self.tr("in use") if persona.unique_name == self._used_persona_id else ""
 
     def _avatar_icon(self, persona: Persona) -> QIcon:
-        path = self.context.services.library.avatar(persona)
+        path = self._library.avatar(persona)
         return QIcon(render_avatar(path, persona.unique_name, persona.name, ICON, self.theme.palette, self.devicePixelRatioF()))
 
     def _update_buttons(self) -> None:
@@ -103,7 +105,7 @@ class UserPersonasPage(Page):
 
     def _use_persona(self, persona_id: str) -> None:
         before = self._used_persona_id
-        preferences = self.context.services.preferences
+        preferences = self._preferences
         self._commands.run_command(
             self.tr("switching user persona"),
             lambda: preferences.set(user_persona=persona_id),
@@ -121,9 +123,8 @@ class UserPersonasPage(Page):
         self.context.tasks.start_task(self._confirm_and_delete(persona), key="delete")
 
     async def _confirm_and_delete(self, persona: Persona) -> None:
-        deletion = PersonaDeletion(self.context)
-        if await deletion.confirm_deletion(persona):
-            await deletion.delete_persona(persona)
+        if await self._deletion.confirm_deletion(persona):
+            await self._deletion.delete_persona(persona)
 
     def _show_menu(self, position: QPoint) -> None:
         persona = self.table.current_row

@@ -21,7 +21,7 @@ class PersonaLoader(QObject):
     def __init__(self, page: PersonaPage, leftover: StoredDraft) -> None:
         super().__init__(page)
         self._page, self._leftover = page, leftover
-        self._services = page.context.services
+        self._services = page.services
 
     async def load_page(self, persona_id: str) -> None:
         page, sheet, library = self._page, self._page.sheet, self._services.library

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
+from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.icons import load_button_icon, load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
@@ -18,6 +20,7 @@ from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.actions import PersonaActions, UnsavedChangesDialog, UserDecision
+from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.personas.draft import Draft, StoredDraft, TypingCommand
 from lethe_app.ui.pages.personas.external_changes import ExternalChanges
 from lethe_app.ui.pages.personas.fields import AVATAR, chapters, field_title, user_persona_chapters
@@ -25,7 +28,11 @@ from lethe_app.ui.pages.personas.form import PersonaForm
 from lethe_app.ui.pages.personas.loader import PersonaLoader
 from lethe_app.ui.pages.personas.pictures import UnsavedAvatars
 from lethe_app.ui.pages.personas.preview import PersonaPreview, PersonaPreviewUpdater
+from lethe_app.ui.pages.personas.services import PersonaEditorServices
 from lethe_app.ui.pages.undo_commands import UndoGuard
+
+PersonaExport = Callable[[str, BundleScope], Awaitable[None]]
+"""Coroutine function that asks for the scope and the target file, and exports the persona of an id."""
 
 
 class MessageBanner(QFrame):
@@ -79,10 +86,20 @@ class PersonaPage(Page):
     start.
     """
 
-    def __init__(self, context: PageContext, persona_id: str = "", *, is_user: bool = False) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        services: PersonaEditorServices,
+        deletion: PersonaDeletion,
+        export_persona: PersonaExport,
+        draft_file: Path,
+        persona_id: str = "",
+        *,
+        is_user: bool = False,
+    ) -> None:
         """Create the page; without an id for a new persona, with the id of a test copy for the draft it was made from."""
         super().__init__(context.theme, "")
-        self.context = context
+        self.context, self.services, self.deletion, self.export_persona = context, services, deletion, export_persona
         self.draft = Draft(is_user=is_user)
         self.saved: Persona | None = None
         self.is_user = is_user
@@ -91,7 +108,7 @@ class PersonaPage(Page):
         self.save_lock = asyncio.Lock()
         self._is_user_input = False
         self._is_discarded = False
-        self._leftover = StoredDraft(context.services.paths.window)
+        self._leftover = StoredDraft(draft_file)
         self.persona_actions = PersonaActions(self)
         self.sheet = PersonaForm(user_persona_chapters() if is_user else chapters(), self.theme)
         self.sheet.changed.connect(self.change_field)
@@ -105,8 +122,8 @@ class PersonaPage(Page):
         self._build()
         self._guard = UndoGuard(self)
         self._unsubscribers: list[Callable[[], None]] = [
-            context.services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),
-            context.services.preferences.changed.add(lambda _settings: self.preview_updater.schedule_update()),
+            services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),
+            services.preferences.changed.add(lambda _settings: self.preview_updater.schedule_update()),
         ]
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
         self.show_draft_state()
@@ -221,7 +238,7 @@ class PersonaPage(Page):
     def show_picture(self) -> None:
         """Show the draft's avatar."""
         persona_id, avatar_name = self.saved.unique_name if self.saved else self.persona_name, str(self.draft.values[AVATAR])
-        path = self.context.services.library.avatar(Persona(name="?", avatar=avatar_name)) if avatar_name else None
+        path = self.services.library.avatar(Persona(name="?", avatar=avatar_name)) if avatar_name else None
         pixmap = self.pictures.render_avatar(
             avatar_name, path, (persona_id, self.persona_name), self.theme.palette, self.devicePixelRatioF()
         )
@@ -283,7 +300,7 @@ class PersonaPage(Page):
         self.sheet.apply_unfinished()
         if self._is_discarded or not self.is_loaded or not self.is_dirty:
             return True
-        dialog = UnsavedChangesDialog(self.context.window, self.title.accessibleName())
+        dialog = UnsavedChangesDialog(self.context.dialog_parent, self.title.accessibleName())
         await run_dialog(dialog)
         if dialog.choice is UserDecision.SAVE:
             return await self.save_persona()

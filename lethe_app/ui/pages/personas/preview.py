@@ -62,7 +62,7 @@ class PersonaPreviewUpdater:
     async def _update_preview(self) -> None:
         page = self._page
         persona = page.draft.build_persona(page.tr("Unnamed"))
-        preview = await page.context.services.prompt_inspector.preview(persona)
+        preview = await page.services.prompt_inspector.preview(persona)
         if page.is_closed:
             return
         page.preview.show_spans(preview.spans, has_own_system_prompt=bool(persona.system_prompt))
@@ -71,7 +71,7 @@ class PersonaPreviewUpdater:
         self._show_token_counts(preview, persona)
 
     def _context_size(self) -> int:
-        services = self._page.context.services
+        services = self._page.services
         state = services.models.state
         return (
             state.model.context

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.events import ModelReady
+from lethe_app.services.models.service import ModelService
 from lethe_app.services.prompting.turn_context import is_small, suited_sampler, suited_system
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, value_bounds
 
@@ -192,11 +192,11 @@ GROUP_BUILDERS: dict[type[BaseModel], Any] = {
 }
 
 
-def suited_preset_key(services: AppServices, kind: type[Any]) -> str:
+def suited_preset_key(models: ModelService, kind: type[Any]) -> str:
     """Return the key of the preset that suits the loaded model; empty for formats, since most models have a template of
     their own.
     """
-    state = services.models.state
+    state = models.state
     if not isinstance(state, ModelReady):
         return ""
     small = is_small(state.model)

@@ -13,7 +13,11 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
-from lethe_app.services.personas.presets import StoredPreset
+from lethe_app.services.chat.prompt_inspector import PromptInspector
+from lethe_app.services.models.service import ModelService
+from lethe_app.services.models.trial import ModelTrial
+from lethe_app.services.personas.presets import PresetService, StoredPreset
+from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
@@ -86,9 +90,18 @@ SAVE_DELAY_MS = 500
 class PresetPage(Page):
     """Page that saves changes automatically; presets shipped with Lethe can always be reset."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        presets: PresetService,
+        preferences: Preferences,
+        models: ModelService,
+        model_trial: ModelTrial,
+        prompt_inspector: PromptInspector,
+    ) -> None:
         super().__init__(context.theme, self.tr("Presets"))
-        self._context, self._presets = context, context.services.presets
+        self._context, self._presets, self._preferences = context, presets, preferences
+        self._models, self._prompt_inspector = models, prompt_inspector
         self._kind: type[Any] = SamplerPreset
         self._entry: AnyPreset | None = None
         self._forms: list[Form] = []
@@ -104,7 +117,7 @@ class PresetPage(Page):
         self._build_list()
         self.sheet = CardColumn()
         self._build_preview()
-        self.sampler_preview = SamplerPreview(context)
+        self.sampler_preview = SamplerPreview(context, model_trial, models)
         self.panes = PresetPanes(self.table, self.sheet, [self.sampler_preview, self._prompt_preview])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
@@ -117,7 +130,7 @@ class PresetPage(Page):
         self.delete_button = self.add_button(self.tr("Delete"), lambda: self._spawn(self._delete_preset()), "trash")
         self.add_button(self.tr("Import…"), lambda: self._spawn(self._ask_and_import()), "download")
         self.add_button(self.tr("Export…"), lambda: self._spawn(self._ask_and_export()), "export")
-        self._unsubscribe = context.services.preferences.changed.add(lambda _settings: self._update_use_state())
+        self._unsubscribe = preferences.changed.add(lambda _settings: self._update_use_state())
         self._spawn(self._show_kind(SamplerPreset))
 
     def _build_list(self) -> None:
@@ -176,10 +189,10 @@ class PresetPage(Page):
         else:
             self.sampler_preview.stop_preview()
         self.rows.set_rows(await self._presets.list_presets(kind))
-        setting = getattr(self._context.services.preferences.current, SETTING_NAMES[kind])
+        setting = getattr(self._preferences.current, SETTING_NAMES[kind])
         used_key = next(
             (kept.key for kept in self.rows.visible_rows if setting_value(kept) == setting),
-            suited_preset_key(self._context.services, kind),
+            suited_preset_key(self._models, kind),
         )
         if not self.table.select_row(key or used_key) and self.rows.visible_rows:
             self.table.select_row(self.rows.visible_rows[0].key)
@@ -225,8 +238,8 @@ class PresetPage(Page):
         entry = self._entry
         if entry is None:
             return
-        setting = getattr(self._context.services.preferences.current, SETTING_NAMES[self._kind])
-        is_automatic = not setting and suited_preset_key(self._context.services, self._kind) == entry.key
+        setting = getattr(self._preferences.current, SETTING_NAMES[self._kind])
+        is_automatic = not setting and suited_preset_key(self._models, self._kind) == entry.key
         is_used = is_automatic or setting == setting_value(entry)
         self.use_button.setEnabled(not is_used)
         self.use_button.setText(self.tr("In use") if is_used else self.tr("Use preset"))
@@ -246,7 +259,7 @@ class PresetPage(Page):
     async def _render_prompt(self) -> None:
         if self._entry is None or isinstance(self._entry.value, SamplerPreset):
             return
-        rendered = await self._context.services.prompt_inspector.render(self._entry.value)
+        rendered = await self._prompt_inspector.render(self._entry.value)
         self.prompt_view.setPlainText(rendered.text)
         self.cost_label.setText(self.tr("Example, {tokens}").format(tokens=format_token_count(rendered.tokens)))
 
@@ -284,7 +297,7 @@ class PresetPage(Page):
 
     def _use_preset(self) -> None:
         if self._entry is not None:
-            self._spawn(self._context.services.preferences.set(**{SETTING_NAMES[self._kind]: setting_value(self._entry)}))
+            self._spawn(self._preferences.set(**{SETTING_NAMES[self._kind]: setting_value(self._entry)}))
 
     async def _duplicate_preset(self) -> None:
         if self._entry is not None:
@@ -299,7 +312,7 @@ class PresetPage(Page):
         self._save_timer.stop()
         trashed = await self._presets.delete(self._kind, entry.key)
         await self._show_kind(self._kind, entry.key)
-        self._context.window.notifier.notify(
+        self._context.notifier.notify(
             self.tr("“{name}” was moved to the Trash.").format(name=entry.value.name),
             button=self.tr("Undo"),
             action=partial(self._undo_deletion, self._kind, trashed),

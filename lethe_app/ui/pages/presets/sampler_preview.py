@@ -11,6 +11,8 @@ from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.services.events import ModelReady
+from lethe_app.services.models.service import ModelService
+from lethe_app.services.models.trial import ModelTrial
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.context import PageContext
@@ -32,9 +34,10 @@ class SamplerPreview(CardColumn):
     to them.
     """
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, model_trial: ModelTrial, models: ModelService) -> None:
         super().__init__()
-        self._context, self._trial_service = context, context.services.model_trial
+        self._context, self._trial_service = context, model_trial
+        self._models = models
         self._preset = SamplerPreset(name="-")
         self._next_words: NextWords = EXAMPLE_LOGITS
         self._query_timer = QTimer(self, singleShot=True, interval=QUERY_DELAY_MS)
@@ -55,7 +58,7 @@ class SamplerPreview(CardColumn):
         )
         self.continuation_labels = [QLabel() for _number in range(CONTINUATION_COUNT)]
         self._build()
-        self._unsubscribe = context.services.models.changed.add(lambda _state: self._query_timer.start())
+        self._unsubscribe = models.changed.add(lambda _state: self._query_timer.start())
 
     def _build(self) -> None:
         content_column = self.column
@@ -107,7 +110,7 @@ class SamplerPreview(CardColumn):
         self._context.tasks.start_task(self._load_logits(), key=LOGITS_LANE)
 
     async def _load_logits(self) -> None:
-        state, text = self._context.services.models.state, self.text_field.text
+        state, text = self._models.state, self.text_field.text
         self.generate_button.setEnabled(isinstance(state, ModelReady) and bool(text.strip()))
         if isinstance(state, ModelReady) and text.strip():
             next_words = await self._trial_service.predict_next_words(text)

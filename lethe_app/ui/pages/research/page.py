@@ -13,6 +13,9 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import day_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
@@ -41,9 +44,18 @@ RELOAD_DELAY_MS = 100
 class ResearchPage(Page):
     """Page with the question at the top, the inquiries on the left and the selected one on the right."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        research_service: ResearchService,
+        memory_lists: MemoryLists,
+        preferences: Preferences,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("ResearchPage", "Deep research"))
-        self._context, self._research = context, context.services.research
+        self._context, self._research = context, research_service
+        self.persona_selector = persona_selector
+        self._memory_lists, self._preferences = memory_lists, preferences
         self._inquiry_to_select: UUID | None = None
         """Inquiry to select once the list is loaded."""
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
@@ -51,7 +63,7 @@ class ResearchPage(Page):
         self._build()
         self._connect()
         self.persona_selector.emit_chosen()
-        self._apply_settings(context.services.preferences.current)
+        self._apply_settings(preferences.current)
         self._schedule_reload()
 
     def _build_rows(self) -> FilteredTableModel[Inquiry]:
@@ -70,7 +82,6 @@ class ResearchPage(Page):
         self.topic_field.setPlaceholderText(self.tr("What would you like to know?"))
         self.topic_field.setAccessibleName(self.tr("What would you like to know?"))
         self.topic_field.setMaxLength(200)
-        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona that does the research and may save it to memory"))
         self.start_button = QPushButton(self.tr("Start research"))
@@ -108,7 +119,7 @@ class ResearchPage(Page):
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        preferences = self._context.services.preferences
+        preferences = self._preferences
         self._unsubscribers = [
             self._research.changed.add(self._show_progress),
             preferences.changed.add(self._apply_settings),
@@ -178,7 +189,7 @@ class ResearchPage(Page):
         self._update_start_button()
 
     def _update_start_button(self) -> None:
-        allowed = self._context.services.preferences.current.web_allowed
+        allowed = self._preferences.current.web_allowed
         is_free = self._research.running is None
         self.start_button.setEnabled(
             allowed and is_free and bool(self.topic_field.text().strip()) and bool(self.persona_selector.persona_id)
@@ -220,7 +231,7 @@ class ResearchPage(Page):
                 lambda: service.forget_memory(inquiry.id),
             )
             name = self.persona_selector.itemText(self.persona_selector.findData(inquiry.persona_id)) or inquiry.persona_id
-            self._context.window.notifier.notify(self.tr("Saved to the memories of {name}.").format(name=name))
+            self._context.notifier.notify(self.tr("Saved to the memories of {name}.").format(name=name))
         else:
             self.commands.run_command(
                 self.tr("removing from memory"),
@@ -234,15 +245,15 @@ class ResearchPage(Page):
             self._context.tasks.start_task(self._ask_and_save(self.detail.inquiry), key="research save")
 
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
-        dialog = QFileDialog(self._context.window, self.tr("Save report"))
+        dialog = QFileDialog(self._context.dialog_parent, self.tr("Save report"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(self.tr("Markdown (*.md)"))
         dialog.setDefaultSuffix("md")
         dialog.selectFile(f"{file_name(inquiry.topic)}.md")
         if await run_dialog(dialog):
             path = Path(dialog.selectedFiles()[0])
-            await self._context.services.memory_lists.save_text(path, inquiry.markdown)
-            self._context.window.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
+            await self._memory_lists.save_text(path, inquiry.markdown)
+            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
     def remove_report(self) -> None:
         """Delete the report. Can be undone."""
@@ -252,9 +263,7 @@ class ResearchPage(Page):
         self.commands.run_command(
             self.tr("deleting the report"), lambda: service.remove_report(inquiry.id), lambda: service.restore(inquiry)
         )
-        self._context.window.notifier.notify(
-            self.tr("The report was deleted."), button=self.tr("Undo"), action=self.undo_stack.undo
-        )
+        self._context.notifier.notify(self.tr("The report was deleted."), button=self.tr("Undo"), action=self.undo_stack.undo)
 
 
 def file_name(topic: str) -> str:

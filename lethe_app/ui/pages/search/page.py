@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
-from lethe_app.services.search.everything import MOST_HITS
+from lethe_app.services.library import Library
+from lethe_app.services.search.everything import MOST_HITS, SearchService
 from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, moment_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -32,9 +33,10 @@ LANE = "find in everything"
 class SearchPage(Page):
     """Page with the search field and results grouped by conversation, those of the open conversation first."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, search: SearchService, library: Library) -> None:
         super().__init__(context.theme, QCoreApplication.translate("SearchPage", "Search everything"))
-        self._context, self._services = context, context.services
+        self._context = context
+        self._search_service, self._library = search, library
         self._current_session: ChatSession | None = context.current_session()
         self._names: dict[str, str] = {}
         self._hits: list[SearchHit] = []
@@ -144,13 +146,13 @@ class SearchPage(Page):
             persona_ids = sorted(
                 self._names, key=lambda name: name != current_persona_id
             )  # whom the user talks with is asked first
-            hits = await self._services.search.search_by_meaning(text, [persona] if persona else persona_ids)
+            hits = await self._search_service.search_by_meaning(text, [persona] if persona else persona_ids)
             self._show_hits(hits)
         elif text.strip():
             session = (
                 self._current_session.guid if self.this_session_chip.isChecked() and self._current_session is not None else None
             )
-            async for batch in self._services.search.search_by_words(text, persona or None, session):
+            async for batch in self._search_service.search_by_words(text, persona or None, session):
                 hits += batch
                 if hits:  # what was found before stays until there is something else
                     self._show_hits(hits)
@@ -232,7 +234,7 @@ class SearchPage(Page):
                 return self.tr("Memory · {day}").format(day=format_date(hit.when.timestamp()))
 
     async def _load_names(self) -> None:
-        self._names = {persona.unique_name: persona.name for persona in await self._services.library.personas()}
+        self._names = {persona.unique_name: persona.name for persona in await self._library.personas()}
         with QSignalBlocker(self.persona_selector):
             for unique_name, name in self._names.items():
                 self.persona_selector.addItem(name, unique_name)
@@ -248,7 +250,7 @@ class SearchPage(Page):
 
     async def _open_hit(self, hit: SearchHit) -> None:
         if hit.kind is HitKind.MESSAGE and hit.session is not None:
-            await self._services.search.select_branch_of(hit.session, hit.id)
+            await self._search_service.select_branch_of(hit.session, hit.id)
             self._context.open_session(hit.session, hit.id)
         elif hit.kind is HitKind.MEMORY:
             self._context.navigator.open(MemoriesRoute(hit.persona_id, hit.id))
@@ -261,9 +263,9 @@ class SearchPage(Page):
 
     async def _open_fact_source(self, hit: SearchHit) -> None:
         """Go to the message a fact was extracted from if it still exists; a superseded fact is shown on the facts page."""
-        source = None if hit.is_over else await self._services.search.find_fact_source(hit.id)
+        source = None if hit.is_over else await self._search_service.find_fact_source(hit.id)
         if source is not None:
-            await self._services.search.select_branch_of(*source)
+            await self._search_service.select_branch_of(*source)
             self._context.open_session(*source)
         elif hit.session is not None:
             self._context.open_session(hit.session, None)

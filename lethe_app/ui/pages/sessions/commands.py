@@ -16,6 +16,7 @@ from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.sessions.labels import part_in_words, session_title
+from lethe_app.ui.pages.sessions.services import SessionPageServices
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange, Step
 
 SAVE_DELAY_MS = 500
@@ -40,6 +41,7 @@ class SessionEdits(QObject):
         self,
         page: Page,
         context: PageContext,
+        services: SessionPageServices,
         show_field: Callable[[UUID, str, object], None],
         on_done: Callable[[UUID | None], None],
     ) -> None:
@@ -48,8 +50,9 @@ class SessionEdits(QObject):
         `put` shows a new value of a field. `on_done` is called after any larger change, with the session to select, if any.
         """
         super().__init__(page)
-        self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done
-        self._session_editing, self._archive_queue = context.services.session_editing, context.services.archive_queue
+        self._page, self._context, self._services = page, context, services
+        self._show_field, self._on_done = show_field, on_done
+        self._session_editing, self._archive_queue = services.session_editing, services.archive_queue
         self._commands = CommandRunner(page.undo_stack, context.tasks, self._on_step_done)
         self._session_to_select: UUID | None = None
         self._is_closed = False
@@ -90,7 +93,7 @@ class SessionEdits(QObject):
                 try:
                     await self._save_field(*key, value)
                 except LetheError as error:
-                    self._context.window.notifier.report_error(error)
+                    self._context.notifier.report_error(error)
                     if isinstance(error, RETRYABLE_ERRORS):
                         continue
                 # A newer value may have been typed while this one was being stored.
@@ -196,7 +199,7 @@ class SessionEdits(QObject):
         def edit_step(new_text: str) -> Step:
             async def run_edit() -> None:
                 await self._session_editing.still([message.session_id])
-                await self._context.services.message_editing.edit(message.id, new_text)
+                await self._services.message_editing.edit(message.id, new_text)
                 await self._session_editing.retold([message.session_id], reworded=[message.id])
                 self._session_to_select = message.session_id
 
@@ -209,13 +212,13 @@ class SessionEdits(QObject):
 
         async def redo_step() -> None:
             await self._session_editing.still([message.session_id])
-            await self._context.services.message_editing.delete(message.session_id, message.id)
+            await self._services.message_editing.delete(message.session_id, message.id)
             await self._session_editing.retold([message.session_id])
             self._session_to_select = message.session_id
             self._notify_with_undo(self.tr("The message was deleted."), undo_step)
 
         async def undo_step() -> None:
-            await self._context.services.trash.restore_message(message.id)
+            await self._services.trash.restore_message(message.id)
             self._session_to_select = message.session_id
 
         self._commands.run_command(self.tr("deleting a message"), redo_step, undo_step)
@@ -234,7 +237,7 @@ class SessionEdits(QObject):
 
         async def undo_step() -> None:
             for guid in guids:
-                await self._context.services.sessions.restore(guid)
+                await self._services.sessions.restore(guid)
             self._session_to_select = guids[0]
 
         self._commands.run_command(self.tr("deleting “{title}”").format(title=truncate_text(title)), redo_step, undo_step)
@@ -257,7 +260,7 @@ class SessionEdits(QObject):
             else:
                 self._context.tasks.start_task(run_undo_step())
 
-        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
+        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
 
     def _drop_stored_values(self, guid: UUID) -> None:
         """Drop the known stored values of a session, because they were changed elsewhere."""

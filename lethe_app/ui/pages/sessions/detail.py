@@ -9,7 +9,9 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
+from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import moment_in_words
@@ -40,9 +42,9 @@ class SessionDetail(QStackedWidget):
     delete_wanted = Signal()
     extraction_wanted = Signal()
 
-    def __init__(self, context: PageContext, page: Page) -> None:
+    def __init__(self, context: PageContext, sessions: SessionService, lookup: MemoryLookup, page: Page) -> None:
         super().__init__(page)
-        self._context = context
+        self._context, self._sessions = context, sessions
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
@@ -50,7 +52,7 @@ class SessionDetail(QStackedWidget):
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
         self.setMinimumWidth(MIN_WIDTH)
         self.form = Form(_form_specs(self), context.theme)
-        self.notes = SessionNotes(context, page.undo_stack)
+        self.notes = SessionNotes(context, lookup, page.undo_stack)
         self.transcript = Transcript(context.theme)
         self.split_button, self.insert_button = (
             self._build_button(self.tr("Split here")),
@@ -128,7 +130,7 @@ class SessionDetail(QStackedWidget):
 
     async def load_transcript(self, guid: UUID) -> None:
         """Load the messages of a session again."""
-        await self.transcript.show_session(self._context.services.sessions, guid)
+        await self.transcript.show_session(self._sessions, guid)
         self._update_message_buttons()
 
     def focus_first_field(self) -> None:

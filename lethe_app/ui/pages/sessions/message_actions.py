@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QRadioButton, QWidget
 
 from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -78,6 +79,7 @@ class SessionMessageActions(QObject):
     def __init__(
         self,
         context: PageContext,
+        sessions: SessionService,
         edits: SessionEdits,
         detail: SessionDetail,
         persona_name: Callable[[], str],
@@ -85,7 +87,7 @@ class SessionMessageActions(QObject):
     ) -> None:
         """Create the actions; `name` returns the persona's name, `session_title` the title of the session on display."""
         super().__init__(detail)
-        self._context, self._edits, self._detail = context, edits, detail
+        self._context, self._sessions, self._edits, self._detail = context, sessions, edits, detail
         self._persona_name, self._session_title = persona_name, session_title
         transcript = detail.transcript
         transcript.action_requested.connect(self.run_action)
@@ -114,24 +116,24 @@ class SessionMessageActions(QObject):
             self._context.tasks.start_task(self._load_and_ask(message, open_dialog), key=LANE)
 
     async def _load_and_ask(self, message_id: UUID, open_dialog: Callable[[Message], Awaitable[None]]) -> None:
-        await open_dialog(await self._context.services.sessions.message(message_id))
+        await open_dialog(await self._sessions.message(message_id))
 
     async def _ask_and_insert(self, guid: UUID, above: UUID | None) -> None:
         above_text = self.tr("The message is inserted above the selected one, with the date of the one before it.")
         end_text = self.tr("The message is added at the end, with the date of the last one.")
-        dialog = InsertMessage(self._context.window, self._persona_name(), above_text if above is not None else end_text)
+        dialog = InsertMessage(self._context.dialog_parent, self._persona_name(), above_text if above is not None else end_text)
         if await run_dialog(dialog):
             self._edits.insert_message(guid, dialog.entered_text, by_user=dialog.user_radio.isChecked(), above=above)
 
     async def _ask_and_edit(self, message: Message) -> None:
-        dialog = RewordMessage(self._context.window, message.speaker_name or self.tr("unknown speaker"), message.content)
+        dialog = RewordMessage(self._context.dialog_parent, message.speaker_name or self.tr("unknown speaker"), message.content)
         if await run_dialog(dialog) and dialog.entered_text != message.content:
             self._edits.edit_message(message, dialog.entered_text)
 
     async def _ask_and_delete(self, message: Message) -> None:
         text = " ".join(message.content.split())
         question = ConfirmDialog(
-            self._context.window,
+            self._context.dialog_parent,
             self.tr("Delete this message?"),
             text if len(text) <= MAX_QUOTE_LENGTH else f"{text[: MAX_QUOTE_LENGTH - 1]}…",
             self.tr("Delete message by {name}").format(name=message.speaker_name or self.tr("unknown speaker")),

@@ -10,6 +10,7 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.errors import StorageError
+from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.sessions.commands import RETRYABLE_ERRORS
 from lethe_app.ui.pages.undo_commands import FieldChange
@@ -25,9 +26,11 @@ SEPARATOR = ": "
 class SessionNotes(QWidget):
     """Card with an editable text of notes; it is stored after a pause in typing and shares the page's undo stack."""
 
-    def __init__(self, context: PageContext, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: PageContext, lookup: MemoryLookup, undo_stack: QUndoStack, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._context, self._lookup, self._undo_stack = context, context.services.memory_lookup, undo_stack
+        self._context, self._lookup, self._undo_stack = context, lookup, undo_stack
         self._guid: UUID | None = None
         self._text = ""
         self._unsaved: dict[UUID, str] = {}
@@ -69,7 +72,7 @@ class SessionNotes(QWidget):
             try:
                 await self._lookup.write_notes(guid, parse_notes(text))
             except StorageError as error:
-                self._context.window.notifier.report_error(error)
+                self._context.notifier.report_error(error)
                 if isinstance(error, RETRYABLE_ERRORS):
                     continue
             # Newer text may have been typed while this one was being stored.

@@ -21,6 +21,7 @@ from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
 from lethe_app.ui.pages.sessions.labels import session_title
 from lethe_app.ui.pages.sessions.message_actions import SessionMessageActions
+from lethe_app.ui.pages.sessions.services import SessionPageServices
 from lethe_app.ui.pages.sessions.table_model import (
     HIDEABLE_COLUMNS,
     MIN_TITLE_WIDTH,
@@ -43,16 +44,16 @@ FIRST_BATCH_SIZE = 100
 class SessionPage(Page):
     """Page with the list of sessions on the left and the selected session on the right."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, persona_selector: PersonaSelector, services: SessionPageServices) -> None:
         super().__init__(context.theme, QCoreApplication.translate("SessionPage", "Conversations"))
-        self._context, self._services = context, context.services
+        self._context, self._services, self.persona_selector = context, services, persona_selector
         self._session_to_select: UUID | None = None
         self._is_fully_loaded = False
         """True once all sessions of the persona are listed."""
         self._transcript_session_id: UUID | None = None
         """Session whose transcript is loaded."""
         self.rows = build_session_rows(context.theme)
-        self.edits = SessionEdits(self, context, self._show_field, self._on_edited)
+        self.edits = SessionEdits(self, context, services, self._show_field, self._on_edited)
         self._build()
         self._connect()
         self.persona_selector.emit_chosen()
@@ -60,14 +61,13 @@ class SessionPage(Page):
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge_selected)
         self.merge_button.setToolTip(self.tr("Select two or more conversations to merge them in chronological order"))
-        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search titles and summaries"))
         self.chips = MarkChips()
         empty = self.tr("No conversations yet. They are listed here after the first message.")
         self.table: Table[SessionLine] = Table(self.rows, self.theme, self.tr("Conversations"), empty)
-        self.detail = SessionDetail(self._context, self)
+        self.detail = SessionDetail(self._context, self._services.sessions, self._services.lookup, self)
         self.search.focus_on_down = self.table
         self._build_layout()
 
@@ -110,6 +110,7 @@ class SessionPage(Page):
         detail.delete_wanted.connect(lambda: self.delete_sessions(self._current_lines()))
         self.message_actions = SessionMessageActions(
             self._context,
+            self._services.sessions,
             self.edits,
             detail,
             lambda: self.persona_selector.persona_name,
@@ -130,7 +131,7 @@ class SessionPage(Page):
             await self.edits.save()
             await self.detail.notes.save_notes()
         except StorageError as error:
-            self._context.window.notifier.report_error(error)
+            self._context.notifier.report_error(error)
         return True
 
     def close_page(self) -> None:
@@ -282,7 +283,7 @@ class SessionPage(Page):
         ] or lines  # of several, none is too short to be asked for
         facts = [await self._services.fact_extraction.extract_session(persona_id, UUID(line.guid)) for line in long_enough]
         notice = format_count(sum(facts), self.tr("{n} fact was extracted."), self.tr("{n} facts were extracted."))
-        self._context.window.notifier.notify(notice)
+        self._context.notifier.notify(notice)
 
     def delete_sessions(self, lines: list[SessionLine]) -> None:
         """Move sessions to the trash after confirmation."""
@@ -294,7 +295,7 @@ class SessionPage(Page):
         is_single = len(lines) == 1
         description = f"‘{title}’" if is_single else self.tr("{n} conversations").format(n=len(lines))
         question = ConfirmDialog(
-            self._context.window,
+            self._context.dialog_parent,
             self.tr("Delete this conversation?") if is_single else self.tr("Delete {what}?").format(what=description),
             self.tr("Everything learnt only there will no longer be remembered. You can restore all of it from the Trash."),
             self.tr("Delete {what} ({count})").format(what=description, count=count),

@@ -163,7 +163,7 @@ class PathButton(QToolButton):
         if self._path_kind.extensions:
             kind = QCoreApplication.translate("Setting", self._path_kind.kind)
             name_filter = f"{kind} ({' '.join(f'*.{ending}' for ending in self._path_kind.extensions)})"
-        dialog = QFileDialog(self._context.window, self._title, str(Path.home()), name_filter)
+        dialog = QFileDialog(self._context.dialog_parent, self._title, str(Path.home()), name_filter)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile if name_filter else QFileDialog.FileMode.Directory)
         if not await run_dialog(dialog):
             return

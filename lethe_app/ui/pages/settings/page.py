@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
 
 from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
+from lethe_app.services.background.runner import BackgroundRunner
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.memories import kind_in_words
@@ -40,9 +44,18 @@ MIN_SECTIONS_WIDTH = 180
 class SettingsPage(Page):
     """Page that saves every change at once, with undo; changed settings are marked and can be reset."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        preferences: Preferences,
+        library: Library,
+        background_runner: BackgroundRunner,
+        tool_registry: ToolRegistry,
+    ) -> None:
         super().__init__(context.theme, self.tr("Settings"))
         self._context, self._setting_to_show = context, ""
+        self._preferences, self._library = preferences, library
+        self._background_runner, self._tool_registry = background_runner, tool_registry
         self._cards: dict[SettingSection, QFrame] = {}
         self._forms: dict[SettingSection, Form] = {}
         self._resets: dict[str, QToolButton] = {}
@@ -69,7 +82,7 @@ class SettingsPage(Page):
         self.body.addLayout(row, 1)
         self._buttons.insertWidget(0, self.search)
         self._buttons.insertWidget(0, self.expert_chip)
-        self._unsubscribe = context.services.preferences.changed.add(self._show_settings)
+        self._unsubscribe = preferences.changed.add(self._show_settings)
         context.tasks.start_task(self._build(), key="settings")
 
     def first_focus_widget(self) -> QWidget:
@@ -81,13 +94,13 @@ class SettingsPage(Page):
     # building
 
     async def _build(self) -> None:
-        choices = await load_choices(self._context)
+        choices = await load_choices(self._library, self._background_runner, self._tool_registry)
         for section in SettingSection:
             names = visible_settings(section)
             if names:
                 self._add_section(section, names, choices)
         self._fit_sections()
-        self._show_settings(self._context.services.preferences.current)
+        self._show_settings(self._preferences.current)
         self.sections.setCurrentRow(0)
         if self._setting_to_show:
             self.show_setting(self._setting_to_show)
@@ -109,7 +122,7 @@ class SettingsPage(Page):
             form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
 
     def _build_path_button(self, name: str, title: str) -> PathButton:
-        preferences = self._context.services.preferences
+        preferences = self._preferences
         button = self._paths[name] = PathButton(
             self._context,
             name,
@@ -151,7 +164,7 @@ class SettingsPage(Page):
     # changing and showing
 
     def _change_setting(self, name: str, value: object) -> None:
-        current = getattr(self._context.services.preferences.current, name)
+        current = getattr(self._preferences.current, name)
         if value != current:
             title = translate_text(Settings.model_fields[name].title or name)
             self.undo_stack.push(FieldChange(title, name, current, value, self._apply_setting))
@@ -164,7 +177,7 @@ class SettingsPage(Page):
         """Save a value. An invalid one is marked below its field but stays there, because it may be incomplete input."""
         form = self._form_by_setting[name]
         try:
-            await self._context.services.preferences.set(**{name: value})
+            await self._preferences.set(**{name: value})
         except LetheError as error:
             form.show_error(name, error.message)
         else:
@@ -197,9 +210,7 @@ class SettingsPage(Page):
         self.sections.setEnabled(not query_words)
 
     def _is_listed(self, name: str) -> bool:
-        return (
-            not is_expert(name) or self.expert_chip.isChecked() or is_changed(self._context.services.preferences.current, name)
-        )
+        return not is_expert(name) or self.expert_chip.isChecked() or is_changed(self._preferences.current, name)
 
     def _show_section(self, _row: int) -> None:
         if not self.search.text():
@@ -239,10 +250,10 @@ def default_value(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
     return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
-async def load_choices(context: PageContext) -> Choices:
+async def load_choices(library: Library, background_runner: BackgroundRunner, tool_registry: ToolRegistry) -> Choices:
     """Return the values that depend on the user's data, with their labels."""
-    library, automatic_label = context.services.library, context.window.tr("Automatic (suits the model)")
-    own_template_label = context.window.tr("Model's own template")
+    automatic_label = QCoreApplication.translate("SettingsPage", "Automatic (suits the model)")
+    own_template_label = QCoreApplication.translate("SettingsPage", "Model's own template")
     samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
     user_personas = await library.user_personas()
     worlds = await library.worlds()
@@ -251,10 +262,13 @@ async def load_choices(context: PageContext) -> Choices:
         "sampler": [("", automatic_label), *((key, preset.name) for key, preset in samplers.items())],
         "system_preset": [("", automatic_label), *((key, preset.name) for key, preset in systems.items())],
         "instruct": [("", own_template_label), *((preset.name, preset.name) for preset in formats.values())],
-        "user_persona": [("", context.window.tr("None")), *((one.unique_name, one.name) for one in user_personas)],
+        "user_persona": [
+            ("", QCoreApplication.translate("SettingsPage", "None")),
+            *((one.unique_name, one.name) for one in user_personas),
+        ],
         "global_worlds": [(key, world.name) for key, world in worlds.items()],
-        "tasks_off": [(entry.name, entry.task.title) for entry in context.services.background_runner.registry.list_tasks()],
-        "default_tools": [(one.name, one.title) for one in context.services.tool_registry.sets],
+        "tasks_off": [(entry.name, entry.task.title) for entry in background_runner.registry.list_tasks()],
+        "default_tools": [(one.name, one.title) for one in tool_registry.sets],
         "decaying_types": kinds,
         "silent_types": kinds,
     }

@@ -8,6 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.search.timeline import (
     ExportHeadings,
     Timeline,
@@ -16,7 +18,8 @@ from lethe_app.services.search.timeline import (
     TimelineMonth,
     format_markdown,
 )
-from lethe_app.services.sessions.fact_extraction import FactAbsence
+from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtraction
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.facts import absence_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
@@ -34,9 +37,19 @@ EMPTY_TIMELINE = Timeline("", "", ())
 class TimelinePage(Page):
     """Page with the pinned facts first and then the others by month; each row opens its source."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        persona_selector: PersonaSelector,
+        memory_lists: MemoryLists,
+        fact_extraction: FactExtraction,
+        fact_service: FactService,
+        sessions: SessionService,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
-        self._context, self._services = context, context.services
+        self._context = context
+        self.persona_selector = persona_selector
+        self._memory_lists, self._fact_extraction = memory_lists, fact_extraction
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
         self.row_model = TimelineModel(self)
@@ -44,8 +57,8 @@ class TimelinePage(Page):
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
         self._unsubscribers = [
-            self._services.facts.changed.add(self._on_facts_changed),
-            self._services.sessions.changed.add(self._on_facts_changed),
+            fact_service.changed.add(self._on_facts_changed),
+            sessions.changed.add(self._on_facts_changed),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.persona_selector.emit_chosen()
@@ -53,7 +66,6 @@ class TimelinePage(Page):
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
         self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
-        self.persona_selector = PersonaSelector(self._context)
         self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
@@ -106,8 +118,8 @@ class TimelinePage(Page):
         self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="timeline")
 
     async def _reload(self, persona_id: str) -> None:
-        timeline = await self._services.memory_lists.load_timeline(persona_id)
-        absence = None if timeline.items else await self._services.fact_extraction.explain_absence(persona_id)
+        timeline = await self._memory_lists.load_timeline(persona_id)
+        absence = None if timeline.items else await self._fact_extraction.explain_absence(persona_id)
         self._timeline, self._absence = timeline, absence
         self._update_rows()
 
@@ -163,11 +175,11 @@ class TimelinePage(Page):
             if row.session is not None:
                 self._context.open_session(row.session, None)
             return
-        sources = await self._services.memory_lists.list_sources(row.item.fact)
+        sources = await self._memory_lists.list_sources(row.item.fact)
         if sources:
             self._context.open_session(sources[0].session, sources[0].message)
         else:
-            self._context.window.notifier.notify(self.tr("Added by you, or the conversation was deleted."))
+            self._context.notifier.notify(self.tr("Added by you, or the conversation was deleted."))
 
     @property
     def markdown(self) -> str:
@@ -179,22 +191,22 @@ class TimelinePage(Page):
     def copy_facts(self) -> None:
         """Copy all facts to the clipboard as Markdown."""
         QApplication.clipboard().setText(self.markdown)
-        self._context.window.notifier.notify(self.tr("Copied to the clipboard."))
+        self._context.notifier.notify(self.tr("Copied to the clipboard."))
 
     def save_facts(self) -> None:
         """Save all facts as a Markdown file."""
         self._context.tasks.start_task(self._ask_and_save(), key="timeline save")
 
     async def _ask_and_save(self) -> None:
-        dialog = QFileDialog(self._context.window, self.tr("Save facts"))
+        dialog = QFileDialog(self._context.dialog_parent, self.tr("Save facts"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(self.tr("Markdown (*.md)"))
         dialog.setDefaultSuffix("md")
         dialog.selectFile(f"{self._timeline.persona}.md")
         if await run_dialog(dialog):
             path = Path(dialog.selectedFiles()[0])
-            await self._services.memory_lists.save_text(path, self.markdown)
-            self._context.window.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
+            await self._memory_lists.save_text(path, self.markdown)
+            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
 
 def _month_in_words(month: TimelineMonth) -> str:

@@ -12,6 +12,12 @@ from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
+from lethe_app.services.library import Library
+from lethe_app.services.maintenance.trash import Trash
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import bytes_in_words, format_count, truncate_text
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import moment_in_words
@@ -35,9 +41,20 @@ RELOAD_DELAY_MS = 200
 class TrashPage(Page):
     """Page with a single list of deleted items of all kinds."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        trash: Trash,
+        sessions: SessionService,
+        memory_service: MemoryService,
+        fact_service: FactService,
+        library: Library,
+        preferences: Preferences,
+    ) -> None:
         super().__init__(context.theme, QCoreApplication.translate("TrashPage", "Trash"))
-        self._context, self._trash = context, context.services.trash
+        self._context = context
+        self._trash, self._sessions, self._memory_service = trash, sessions, memory_service
+        self._fact_service, self._library, self._preferences = fact_service, library, preferences
         self._names: dict[str, str] = {}
         self._chips: dict[TrashKind, QPushButton] = {}
         self.rows = self._build_rows()
@@ -100,12 +117,11 @@ class TrashPage(Page):
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        services = self._context.services
-        sources: tuple[Any, ...] = (services.trash, services.sessions, services.memory, services.facts, services.library)
+        sources: tuple[Any, ...] = (self._trash, self._sessions, self._memory_service, self._fact_service, self._library)
         self._unsubscribers: list[Callable[[], None]] = [
             source.changed.add(lambda _who: self._reload_timer.start()) for source in sources
         ]
-        self._unsubscribers.append(services.preferences.changed.add(lambda _settings: self._filter()))
+        self._unsubscribers.append(self._preferences.changed.add(lambda _settings: self._filter()))
         self.search.textChanged.connect(lambda _text: self._filter())
         self.table.opened.connect(lambda _item: self.restore_selected())
         self.table.delete_wanted.connect(lambda _items: self.erase_selected())
@@ -132,7 +148,7 @@ class TrashPage(Page):
         self._context.tasks.start_task(self._reload(), key="trash list")
 
     async def _reload(self) -> None:
-        library = self._context.services.library
+        library = self._library
         items = await self._trash.list_items()
         existing = [*await library.personas(), *await library.user_personas()]
         deleted_names = {item.stem: item.title for item in items if item.kind in {TrashKind.PERSONA, TrashKind.USER_PERSONA}}
@@ -187,11 +203,11 @@ class TrashPage(Page):
             except LetheError as error:
                 errors.append(error)
         for reported in errors[:2]:
-            self._context.window.notifier.report_error(reported)
+            self._context.notifier.report_error(reported)
         restored_count = len(items) - len(errors)
         if restored_count:
             notice = self.tr("“{title}” was restored.").format(title=truncate_text(item_title(items[0]), 60))
-            self._context.window.notifier.notify(
+            self._context.notifier.notify(
                 notice if len(items) == 1 else self.tr("{n} items were restored.").format(n=restored_count)
             )
 
@@ -219,7 +235,7 @@ class TrashPage(Page):
         if session_count:
             sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
             text += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=sessions_text)
-        if await run_dialog(ConfirmDialog(self._context.window, title, text, button.format(what=description))):
+        if await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description))):
             await self._trash.erase(items)
 
     def _show_menu(self, position: QPoint) -> None:

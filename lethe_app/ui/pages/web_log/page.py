@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import OutgoingRequest, day_of
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.web.gate import WebGate
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import moment_in_words
@@ -34,13 +36,13 @@ RELOAD_DELAY_MS = 150
 class WebLogPage(Page):
     """Page that lists requests and follows new ones while it is open."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, context: PageContext, web_gate: WebGate, preferences: Preferences) -> None:
         super().__init__(context.theme, QCoreApplication.translate("WebLogPage", "Network log"))
-        self._context, self._web_gate = context, context.services.web_gate
+        self._context, self._web_gate, self._preferences = context, web_gate, preferences
         self.rows = self._build_rows()
         self._build()
         self._connect()
-        self._show_settings(context.services.preferences.current)
+        self._show_settings(preferences.current)
         self._schedule_reload()
 
     def _build_rows(self) -> FilteredTableModel[OutgoingRequest]:
@@ -94,7 +96,7 @@ class WebLogPage(Page):
     def _connect(self) -> None:
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self._schedule_reload)
-        preferences = self._context.services.preferences
+        preferences = self._preferences
         self._unsubscribers = [
             self._web_gate.changed.add(lambda _one: self._reload_timer.start()),
             preferences.changed.add(self._show_settings),
@@ -145,21 +147,21 @@ class WebLogPage(Page):
         title = self.tr("Clear network log?")
         text = self.tr("The log and the cached web pages will be deleted. This cannot be undone.")
         count = format_count(self.rows.row_total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
-        if await run_dialog(ConfirmDialog(self._context.window, title, text, count)):
+        if await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, count)):
             await self._web_gate.clear_log()
             self._schedule_reload()
 
     # the switch
 
     def _set_allowed(self, is_allowed: bool) -> None:
-        was_allowed = self._context.services.preferences.current.web_allowed
+        was_allowed = self._preferences.current.web_allowed
         if is_allowed != was_allowed:
             self.undo_stack.push(
                 FieldChange(self.tr("changing internet access"), "web_allowed", was_allowed, is_allowed, self._apply_setting)
             )
 
     def _apply_setting(self, name: str, value: object) -> None:
-        self._context.tasks.start_task(self._context.services.preferences.set(**{name: value}))
+        self._context.tasks.start_task(self._preferences.set(**{name: value}))
 
     def _show_settings(self, settings: Settings) -> None:
         self.allow_check.setChecked(settings.web_allowed)

@@ -39,9 +39,12 @@ class WorldDeletion(QObject):
             body = self.tr("“{name}”, with {count}, will be moved to the Trash, where you can restore it.")
             button = self.tr("Delete ‘{name}’ ({count})")
         texts = [text.format(name=name, count=count) for text in (title, body, button)]
-        if await run_dialog(ConfirmDialog(self._context.window, *texts)) and self._book.stem == open_world.world.unique_name:
+        if (
+            await run_dialog(ConfirmDialog(self._context.dialog_parent, *texts))
+            and self._book.stem == open_world.world.unique_name
+        ):
             self._book.delete_world(self._notify_with_undo)
 
     def _notify_with_undo(self, world: World, undo_action: Callable[[], None]) -> None:
         text = self.tr("“{name}” was deleted.").format(name=world.name)
-        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_action)
+        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_action)

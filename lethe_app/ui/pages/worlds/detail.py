@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.key_checks import WorldKeyIndex, check_entry
+from lethe_app.services.worlds.service import WorldService
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
 from lethe_app.ui.pages.worlds.commands import find_entry
@@ -26,9 +27,9 @@ class WorldEntryDetail(QStackedWidget):
     remember_wanted = Signal(object)
     delete_wanted = Signal()
 
-    def __init__(self, context: PageContext, book: WorldEditorState) -> None:
+    def __init__(self, context: PageContext, worlds: WorldService, book: WorldEditorState) -> None:
         super().__init__()
-        self._context, self._book, self._worlds = context, book, context.services.worlds
+        self._context, self._book, self._worlds = context, book, worlds
         self._user_messages: list[str] = []
         self._key_index: tuple[World | None, WorldKeyIndex] = (None, WorldKeyIndex())
         self.world_form = WorldSettingsForm(context.theme, book)

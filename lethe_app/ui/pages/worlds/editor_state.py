@@ -38,10 +38,9 @@ class WorldEditorState(QObject):
     save_finished = Signal(object)
     """`WorldSaved`: the result of saving, successful or not."""
 
-    def __init__(self, context: PageContext, stack: QUndoStack) -> None:
+    def __init__(self, context: PageContext, worlds: WorldService, stack: QUndoStack) -> None:
         super().__init__()
-        self._context, self._stack = context, stack
-        self._worlds: WorldService = context.services.worlds
+        self._context, self._worlds, self._stack = context, worlds, stack
         self._commands = CommandRunner(stack, context.tasks)
         self._unsubscribe = self._worlds.saved.add(self._on_world_saved)
         self.open_worlds: dict[str, OpenWorld] = {}

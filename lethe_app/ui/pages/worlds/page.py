@@ -10,7 +10,10 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import WorldSaved
+from lethe_app.services.library import Library
+from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.models.service import ModelService
+from lethe_app.services.worlds.service import WorldSaved, WorldService
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import Route, WorldsRoute
 from lethe_app.ui.core.theme import Theme, interface_font_size
@@ -103,22 +106,25 @@ class WorldPanes(QSplitter):
 class WorldPage(Page):
     """Page that saves changes automatically; every edit can be undone while the page is open."""
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(
+        self, context: PageContext, worlds: WorldService, library: Library, memory_service: MemoryService, models: ModelService
+    ) -> None:
         super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
-        self._context, self._worlds = context, context.services.worlds
-        self.book = WorldEditorState(context, self.undo_stack)
+        self._context, self._worlds = context, worlds
+        self._worlds = worlds
+        self.book = WorldEditorState(context, worlds, self.undo_stack)
         self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
         self.world_list = WorldList(self.theme, self._is_in_use)
         self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail = WorldEntryDetail(context, self.book)
+        self.detail = WorldEntryDetail(context, worlds, self.book)
         self._is_naming_world = False
-        self._remember_action = RememberAction(context, self.undo_stack)
+        self._remember_action = RememberAction(context, library, memory_service, self.undo_stack)
         self._world_deletion = WorldDeletion(context, self.book)
         self._build()
-        self.world_trial = WorldTrial(context, self.book, self.bench_splitter)
+        self.world_trial = WorldTrial(context, worlds, self.book, self.bench_splitter)
         self._add_shortcuts()
         self._connect()
-        self._unsubscribe = context.services.models.changed.add(lambda _state: self.rows.clear_tokens())
+        self._unsubscribe = models.changed.add(lambda _state: self.rows.clear_tokens())
         self._load_task = context.tasks.start_task(self._load_page(), key="worlds")
 
     def _build(self) -> None:
@@ -179,7 +185,7 @@ class WorldPage(Page):
         await self.detail.show_owners()
         await self.book.load_worlds()
         for problem in await self._worlds.list_problems():
-            self._context.window.notifier.report_error(problem)
+            self._context.notifier.report_error(problem)
         self.detail.set_user_messages(await self._worlds.trials.list_user_messages(self._context.current_session()))
         await self.world_trial.load_messages()
         self.rows.set_use_counts(await self._worlds.count_activations())
@@ -203,7 +209,7 @@ class WorldPage(Page):
         if await self._worlds.flush():
             return True
         question = ConfirmDialog(
-            self._context.window,
+            self._context.dialog_parent,
             self.tr("Leave with unsaved changes?"),
             self.tr(
                 "Your changes are kept until you close Lethe. Lethe tries to save them again with the next change "
@@ -244,7 +250,7 @@ class WorldPage(Page):
         await self._worlds.flush()
 
     def _on_save_finished(self, result: WorldSaved) -> None:
-        notifier = self._context.window.notifier
+        notifier = self._context.notifier
         if result.error is not None:
             self.subtitle.set_full_text(self.tr("not saved"))
             notifier.report_error(result.error)
@@ -358,7 +364,7 @@ class WorldPage(Page):
         def undo_deletion() -> None:
             self.book.restore_entries(stem, entries)
 
-        self._context.window.notifier.notify(text, button=self.tr("Undo"), action=undo_deletion)
+        self._context.notifier.notify(text, button=self.tr("Undo"), action=undo_deletion)
 
     # the test bench
 

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import WorldEntry
+from lethe_app.services.library import Library
+from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.worlds.service import convert_to_memory
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
@@ -70,9 +72,9 @@ class RememberDialog(QuestionDialog):
 class RememberAction(QObject):
     """Copies an entry to the memories of the persona chosen in a dialog."""
 
-    def __init__(self, context: PageContext, stack: QUndoStack) -> None:
+    def __init__(self, context: PageContext, library: Library, memory_service: MemoryService, stack: QUndoStack) -> None:
         super().__init__()
-        self._context = context
+        self._context, self._library, self._memory_service = context, library, memory_service
         self._commands = CommandRunner(stack, context.tasks)
 
     def copy_entry(self, entry: WorldEntry | None) -> None:
@@ -81,14 +83,18 @@ class RememberAction(QObject):
 
     async def _ask_and_copy(self, entry: WorldEntry) -> None:
         context, session = self._context, self._context.current_session()
-        personas = await context.services.library.personas()
+        personas = await self._library.personas()
         dialog = RememberDialog(
-            context.window, context.theme, entry.name or entry.content[:40], personas, session.persona_id if session else ""
+            context.dialog_parent,
+            context.theme,
+            entry.name or entry.content[:40],
+            personas,
+            session.persona_id if session else "",
         )
         if not await run_dialog(dialog):
             return
         target = next(persona for persona in personas if persona.unique_name == dialog.persona_id)
-        memory, memory_service, copied_guids = convert_to_memory(entry, dialog.insertion), context.services.memory, list[UUID]()
+        memory, memory_service, copied_guids = convert_to_memory(entry, dialog.insertion), self._memory_service, list[UUID]()
 
         async def redo_step() -> None:
             if copied_guids:
@@ -97,7 +103,7 @@ class RememberAction(QObject):
             else:
                 copied_guids.append((await memory_service.memorize(target.unique_name, memory, check=False)).record.guid)
             text = self.tr("{name} now remembers “{entry}”.").format(name=target.name, entry=memory.name)
-            context.window.notifier.notify(text)
+            context.notifier.notify(text)
 
         title = self.tr("copying “{entry}” to {name}").format(name=target.name, entry=memory.name)
         self._commands.run_command(title, redo_step, lambda: memory_service.forget_memory(copied_guids[0]))
