@@ -71,7 +71,7 @@ class LoadOptions:
     threads: int = 0
     """Number of threads; 0 takes the number of physical cores."""
     batch: int = 512
-    quiet_context: int = 4096
+    background_context: int = 4096
     """Context length in tokens of background jobs; never more than the context that was really allocated."""
     flash_attention: bool = False
     kv_type: KvType = KvType.F16

@@ -131,36 +131,38 @@ class ModelClient:
         stop: Sequence[str] = (),
         grammar: str = "",
         schema: str = "",
-        lane: RequestPriority = RequestPriority.CHAT,
+        priority: RequestPriority = RequestPriority.CHAT,
         *,
         surgery: bool = True,
-        shortest: int = MIN_RUN_LENGTH,
-        kept_at: StateLocation | None = None,
+        min_run_length: int = MIN_RUN_LENGTH,
+        state_location: StateLocation | None = None,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         """Generate a reply to `prompt`; with a `schema`, JSON that conforms to it.
 
         Closing the generator stops the job and waits for its end, after which the next request finds an idle engine. A
         background job ends with `StopReason.PREEMPTED` as soon as a chat request arrives. With `surgery`, if the model
-        supports shifting, cached stretches of at least `shortest` tokens behind an edit of the prompt are reused as well;
-        `Usage.drift` counts such seams. The session's saved state is loaded from `kept_at`, and the cache is saved there
+        supports shifting, cached stretches of at least `min_run_length` tokens behind an edit of the prompt are reused as well;
+        `Usage.drift` counts such seams. The session's saved state is loaded from `state_location`, and the cache is saved there
         when another session follows.
         """
         job, stops = next(self._jobs), tuple(stop)
-        request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, lane, surgery, shortest, kept_at)
-        self._may_have_state |= kept_at is not None
+        request = Generate(
+            job, prompt, sampler, max_tokens, stops, grammar, schema, priority, surgery, min_run_length, state_location
+        )
+        self._may_have_state |= state_location is not None
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, PrefillProgress | Chunk | Done):
                     yield report
 
-    async def read_ahead(
+    async def prefill(
         self,
         prompt: str,
         *,
         surgery: bool = True,
-        shortest: int = MIN_RUN_LENGTH,
+        min_run_length: int = MIN_RUN_LENGTH,
         exact: bool = False,
-        kept_at: StateLocation | None = None,
+        state_location: StateLocation | None = None,
     ) -> Usage:
         """Prefill the beginning of the next prompt. Cancelling frees the model at once and keeps the batches evaluated so
         far.
@@ -168,8 +170,8 @@ class ModelClient:
         With `exact`, everything behind the first seam is recomputed, after which `Usage.drift` is 0; if cancelled, the
         stretches not reached keep their old cells.
         """
-        request = Prefill(next(self._jobs), prompt, surgery, shortest, exact, kept_at)
-        self._may_have_state |= kept_at is not None
+        request = Prefill(next(self._jobs), prompt, surgery, min_run_length, exact, state_location)
+        self._may_have_state |= state_location is not None
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, Done):
@@ -184,7 +186,7 @@ class ModelClient:
         a prompt with a state location nothing happens; errors are ignored, because the state only saves time.
         """
         if self.is_running and self._may_have_state:
-            request = SaveState(next(self._jobs), min_new_tokens, parting=time_limit is not None)
+            request = SaveState(next(self._jobs), min_new_tokens, closing=time_limit is not None)
             with suppress(TimeoutError, LetheError):
                 await asyncio.wait_for(self._send_and_wait(request), time_limit)
 
@@ -209,7 +211,7 @@ class ModelClient:
                     return list(report.counts)
         raise ModelError("The engine did not count the tokens.")
 
-    async def predict_next_tokens(self, prompt: str, limit: int) -> NextWords:
+    async def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the most likely next tokens after `prompt`, `limit` of them one by one; empty if the job was preempted."""
         async with aclosing(self._stream_reports(ScoreNextTokens(next(self._jobs), prompt, limit))) as reports:
             async for report in reports:
@@ -232,7 +234,7 @@ class ModelClient:
         async with aclosing(self._stream_reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, TokensEmbedded):
-                    return list(report.meanings)
+                    return list(report.embeddings)
         raise ModelError("The engine returned no embeddings.")
 
     async def close(self) -> None:

@@ -23,18 +23,18 @@ class StateLocation:
     """File name of the session's state without suffix; states are deleted by a part that several names share."""
     limit: int
     """Size limit of the folder in bytes."""
-    known: int | None = None
+    last_deletion: int | None = None
     """Number of the last `DeleteStates` before the prompt was built; text deleted by later ones may be in the prompt. None
-    that no deletion so far concerns the prompt.
+    means that no deletion so far concerns the prompt.
     """
 
 
 class RequestPriority(StrEnum):
-    """Priority of a request: CHAT if the user waits for the answer, QUIET for background work."""
+    """Priority of a request: CHAT if the user waits for the answer, BACKGROUND if nobody does."""
 
     CHAT = "chat"
     """Request of the open session: it runs before all background work, and no background job touches its KV cache."""
-    QUIET = "quiet"
+    BACKGROUND = "background"
     """Background work in a context of its own on the same weights; it ends at once when a chat request arrives."""
 
 
@@ -60,14 +60,14 @@ class Generate:
     """GBNF with a rule `root`; empty for free text."""
     schema: str = ""
     """A JSON schema as text, which the worker converts to a grammar; empty for free text."""
-    lane: RequestPriority = RequestPriority.CHAT
+    priority: RequestPriority = RequestPriority.CHAT
     surgery: bool = True
     """Reuse cached stretches behind text that was removed from or inserted into the prompt; if False, only the common prefix
     is reused.
     """
-    shortest: int = MIN_RUN_LENGTH
+    min_run_length: int = MIN_RUN_LENGTH
     """Minimum length, in tokens, of a stretch reused behind an edit; shorter ones are recomputed, which is exact."""
-    kept_at: StateLocation | None = None
+    state_location: StateLocation | None = None
     """Where the KV-cache state is saved; None if neither this prompt nor anything cached with it may be saved."""
 
 
@@ -78,12 +78,12 @@ class Prefill:
     job: int
     prompt: str
     surgery: bool = True
-    shortest: int = MIN_RUN_LENGTH
+    min_run_length: int = MIN_RUN_LENGTH
     exact: bool = False
     """Recompute everything behind the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
     was.
     """
-    kept_at: StateLocation | None = None
+    state_location: StateLocation | None = None
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ class SaveState:
     """Save the KV-cache state of the open session to its file; answered by `Done`."""
 
     job: int
-    least: int
+    min_new_tokens: int
     """Minimum number of tokens that must be new since the last save; with fewer nothing is written."""
-    parting: bool = False
+    closing: bool = False
     """True when the program is closing: the job runs with chat priority, and `Done` comes only when the file is written or
     the job was stopped.
     """
@@ -101,16 +101,16 @@ class SaveState:
 
 @dataclass(frozen=True)
 class DeleteStates:
-    """Delete the saved states in a folder whose names contain `part`, queued ones included; answered by `Done`.
+    """Delete the saved states in a folder whose names contain `name_part`, queued ones included; answered by `Done`.
 
     The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused stretches.
     """
 
     job: int
     folder: Path
-    part: str
+    name_part: str
     """Substring of the state names; empty for all states."""
-    number: int | None = None
+    deletion_number: int | None = None
     """Sequence number of the deletion, higher than the previous one; None for the next number."""
 
 
@@ -128,7 +128,7 @@ class ScoreNextTokens:
 
     job: int
     prompt: str
-    most: int
+    limit: int
     """Number of tokens listed one by one."""
 
 
@@ -265,7 +265,7 @@ class TokensEmbedded:
     """Answer to `EmbedTokens`, in the order of the request."""
 
     job: int
-    meanings: tuple[TextEmbedding, ...]
+    embeddings: tuple[TextEmbedding, ...]
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def compute_cost(
     drift: int,
     layout: PromptLayout,
 ) -> PrefillCost:
-    """Return the cost. `fresh` is the number of new tokens, `evaluated` the number computed, out of `tokens` in total."""
+    """Return the cost: `new_tokens` were not in the previous prompt, and `evaluated` of all `tokens` were computed."""
     reevaluated = max(evaluated - new_tokens, 0)
     if reevaluated <= IGNORED_TOKENS:
         return PrefillCost(evaluated, tokens - evaluated, drift)

@@ -89,7 +89,7 @@ def remove_links(text: str) -> str:
 
 
 def one_line(text: str, most_characters: int) -> str:
-    """Return the cleaned text in one line of at most `most` characters."""
+    """Return the cleaned text in one line of at most `most_characters`."""
     line = " ".join(remove_links(sanitized(text)).split())
     return line if len(line) <= most_characters else line[: most_characters - 1].rstrip() + "…"
 
@@ -150,7 +150,7 @@ def parse_head(source: str) -> ExtractedText:
 
 
 async def truncate_to_tokens(text: str, max_tokens: int, count_tokens: CountTokens) -> tuple[str, bool]:
-    """Return the beginning of `text` with at most `most` tokens, ending with a whole paragraph or sentence if possible.
+    """Return the beginning of `text` with at most `max_tokens` tokens, ending with a whole paragraph or sentence if possible.
 
     The second value tells whether anything was cut.
     """

@@ -37,7 +37,7 @@ class ScriptedWriter(ModelClient):
         stop: Sequence[str] = (),
         grammar: str = "",
         schema: str = "",
-        lane: RequestPriority = RequestPriority.CHAT,
+        priority: RequestPriority = RequestPriority.CHAT,
         **more: Any,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         if schema:
@@ -45,7 +45,7 @@ class ScriptedWriter(ModelClient):
             yield Done(1, Usage(len(prompt.split()), 0, 1, 0.0, 0.0, StopReason.END, 0))
             return
         self.prompts.append(prompt)
-        async with aclosing(super().generate(prompt, sampler, max_tokens, stop, grammar, schema, lane, **more)) as reports:
+        async with aclosing(super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, **more)) as reports:
             async for report in reports:
                 yield report
 

@@ -46,7 +46,7 @@ class Still:
 
     def read(self, prompt: str, wishes: ReuseOptions) -> Usage:
         """Make the cache hold a prompt, as for a reply or ahead of one."""
-        usage = self.engine.read_ahead(Prefill(1, prompt, wishes.surgery, wishes.shortest, wishes.exact))
+        usage = self.engine.prefill(Prefill(1, prompt, wishes.surgery, wishes.min_run_length, wishes.exact))
         assert usage.prompt_tokens, "the prompt has no room in the context"
         return usage
 
@@ -107,11 +107,11 @@ class StillModel:
         _stop: Sequence[str] = (),
         *,
         surgery: bool = True,
-        shortest: int = MIN_RUN_LENGTH,
+        min_run_length: int = MIN_RUN_LENGTH,
         **_more: object,
     ) -> AsyncGenerator[Chunk | Done]:
         """The next reply, for the price of its prompt. Quiet jobs are not among the things it can do."""
-        wishes = ReuseOptions(surgery, shortest)
+        wishes = ReuseOptions(surgery, min_run_length)
         usage = self.still.read(prompt, wishes)
         reply = self.replies.popleft()
         self.still.speak(reply)
@@ -119,10 +119,10 @@ class StillModel:
         yield Chunk(1, reply)
         yield Done(1, usage)
 
-    async def read_ahead(
-        self, prompt: str, *, surgery: bool = True, shortest: int = MIN_RUN_LENGTH, exact: bool = False, **_more: object
+    async def prefill(
+        self, prompt: str, *, surgery: bool = True, min_run_length: int = MIN_RUN_LENGTH, exact: bool = False, **_more: object
     ) -> Usage:
-        wishes = ReuseOptions(surgery, shortest, exact)
+        wishes = ReuseOptions(surgery, min_run_length, exact)
         usage = self.still.read(prompt, wishes)
         self.calls.append(Call(prompt, wishes, usage))
         return usage
@@ -172,32 +172,32 @@ class Watched(ModelClient):
         stop: Sequence[str] = (),
         grammar: str = "",
         schema: str = "",
-        lane: RequestPriority = RequestPriority.CHAT,
+        priority: RequestPriority = RequestPriority.CHAT,
         *,
         surgery: bool = True,
-        shortest: int = MIN_RUN_LENGTH,
+        min_run_length: int = MIN_RUN_LENGTH,
         **more: Any,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
-        reply, wishes = "", {"surgery": surgery, "shortest": shortest}
-        stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, lane, **wishes, **more)
+        reply, wishes = "", {"surgery": surgery, "shortest": min_run_length}
+        stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, **wishes, **more)
         async with aclosing(stream) as reports:
             async for report in reports:
                 if isinstance(report, Chunk):
                     reply += report.text
                 elif isinstance(report, Done):
-                    if lane is RequestPriority.CHAT:
-                        self._note(Call(prompt, ReuseOptions(surgery, shortest), report.usage, reply))
+                    if priority is RequestPriority.CHAT:
+                        self._note(Call(prompt, ReuseOptions(surgery, min_run_length), report.usage, reply))
                     else:
                         self.quiet.append(report.usage)
                         if report.usage.reply_tokens:
                             self.wrote.set()
                 yield report
 
-    async def read_ahead(
-        self, prompt: str, *, surgery: bool = True, shortest: int = MIN_RUN_LENGTH, exact: bool = False, **more: Any
+    async def prefill(
+        self, prompt: str, *, surgery: bool = True, min_run_length: int = MIN_RUN_LENGTH, exact: bool = False, **more: Any
     ) -> Usage:
-        usage = await super().read_ahead(prompt, surgery=surgery, shortest=shortest, exact=exact, **more)
-        self._note(Call(prompt, ReuseOptions(surgery, shortest, exact), usage))
+        usage = await super().prefill(prompt, surgery=surgery, min_run_length=min_run_length, exact=exact, **more)
+        self._note(Call(prompt, ReuseOptions(surgery, min_run_length, exact), usage))
         return usage
 
     async def close(self) -> None:

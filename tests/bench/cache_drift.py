@@ -32,7 +32,11 @@ from tests.bench.report import arguments, show
 
 CONTEXT, TURNS, REPLY = 4096, 60, 256
 EXACT = ReuseOptions(surgery=False)
-WAYS = {"": ReuseOptions(shortest=WORTH_KEEPING), "_pause": ReuseOptions(shortest=WORTH_KEEPING), "_every_note": ReuseOptions()}
+WAYS = {
+    "": ReuseOptions(min_run_length=WORTH_KEEPING),
+    "_pause": ReuseOptions(min_run_length=WORTH_KEEPING),
+    "_every_note": ReuseOptions(),
+}
 """How prompts are read, by what is put behind the figures' names."""
 ANEW_EVERY = 20
 
@@ -47,7 +51,7 @@ class Reader:
         self._engine.load(path, options, lambda _fraction: None)
 
     def read(self, text: str, wishes: ReuseOptions) -> Usage:
-        return self._engine.read_ahead(Prefill(1, text, wishes.surgery, wishes.shortest, wishes.exact))
+        return self._engine.prefill(Prefill(1, text, wishes.surgery, wishes.min_run_length, wishes.exact))
 
     def next_word(self) -> np.ndarray:
         """Natural logarithms of the probabilities of every next token."""

@@ -220,7 +220,7 @@ def measure(tale: Callable[[int], Tale], context: int, opening: int) -> dict[str
     ours = [step.answer.usage.evaluated_tokens for step in evening.steps]
     quiet = [sum(call.usage.evaluated_tokens for call in step.ahead) for step in evening.steps]
     costs = {
-        "at_once": replay.same(ReuseOptions(shortest=WORTH_KEEPING)),
+        "at_once": replay.same(ReuseOptions(min_run_length=WORTH_KEEPING)),
         "surgery": replay.same(ReuseOptions()),
         "fallback": uncut.same(NO_SURGERY),
         "fallback_ahead": uncut.same(NO_SURGERY, ahead=True),
@@ -270,7 +270,7 @@ def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
     assert path is not None
     engine.load(path, options, lambda _fraction: None)
     try:
-        return [engine.read_ahead(Prefill(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
+        return [engine.prefill(Prefill(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
     finally:
         engine.close()
 

@@ -201,7 +201,7 @@ async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: Mod
     await hear(client, noted)
 
     _text, cut = await hear(client, f"{plain} more")
-    anew = await client.read_ahead(f"{plain} more", exact=True)
+    anew = await client.prefill(f"{plain} more", exact=True)
     await hear(client, noted)
     _text, whole = await hear(client, plain, surgery=False)
 
@@ -213,7 +213,7 @@ async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: Mod
 async def test_a_model_tells_what_could_come_next(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("Green doors open."))
 
-    words = await client.predict_next_tokens("She saw", 2)
+    words = await client.score_next_tokens("She saw", 2)
 
     assert [word for word, _logit in words.words] == ["Green", "doors"]
     assert words.rest

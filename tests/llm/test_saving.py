@@ -44,7 +44,7 @@ async def test_what_was_read_is_on_the_disk_when_parting_is_done(
     client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]
 ):
     await load(client, echo_model())
-    await client.read_ahead(LONG, kept_at=place)
+    await client.prefill(LONG, state_location=place)
 
     await client.save_state(time_limit=10)
 
@@ -53,10 +53,10 @@ async def test_what_was_read_is_on_the_disk_when_parting_is_done(
 
 async def test_what_has_no_place_is_kept_nowhere(client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]):
     await load(client, echo_model())
-    await client.read_ahead(LONG, kept_at=place)
+    await client.prefill(LONG, state_location=place)
     await client.save_state(time_limit=10)
     await client.delete_states(place.folder, "")
-    await client.read_ahead(LONG + "and more")
+    await client.prefill(LONG + "and more")
 
     await client.save_state(time_limit=10)
 
@@ -65,7 +65,7 @@ async def test_what_has_no_place_is_kept_nowhere(client: ModelClient, place: Sta
 
 async def test_parting_does_not_wait_for_quiet_work(client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]):
     await load(client, echo_model(answers=["word " * 500], delay=0.05))
-    await client.read_ahead(LONG, kept_at=place)
+    await client.prefill(LONG, state_location=place)
     quiet = await begun(client, "work", schema=TITLE)
 
     await client.save_state(time_limit=10)
@@ -79,8 +79,8 @@ async def test_parting_is_given_up_when_it_takes_too_long(
     client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]
 ):
     await load(client, echo_model("word " * 100, delay=0.02))
-    await client.read_ahead(LONG, kept_at=place)
-    speaking = asyncio.create_task(hear(client, LONG, kept_at=place))
+    await client.prefill(LONG, state_location=place)
+    speaking = asyncio.create_task(hear(client, LONG, state_location=place))
     await asyncio.sleep(0.1)
 
     await client.save_state(time_limit=0.1)
@@ -94,9 +94,9 @@ async def test_parting_is_given_up_when_it_takes_too_long(
 
 async def test_forgetting_does_not_wait_for_a_reply(client: ModelClient, place: StateLocation, echo_model: Callable[..., Path]):
     await load(client, echo_model("word " * 100, delay=0.02))
-    await client.read_ahead(LONG, kept_at=place)
+    await client.prefill(LONG, state_location=place)
     await client.save_state(time_limit=10)
-    speaking = asyncio.create_task(hear(client, LONG, kept_at=place))
+    speaking = asyncio.create_task(hear(client, LONG, state_location=place))
     await asyncio.sleep(0.1)
 
     await client.delete_states(place.folder, "anna-")
@@ -113,14 +113,14 @@ async def test_another_conversation_has_the_one_before_put_away(
 ):
     other = StateLocation(place.folder, "bela-2", place.limit)
     await load(client, echo_model())
-    await client.read_ahead(LONG, kept_at=place)
-    await client.read_ahead(LONG.upper(), kept_at=other)
+    await client.prefill(LONG, state_location=place)
+    await client.prefill(LONG.upper(), state_location=other)
 
-    usage = await client.read_ahead(LONG, kept_at=place)
+    usage = await client.prefill(LONG, state_location=place)
 
     assert usage.evaluated_tokens == 0
 
 
 def test_only_parting_goes_before_quiet_work():
-    assert priority_of(SaveState(1, 1)) is RequestPriority.QUIET
-    assert priority_of(SaveState(1, 1, parting=True)) is RequestPriority.CHAT
+    assert priority_of(SaveState(1, 1)) is RequestPriority.BACKGROUND
+    assert priority_of(SaveState(1, 1, closing=True)) is RequestPriority.CHAT

@@ -180,9 +180,9 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
     client, made = services._prefill._client, services.core.prompt_assembler.build
-    reads = client.read_ahead
+    reads = client.prefill
 
-    async def read_ahead(text: str, **more: object) -> object:
+    async def prefill(text: str, **more: object) -> object:
         ahead.append(text)
         return await reads(text, **more)  # type: ignore[arg-type]
 
@@ -190,7 +190,7 @@ def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> No
         prompts.append(await made(*what, **more))  # type: ignore[arg-type]
         return prompts[-1]
 
-    client.read_ahead = read_ahead  # type: ignore[method-assign, assignment]
+    client.prefill = prefill  # type: ignore[method-assign, assignment]
     services.core.prompt_assembler.build = built  # type: ignore[method-assign]
 
 

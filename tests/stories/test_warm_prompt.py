@@ -58,7 +58,7 @@ def trust(services: AppServices) -> None:
 async def written(services: AppServices, most: int, begins: asyncio.Event | None = None) -> Usage:
     """What a research task asks of the model."""
     usage = Usage()
-    async with aclosing(services._client.generate(RESEARCH, GREEDY, most, lane=RequestPriority.QUIET)) as reports:
+    async with aclosing(services._client.generate(RESEARCH, GREEDY, most, priority=RequestPriority.BACKGROUND)) as reports:
         async for report in reports:
             if isinstance(report, Done):
                 usage = report.usage

@@ -43,7 +43,7 @@ class Engine(Protocol):
         """
         ...
 
-    def read_ahead(self, job: Prefill) -> Usage:
+    def prefill(self, job: Prefill) -> Usage:
         """Prefill a prompt before it is needed; if `stop` is set it ends early and leaves a consistent cache."""
         ...
 
@@ -75,7 +75,7 @@ class HasBackgroundContext(Protocol):
 class ReturnsLogits(Protocol):
     """Engine that returns the logits of the next token; embedding engines cannot."""
 
-    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
+    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the most likely next tokens, as background work; empty if stopped."""
         ...
 

@@ -45,13 +45,13 @@ class LlamaEngine:
 
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         grammar = grammar_from_schema(job.schema) if job.schema else job.grammar
-        return self._context_for(job.lane).generate(job, grammar, on_prefill, on_text)
+        return self._context_for(job.priority).generate(job, grammar, on_prefill, on_text)
 
-    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
-        return self._context_for(RequestPriority.QUIET).predict_next_tokens(job)
+    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
+        return self._context_for(RequestPriority.BACKGROUND).score_next_tokens(job)
 
-    def read_ahead(self, job: Prefill) -> Usage:
-        return self._context_for(RequestPriority.CHAT).read_ahead(job)
+    def prefill(self, job: Prefill) -> Usage:
+        return self._context_for(RequestPriority.CHAT).prefill(job)
 
     def prepare_next_turn(self) -> None:
         if self._chat_context is not None:
@@ -59,13 +59,13 @@ class LlamaEngine:
 
     def save_state(self, job: SaveState) -> None:
         if self._chat_context is not None and self._state_store is not None:
-            self._chat_context.save_state(job.least)
-            if job.parting:
+            self._chat_context.save_state(job.min_new_tokens)
+            if job.closing:
                 self._state_store.wait_until_written(self.stop.is_set)
 
     def delete_states(self, job: DeleteStates) -> None:
         if self._state_store is not None:
-            self._state_store.delete(job.folder, job.part, job.number)
+            self._state_store.delete(job.folder, job.name_part, job.deletion_number)
 
     def free_background_context(self) -> None:
         """Free the context of background jobs."""

@@ -42,7 +42,7 @@ class LlamaContext:
         self._model = model
         self._stop = stop
         self._cache = KvCache(context, batch, stop, can_shift=can_shift)
-        self._session_switch = SessionSwitcher(state_store, self._cache) if state_store is not None else None
+        self._session_switcher = SessionSwitcher(state_store, self._cache) if state_store is not None else None
         self._retokenizer = Retokenizer(model.tokenize, model.splitting_tokens())
         self._pending_end_token: int | None = None
         """End token that was sampled last and is not evaluated yet; None if the reply ended otherwise."""
@@ -57,7 +57,7 @@ class LlamaContext:
         if len(tokens) >= cache.capacity:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
         started_at = time.perf_counter()
-        evaluated = self._prefill(tokens, on_prefill, ReuseOptions(job.surgery, job.shortest), job.kept_at)
+        evaluated = self._prefill(tokens, on_prefill, ReuseOptions(job.surgery, job.min_run_length), job.state_location)
         prefilled_at = time.perf_counter()
         if self._stop.is_set():
             return Usage(len(tokens), evaluated, 0, prefilled_at - started_at, 0.0, StopReason.STOPPED, cache.drift)
@@ -67,24 +67,24 @@ class LlamaContext:
             len(tokens), evaluated, count, prefilled_at - started_at, time.perf_counter() - prefilled_at, reason, cache.drift
         )
 
-    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
+    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the most likely next tokens after a prompt; empty if stopped. Raise PromptTooLong."""
         tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
         if len(tokens) >= cache.capacity:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
         self._pending_end_token = None
         self._prefill(tokens, lambda _done, _total: None, DEFAULT_OPTIONS, None)
-        return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, job.most)
+        return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, job.limit)
 
-    def read_ahead(self, job: Prefill) -> Usage:
+    def prefill(self, job: Prefill) -> Usage:
         """Prefill a prompt before it is needed. A prompt that does not fit the context is ignored."""
         tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
         if not tokens or len(tokens) >= cache.capacity:
             return Usage(drift=cache.drift)
         self._pending_end_token = None
         started_at = time.perf_counter()
-        options = ReuseOptions(job.surgery, job.shortest, job.exact)
-        evaluated = self._prefill(tokens, lambda _done, _total: None, options, job.kept_at)
+        options = ReuseOptions(job.surgery, job.min_run_length, job.exact)
+        evaluated = self._prefill(tokens, lambda _done, _total: None, options, job.state_location)
         reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
         return Usage(len(tokens), evaluated, 0, time.perf_counter() - started_at, 0.0, reason, cache.drift)
 
@@ -96,24 +96,28 @@ class LlamaContext:
 
     def save_state(self, min_new_tokens: int) -> None:
         """Save the session's state if at least `min_new_tokens` tokens are new since the last save."""
-        if self._session_switch is not None:
-            self._session_switch.save_state(min_new_tokens)
+        if self._session_switcher is not None:
+            self._session_switcher.save_state(min_new_tokens)
 
     def free(self) -> None:
         """Free the context. The chat context is not freed here but together with the weights."""
         self._cache.free()
 
     def _prefill(
-        self, tokens: list[int], on_progress: Callable[[int, int], None], options: ReuseOptions, kept_at: StateLocation | None
+        self,
+        tokens: list[int],
+        on_progress: Callable[[int, int], None],
+        options: ReuseOptions,
+        state_location: StateLocation | None,
     ) -> int:
         """Make the cache hold exactly `tokens`, after switching the session if needed; returns how many were computed."""
-        if self._session_switch is None:
+        if self._session_switcher is None:
             return self._cache.evaluate(tokens, on_progress, options)
-        self._session_switch.switch_session(
-            kept_at, tokens, lambda cached, seams: self._cache.count_reusable(cached, seams, tokens, options)
+        self._session_switcher.switch_session(
+            state_location, tokens, lambda cached, seams: self._cache.count_reusable(cached, seams, tokens, options)
         )
         evaluated = self._cache.evaluate(tokens, on_progress, options)
-        self._session_switch.record_prefill()
+        self._session_switcher.record_prefill()
         return evaluated
 
     def _generate_tokens(self, job: Generate, sampler: Sampler, on_text: Callable[[str], None]) -> tuple[int, StopReason]:

@@ -65,7 +65,7 @@ class EmbeddingEngine:
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         raise ModelError("An embedding model cannot generate text.")
 
-    def read_ahead(self, job: Prefill) -> Usage:
+    def prefill(self, job: Prefill) -> Usage:
         raise ModelError("An embedding model cannot prefill a prompt.")
 
     def prepare_next_turn(self) -> None:

@@ -16,7 +16,10 @@ class RequestQueue:
 
     def __init__(self, stop_flag: StopFlag) -> None:
         self._stop_flag = stop_flag
-        self._queues: dict[RequestPriority, deque[Request]] = {RequestPriority.CHAT: deque(), RequestPriority.QUIET: deque()}
+        self._queues: dict[RequestPriority, deque[Request]] = {
+            RequestPriority.CHAT: deque(),
+            RequestPriority.BACKGROUND: deque(),
+        }
         self._running: Request | None = None
         self._was_preempted = False
         self._changed = threading.Condition()
@@ -35,7 +38,7 @@ class RequestQueue:
             if (
                 priority is RequestPriority.CHAT
                 and self._running is not None
-                and priority_of(self._running) is RequestPriority.QUIET
+                and priority_of(self._running) is RequestPriority.BACKGROUND
             ):
                 # A job that its own requester has stopped already was not preempted.
                 self._was_preempted = self._was_preempted or not self._stop_flag.is_set()
@@ -59,7 +62,7 @@ class RequestQueue:
         """Wait for the next request and return it with the stop flag cleared."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._queues.values()))
-            queue = self._queues[RequestPriority.CHAT] or self._queues[RequestPriority.QUIET]
+            queue = self._queues[RequestPriority.CHAT] or self._queues[RequestPriority.BACKGROUND]
             self._running = queue.popleft()
             self._was_preempted = False
             self._stop_flag.clear()
@@ -76,9 +79,9 @@ def priority_of(request: Request) -> RequestPriority:
     recomputation of a cached prompt is background work.
     """
     match request:
-        case ReleaseBackground() | ScoreNextTokens() | Prefill(exact=True) | SaveState(parting=False):
-            return RequestPriority.QUIET
-        case Generate(lane=lane):
-            return lane
+        case ReleaseBackground() | ScoreNextTokens() | Prefill(exact=True) | SaveState(closing=False):
+            return RequestPriority.BACKGROUND
+        case Generate(priority=priority):
+            return priority
         case _:
             return RequestPriority.CHAT

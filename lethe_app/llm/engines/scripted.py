@@ -58,11 +58,11 @@ class EchoEngine:
         self._script = ScriptedReplies()
         self._reply_index = 0
         self._answer_index = 0
-        self._context_size = {RequestPriority.CHAT: 0, RequestPriority.QUIET: 0}
-        self._cached_words: dict[RequestPriority, list[str]] = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
+        self._context_size = {RequestPriority.CHAT: 0, RequestPriority.BACKGROUND: 0}
+        self._cached_words: dict[RequestPriority, list[str]] = {RequestPriority.CHAT: [], RequestPriority.BACKGROUND: []}
         self._seams: list[Seam] = []
         self._state_store = StateStore("")
-        self._session_switch = SessionSwitcher(self._state_store, self)
+        self._session_switcher = SessionSwitcher(self._state_store, self)
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         try:
@@ -71,9 +71,12 @@ class EchoEngine:
             raise ModelUnreadable(f"{path.name} is not a script: {error}") from error
         progress(1.0)
         context = options.context or self._script.context
-        self._context_size = {RequestPriority.CHAT: context, RequestPriority.QUIET: min(context, options.quiet_context)}
+        self._context_size = {
+            RequestPriority.CHAT: context,
+            RequestPriority.BACKGROUND: min(context, options.background_context),
+        }
         self._state_store = StateStore(f"{fingerprint(path)} {context}")
-        self._session_switch = SessionSwitcher(self._state_store, self)
+        self._session_switcher = SessionSwitcher(self._state_store, self)
         return ModelFacts(
             context=context,
             threads=1,
@@ -92,44 +95,44 @@ class EchoEngine:
 
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         words = WORD.findall(job.prompt)
-        if len(words) >= self._context_size[job.lane]:
-            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._context_size[job.lane]}.")
+        if len(words) >= self._context_size[job.priority]:
+            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._context_size[job.priority]}.")
         started_at = time.monotonic()
-        evaluated = self._evaluate(words, job.lane, on_prefill, job)
+        evaluated = self._evaluate(words, job.priority, on_prefill, job)
         prefilled_at = time.monotonic()
         count, reason = self._emit_reply(self._next_answer(job) if job.schema else self._next_reply(job.prompt), job, on_text)
         if job.schema and reason is not StopReason.STOPPED:
             self._answer_index += 1
-        drift = len(self._seams) if job.lane is RequestPriority.CHAT else 0
+        drift = len(self._seams) if job.priority is RequestPriority.CHAT else 0
         return Usage(len(words), evaluated, count, prefilled_at - started_at, time.monotonic() - prefilled_at, reason, drift)
 
-    def predict_next_tokens(self, job: ScoreNextTokens) -> NextWords:
+    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the words of the next reply, each likelier than the one after it, and 500 others with one equal logit."""
         line = self._script.replies[self._reply_index] if self._reply_index < len(self._script.replies) else job.prompt
         words = dict.fromkeys(word.strip() for word in WORD.findall(line))
-        return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.most])), ((-9.0, 500),))
+        return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.limit])), ((-9.0, 500),))
 
-    def read_ahead(self, job: Prefill) -> Usage:
+    def prefill(self, job: Prefill) -> Usage:
         words = WORD.findall(job.prompt)
         evaluated = self._evaluate(words, RequestPriority.CHAT, lambda _done, _total: None, job)
         return Usage(len(words), evaluated, drift=len(self._seams))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        raise ModelError("A script has no meaning.")
+        raise ModelError("A scripted model computes no embeddings.")
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        raise ModelError("A script has no meaning.")
+        raise ModelError("A scripted model computes no embeddings.")
 
     def prepare_next_turn(self) -> None:
         """Do nothing: there is no end token to evaluate."""
 
     def save_state(self, job: SaveState) -> None:
-        self._session_switch.save_state(job.least)
-        if job.parting:
+        self._session_switcher.save_state(job.min_new_tokens)
+        if job.closing:
             self._state_store.wait_until_written(self.stop.is_set)
 
     def delete_states(self, job: DeleteStates) -> None:
-        self._state_store.delete(job.folder, job.part, job.number)
+        self._state_store.delete(job.folder, job.name_part, job.deletion_number)
 
     @property
     def tokens(self) -> list[int]:
@@ -150,10 +153,10 @@ class EchoEngine:
         return True
 
     def free_background_context(self) -> None:
-        self._cached_words[RequestPriority.QUIET] = []
+        self._cached_words[RequestPriority.BACKGROUND] = []
 
     def close(self) -> None:
-        self._cached_words = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
+        self._cached_words = {RequestPriority.CHAT: [], RequestPriority.BACKGROUND: []}
         self._seams = []
 
     def _evaluate(
@@ -164,9 +167,11 @@ class EchoEngine:
         """
         if priority is RequestPriority.CHAT:
             target = token_ids(words)
-            self._session_switch.switch_session(job.kept_at, target, lambda held, _joints: common_prefix_length(held, target))
+            self._session_switcher.switch_session(
+                job.state_location, target, lambda cached, _seams: common_prefix_length(cached, target)
+            )
         cached, seams = self._cached_words[priority], self._seams if priority is RequestPriority.CHAT else []
-        runs = plan_reuse(token_ids(cached), token_ids(words), job.shortest)
+        runs = plan_reuse(token_ids(cached), token_ids(words), job.min_run_length)
         planned_seams = compute_seams(seams, runs)
         recompute = (
             not job.surgery
@@ -176,15 +181,15 @@ class EchoEngine:
         if priority is RequestPriority.CHAT and not recompute and len(runs) > 1:
             reused, seams = sum(run.length for run in runs), planned_seams
         else:
-            seam_positions = [joint.position for joint in seams if recompute]
+            seam_positions = [seam.position for seam in seams if recompute]
             reused = min([common_prefix_length(cached, words), *seam_positions])
-            seams = [joint for joint in seams if joint.position < reused]
+            seams = [seam for seam in seams if seam.position < reused]
         self._simulate_prefill(len(words) - reused, on_progress)
         if not self.stop.is_set():
             self._cached_words[priority] = words
             if priority is RequestPriority.CHAT:
                 self._seams = seams
-                self._session_switch.record_prefill()
+                self._session_switcher.record_prefill()
         return len(words) - reused
 
     def _simulate_prefill(self, tokens: int, on_progress: Callable[[int, int], None]) -> None:

@@ -91,9 +91,9 @@ class Worker:
                 case StopRequest(job=job):
                     if self._queue.stop(job):
                         self._send(Done(job, Usage(reason=StopReason.STOPPED)))
-                # Answered by the listening thread: a private state that is queued must not reach the disk while a long reply
-                # is generated.
-                case DeleteStates():  # what is being written must not come to lie on the disk while a long reply is spoken
+                # Answered by the listening thread: a deleted state that is still queued must not reach the disk while a long
+                # reply is generated.
+                case DeleteStates():
                     self._answer(request)
                 case _:
                     self._queue.enqueue(request)
@@ -128,7 +128,7 @@ class Worker:
             case Generate():
                 return Done(job, self._generate(request))
             case Prefill():
-                return Done(job, self._engine.read_ahead(request))
+                return Done(job, self._engine.prefill(request))
             case Tokenize(texts=texts):
                 return TokensCounted(job, tuple(self._engine.count(text) for text in texts))
             case ScoreNextTokens() | Embed() | EmbedTokens():
@@ -165,7 +165,7 @@ class Worker:
         if isinstance(request, ScoreNextTokens):
             if not isinstance(self._engine, ReturnsLogits):
                 raise ModelError("This model generates no text.")
-            return NextTokenScores(request.job, self._engine.predict_next_tokens(request))
+            return NextTokenScores(request.job, self._engine.score_next_tokens(request))
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))

@@ -128,8 +128,8 @@ class KvCache:
         # Identity, not equality: a saved state with the same tokens has no checkpoints and, with a sliding window, fewer
         # cells.
         is_current, cached_length = cached is self._tokens, len(cached)
-        # A running state serves only as a whole, or from a checkpoint.
-        if self._is_recurrent:  # all of what was summed up, or nothing, unless it went by a checkpoint
+        # The state of a recurrent model sums up all its tokens, so it serves as a whole or from a checkpoint.
+        if self._is_recurrent:
             shared = common_prefix_length(cached, wanted)
             checkpoint = self._checkpoints.nearest_position(min(shared, len(wanted) - 1)) if is_current else 0
             return shared if shared == cached_length < len(wanted) else checkpoint
@@ -204,7 +204,7 @@ class KvCache:
         run = self._staging.runs.pop(0)
         self._staging.unstage(run, run.wanted_start)
         self._tokens += tokens[run.wanted_start : run.wanted_end]
-        self._seams += [joint for joint in self._planned_seams if run.wanted_start <= joint.position < run.wanted_end]
+        self._seams += [seam for seam in self._planned_seams if run.wanted_start <= seam.position < run.wanted_end]
 
     def _unstage_remaining(self, tokens: list[int]) -> None:
         """Move the runs still staged up behind the evaluated tokens; there are none unless the evaluation ended early."""
@@ -212,19 +212,17 @@ class KvCache:
         last_position = self._seams[-1].position if self._seams else -1
         for run in self._staging.runs:
             gap = run.wanted_start - self.length
-            changes = [
-                joint.changed_tokens for joint in self._planned_seams if last_position < joint.position <= run.wanted_start
-            ]
+            changes = [seam.changed_tokens for seam in self._planned_seams if last_position < seam.position <= run.wanted_start]
             if gap or changes:
                 self._seams.append(Seam(self.length, gap + sum(changes)))
-            inside = [joint for joint in self._planned_seams if run.wanted_start < joint.position < run.wanted_end]
-            self._seams += [Seam(joint.position - gap, joint.changed_tokens) for joint in inside]
+            inside = [seam for seam in self._planned_seams if run.wanted_start < seam.position < run.wanted_end]
+            self._seams += [Seam(seam.position - gap, seam.changed_tokens) for seam in inside]
             last_position = run.wanted_end - 1
             if not self._staging.unstage(run, run.wanted_start - gap):
                 self._drop_incomplete_batch()
                 break
             self._tokens += tokens[run.wanted_start : run.wanted_end]
-        self._seams = [joint for joint in self._seams if joint.position < self.length]
+        self._seams = [seam for seam in self._seams if seam.position < self.length]
         self._staging.clear()
         self._planned_seams = []
 
@@ -268,7 +266,7 @@ class KvCache:
 
     def _truncate(self, length: int) -> None:
         del self._tokens[length:]
-        self._seams = [joint for joint in self._seams if joint.position < length]
+        self._seams = [seam for seam in self._seams if seam.position < length]
         self._checkpoints.truncate(length)
 
     def _decode(self, tokens: list[int]) -> bool:

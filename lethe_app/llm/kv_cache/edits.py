@@ -32,13 +32,13 @@ def compute_seams(seams: Sequence[Seam], runs: Sequence[TokenRun]) -> list[Seam]
     for number, run in enumerate(runs):
         if number:
             # Seams inside the removed text count towards the new one: the tokens behind it were computed with them too.
-            inside = sum(joint.changed_tokens for joint in seams if end_cached <= joint.position <= run.cached_start)
+            inside = sum(seam.changed_tokens for seam in seams if end_cached <= seam.position <= run.cached_start)
             result.append(Seam(run.wanted_start, run.cached_start - end_cached + run.wanted_start - end_wanted + inside))
         offset = run.wanted_start - run.cached_start
         # A seam exactly at the start of a later run is contained in the new one.
         first = run.cached_start if number == 0 else run.cached_start + 1
         result += [
-            Seam(joint.position + offset, joint.changed_tokens) for joint in seams if first <= joint.position < run.cached_end
+            Seam(seam.position + offset, seam.changed_tokens) for seam in seams if first <= seam.position < run.cached_end
         ]
         end_cached, end_wanted = run.cached_end, run.wanted_end
     return result
@@ -62,15 +62,15 @@ def shorten_runs(runs: Sequence[TokenRun], seams: Sequence[Seam]) -> tuple[list[
 
 def _merge_seams(seams: Sequence[Seam], start: int, end: int) -> list[Seam]:
     """Merge the seams between `start` and `end` into one at `end`."""
-    inside = [joint for joint in seams if start <= joint.position <= end]
-    merged = [Seam(end, sum(joint.changed_tokens for joint in inside))] if inside else []
+    inside = [seam for seam in seams if start <= seam.position <= end]
+    merged = [Seam(end, sum(seam.changed_tokens for seam in inside))] if inside else []
     return [
-        *(joint for joint in seams if joint.position < start),
+        *(seam for seam in seams if seam.position < start),
         *merged,
-        *(joint for joint in seams if joint.position > end),
+        *(seam for seam in seams if seam.position > end),
     ]
 
 
 def has_too_many_edits(seams: Sequence[Seam], context_size: int) -> bool:
     """Return whether so much was edited that the output would differ noticeably from that of a fully evaluated prompt."""
-    return len(seams) > MAX_SEAMS or sum(joint.changed_tokens for joint in seams) > MAX_CHANGED_SHARE * context_size
+    return len(seams) > MAX_SEAMS or sum(seam.changed_tokens for seam in seams) > MAX_CHANGED_SHARE * context_size

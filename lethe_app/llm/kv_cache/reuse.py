@@ -17,7 +17,7 @@ class ReuseOptions:
     """Reuse stretches behind edits while there are not too many seams; if False, only the common prefix before the first
     seam.
     """
-    shortest: int = MIN_RUN_LENGTH
+    min_run_length: int = MIN_RUN_LENGTH
     """Minimum length in tokens of a stretch reused behind an edit; shorter ones are recomputed."""
     exact: bool = False
     """Recompute everything behind the first seam; what a stop leaves undone keeps its old cells."""
@@ -50,19 +50,18 @@ def plan_layout(
     tokens.
     """
     # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
-    first_seam = min((joint.position for joint in seams), default=len(cached))
+    first_seam = min((seam.position for seam in seams), default=len(cached))
     if not (options.surgery and can_shift):
         return ReusePlan([TokenRun(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0), first_seam))], [])
-    runs = plan_reuse(cached, wanted, options.shortest)
+    runs = plan_reuse(cached, wanted, options.min_run_length)
     planned_seams, beginning = compute_seams(seams, runs), runs[0]
     if options.exact:
         # The prefix is split at the first seam, so that the part behind it is recomputed as well.
         if first_seam < beginning.length:
             runs = [TokenRun(0, 0, first_seam), beginning.without_head(first_seam), *runs[1:]]
         return ReusePlan(runs, planned_seams, recompute=True)
-    if has_too_many_edits(
-        planned_seams, context_size
-    ):  # and would be so again after a stop: then nothing but the beginning is worth keeping
+    # After a stop the cache would again have too many edits, so nothing but the exact beginning is kept.
+    if has_too_many_edits(planned_seams, context_size):
         return ReusePlan([TokenRun(0, 0, min(first_seam, beginning.length))], [])
     return ReusePlan(*shorten_runs(runs, planned_seams))
 

@@ -50,7 +50,7 @@ class SavedState(SavedStateHeader):
 
 def write(file: BinaryIO, state: SavedState, identity: str, should_continue: Callable[[], bool]) -> bool:
     """Write the state to `file`; returns False if `should_continue` ended it before the end."""
-    seams = [[joint.position, joint.changed_tokens] for joint in state.seams]
+    seams = [[seam.position, seam.changed_tokens] for seam in state.seams]
     description = json.dumps({"identity": identity, "joints": seams}).encode()
     tokens = array("i", state.tokens).tobytes()
     header = _HEADER.pack(MAGIC, len(description), len(state.tokens), len(state.data)) + description + tokens
@@ -106,7 +106,7 @@ def _read_header(file: BinaryIO, identity: str) -> tuple[SavedStateHeader, int] 
     try:
         description = json.loads(body[:description_length])
         seams = tuple(Seam(int(place), int(changed)) for place, changed in description["joints"])
-        is_valid = description["identity"] == identity and all(0 < joint.position < count for joint in seams)
+        is_valid = description["identity"] == identity and all(0 < seam.position < count for seam in seams)
     except (ValueError, KeyError, TypeError):
         return None
     return (SavedStateHeader(tokens.tolist(), seams), data_length) if is_valid else None

@@ -68,7 +68,7 @@ class SessionSwitcher:
             self._load_state(location, reused, reuse)
         # Deletions that happen after the prompt was built may concern text inside it, so the number at build time counts if
         # it is known.
-        known_deletion = location.known if location is not None else None
+        known_deletion = location.last_deletion if location is not None else None
         self._deletion_before_prefill = self._state_store.last_deletion if known_deletion is None else known_deletion
 
     def record_prefill(self) -> None:

@@ -23,7 +23,7 @@ PIECE = 512
 """Tokens copied at once; the stop flag is checked between two pieces."""
 
 
-class StagingSequence:
+class MainMemoryCopy:
     """Copy of a range of cells of one sequence in main memory; an empty spare sequence isolates the range, since llama.cpp
     exports only whole sequences.
     """
@@ -89,7 +89,7 @@ class CellStaging:
 
     def __init__(self, context: Any, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._memory = llama_cpp.llama_get_memory(context)
-        self._memory_copy = StagingSequence(context, SEQUENCE, STAGING, stop)
+        self._memory_copy = MainMemoryCopy(context, SEQUENCE, STAGING, stop)
         self.runs: list[TokenRun] = []
         """Staged runs with the positions where they are needed, in order."""
         self.has_moved = False

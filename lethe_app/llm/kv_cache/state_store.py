@@ -69,7 +69,7 @@ class StateStore:
             self._queue.pop(path, None)
             self._queue[path] = PendingState(location, path, state, last_deletion)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._write_queued, daemon=True, name="bookmarks")
+                self._thread = threading.Thread(target=self._write_queued, daemon=True, name="state writer")
                 self._thread.start()
             self._changed.notify_all()
 
@@ -102,12 +102,12 @@ class StateStore:
             if state is None:
                 path.unlink()
             else:
-                os.utime(path)  # used now, so others leave before it
+                os.utime(path)  # recently used, so that `trim_folder` deletes others first
             return state
         return None
 
     def delete(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
-        """Delete all states, on disk and queued, whose names contain `part`; an empty part deletes all."""
+        """Delete all states, on disk and queued, whose names contain `name_part`; an empty one deletes all."""
         with self._changed:
             self._deletions.append(
                 (self._last_deletion_number() + 1 if deletion_number is None else deletion_number, name_part)
@@ -132,10 +132,9 @@ class StateStore:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue)
                 # The entry stays queued while it is written, so that `load_head` and `load` still find it and `delete` can
-                # cancel
-                # it.
+                # cancel it.
                 entry = next(iter(self._queue.values()))
-            with suppress(OSError):  # a full or vanished disk: it is read again next time, as if there were no shelf
+            with suppress(OSError):  # a full or missing disk: without the file, the prompt is evaluated again next time
                 self._write(entry)
             with self._changed:
                 if self._queue.get(entry.path) is entry:
@@ -157,7 +156,7 @@ class StateStore:
                 is_complete = write(file, entry.state, self._identity, lambda: self._is_queued(entry))
             with self._changed:
                 # Renaming under the lock: a deletion either cancels it or finds the finished file.
-                if is_complete and self._queue.get(entry.path) is entry:  # not forgotten meanwhile
+                if is_complete and self._queue.get(entry.path) is entry:  # not deleted meanwhile
                     draft.replace(entry.path)
         finally:
             draft.unlink(missing_ok=True)
@@ -168,7 +167,7 @@ class StateStore:
 
 
 def delete_states(folder: Path, name_part: str) -> None:
-    """Delete the saved states in a folder whose names contain `part`, drafts included; other files are left alone."""
+    """Delete the saved states in a folder whose names contain `name_part`, drafts included; other files are left alone."""
     for path in folder.glob(f"*{STATE_SUFFIX}*"):
         if name_part in path.name and path.name.endswith((STATE_SUFFIX, STATE_SUFFIX + DRAFT_SUFFIX)):
             path.unlink(missing_ok=True)

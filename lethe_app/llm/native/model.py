@@ -169,8 +169,9 @@ class NativeModel:
         # With one shared buffer, copying cells to another sequence only adds a label, and each sequence can use the whole
         # context.
         params.kv_unified = sequences > 1
-        # An encoder attends to its whole window at once, so the batch must be as large as the window.
-        if options.embedding:  # such a model sees its whole window in one piece, shared by the texts of a batch
+        # An encoder attends to its whole window at once, so the batch must be as large as the window; the texts of a batch
+        # share it.
+        if options.embedding:
             params.embeddings = True
             params.n_batch = params.n_ubatch = params.n_ctx
             params.n_seq_max = MAX_SEQUENCES
@@ -195,7 +196,7 @@ class NativeModel:
 
         Free memory is checked first, because systems overcommit memory and kill the process when it is used.
         """
-        length = min(self._options.quiet_context, self.context_length)
+        length = min(self._options.background_context, self.context_length)
         needed = self._estimate_context_bytes(length)
         if not self._options.gpu_layers and needed > psutil.virtual_memory().available:
             raise ModelOutOfMemory(

@@ -54,7 +54,7 @@ class MergeTable:
     """Tokens that merging can produce, each with its rank and the one pair that makes it."""
 
     def __init__(self, merges: Sequence[bytes]) -> None:
-        """Read the merges in order of rank. Raise Inseparable."""
+        """Read the merges in order of rank. Raise AmbiguousMerges."""
         self.rank: dict[bytes, int] = dict.fromkeys(BYTE_SPELLINGS, -1)
         self._pairs: dict[bytes, Pair] = {}
         self._read_merges(merges)

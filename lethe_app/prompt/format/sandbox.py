@@ -75,7 +75,7 @@ class RenderBudget:
         self._deadline = time.monotonic() + self.seconds
 
     def spend(self, units: int = 1) -> None:
-        """Charge units. Raise Overspent if the units or the time are used up."""
+        """Charge units. Raise RenderBudgetExceeded if the units or the time are used up."""
         self._units -= units
         if self._units < 0:
             raise RenderBudgetExceeded("it produces too much text")
@@ -89,7 +89,7 @@ class RenderBudget:
         self.spend(1 + length // _CHARACTERS_PER_UNIT)
 
     def spend_number(self, value: object) -> None:
-        """Charge a number. Raise Overspent if it is so large that arithmetic with it would become slow."""
+        """Charge a number. Raise RenderBudgetExceeded if it is so large that arithmetic with it would become slow."""
         if isinstance(value, int) and abs(value) > MAX_NUMBER:
             raise RenderBudgetExceeded("it calculates with huge numbers")
         self.spend()
@@ -119,8 +119,8 @@ class RenderBudget:
         return total
 
     def spend_literal(self, value: object) -> None:
-        """Charge a literal list or mapping. Raise Overspent if it nests shared lists that would grow exponentially when
-        printed.
+        """Charge a literal list or mapping. Raise RenderBudgetExceeded if it nests shared lists, whose text would grow
+        exponentially.
         """
         cells = 0
         stack = [value]

@@ -123,8 +123,8 @@ class ReplyGenerator:
             self._prompting.longest_reply,
             prompt.stop_strings,
             surgery=self._prompting.cuts_the_cache,
-            shortest=WORTH_KEEPING,
-            kept_at=self._cache_state.kept_at(turn.session, turn.cache_revision),
+            min_run_length=WORTH_KEEPING,
+            state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )
         ended = False
         try:

@@ -92,13 +92,13 @@ class PrefillService:
                 session = await self._sessions.open(session_id)
                 await self._sessions.ended(session.persona_id)  # the summary of the one before is part of the prompt
                 turn = await self._loader.load(session_id, state.model)
-                kept_at = self._cache_state.kept_at(turn.session, turn.cache_revision)
+                state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
                 tools = await self._tooling.prompt_of(turn.participants.persona, state.model)
                 text = await self._prompting.beginning(turn, state.model, expected_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
-                usage = await self._client.read_ahead(text, surgery=surgery, kept_at=kept_at)
+                usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)
                 if usage.drift:  # what was cut out left traces behind it
-                    await self._client.read_ahead(text, exact=True, kept_at=kept_at)
+                    await self._client.prefill(text, exact=True, state_location=state_location)
 
     async def _keep(self) -> None:
         """Save the state of the KV cache once the user has been inactive for `LULL` seconds."""

@@ -125,7 +125,7 @@ class StructuredOutput:
         model = self._loaded()
         gaps = dict.fromkeys(self._errand(task).placeholders, "")
         (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
-        return min(model.options.quiet_context, model.context) - fixed - answer.max_tokens - MARGIN
+        return min(model.options.background_context, model.context) - fixed - answer.max_tokens - MARGIN
 
     async def portions(
         self,
@@ -221,7 +221,7 @@ class StructuredOutput:
         said: list[str] = []
         read, written, reason = 0, 0, StopReason.STOPPED
         stream = self._client.generate(
-            prompt, sampler, answer.max_tokens, schema=answer.schema_text(), lane=RequestPriority.QUIET
+            prompt, sampler, answer.max_tokens, schema=answer.schema_text(), priority=RequestPriority.BACKGROUND
         )
         try:
             async with aclosing(stream) as reports:

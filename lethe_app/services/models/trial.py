@@ -63,7 +63,7 @@ class ModelTrial:
         prompt = choice.renderer.render(list(GREETING), thinking=False)
         reply, reason = "", StopReason.LENGTH
         stream = self._client.generate(
-            prompt, GREETING_SAMPLER, MOST_REPLY_TOKENS, choice.renderer.stop_strings, lane=RequestPriority.QUIET
+            prompt, GREETING_SAMPLER, MOST_REPLY_TOKENS, choice.renderer.stop_strings, priority=RequestPriority.BACKGROUND
         )
         async with aclosing(stream) as pieces:
             async for piece in pieces:
@@ -84,12 +84,12 @@ class ModelTrial:
         Raise ModelError, also if no model is loaded.
         """
         self._require_model()
-        return await self._client.predict_next_tokens(beginning.rstrip(), MOST_NEXT_WORDS)
+        return await self._client.score_next_tokens(beginning.rstrip(), MOST_NEXT_WORDS)
 
     async def continue_text(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
         """Yield a short continuation of a text, piece by piece. Raise ModelError, also if no model is loaded."""
         self._require_model()
-        stream = self._client.generate(beginning.rstrip(), sampler, MOST_SAMPLE_TOKENS, lane=RequestPriority.QUIET)
+        stream = self._client.generate(beginning.rstrip(), sampler, MOST_SAMPLE_TOKENS, priority=RequestPriority.BACKGROUND)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Chunk):

@@ -38,7 +38,7 @@ class CacheState:
         """Number of deletions since the program started."""
         return self._forgotten
 
-    def kept_at(self, session: ChatSession, revision: int) -> StateLocation | None:
+    def location_of(self, session: ChatSession, revision: int) -> StateLocation | None:
         """Return the storage location of a session's KV cache state; None if the user disabled saving.
 
         `revision` is the one before its prompt was built. If something is deleted meanwhile, the state may contain it and is

@@ -46,7 +46,7 @@ async def begun(client: ModelClient, prompt: str, **wishes: object) -> asyncio.T
 
     async def work() -> tuple[str, Usage]:
         text, usage = "", Usage()
-        async with aclosing(client.generate(prompt, SAMPLER, 500, lane=RequestPriority.QUIET, **wishes)) as reports:  # type: ignore[arg-type]
+        async with aclosing(client.generate(prompt, SAMPLER, 500, priority=RequestPriority.BACKGROUND, **wishes)) as reports:  # type: ignore[arg-type]
             async for report in reports:
                 if isinstance(report, PrefillProgress):
                     running.set()
@@ -79,7 +79,7 @@ async def starter(starter_model: Path) -> AsyncIterator[ModelClient]:
 async def test_scripted_answers_go_to_jobs_with_a_schema_only(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("Hello.", answers=['{"title": "One"}', '{"title": "Two"}']))
 
-    heard = [(await hear(client, "x", schema=TITLE, lane=RequestPriority.QUIET))[0] for _ in range(3)]
+    heard = [(await hear(client, "x", schema=TITLE, priority=RequestPriority.BACKGROUND))[0] for _ in range(3)]
     reply, _usage = await hear(client, "x")
 
     assert heard == ['{"title": "One"}', '{"title": "Two"}', "{}"]
@@ -104,18 +104,18 @@ async def test_an_answer_that_was_cut_off_is_given_again(client: ModelClient, ec
     await hear(client, "hello")
     await quiet
 
-    text, usage = await hear(client, "work", most=1000, schema=TITLE, lane=RequestPriority.QUIET)
+    text, usage = await hear(client, "work", most=1000, schema=TITLE, priority=RequestPriority.BACKGROUND)
 
     assert usage.reason is StopReason.END
     assert text.count("word") == 200
 
 
-@pytest.mark.parametrize("wish", ["read_ahead", "count"])
+@pytest.mark.parametrize("wish", ["prefill", "count"])
 async def test_whatever_is_waited_for_ends_quiet_work(client: ModelClient, echo_model: Callable[..., Path], wish: str):
     await load(client, echo_model(answers=["word " * 500], delay=0.05))
     quiet = await begun(client, "work", schema=TITLE)
 
-    await (client.read_ahead("a b c") if wish == "read_ahead" else client.count(["a b c"]))
+    await (client.prefill("a b c") if wish == "prefill" else client.count(["a b c"]))
     _text, ended = await quiet
 
     assert ended.reason is StopReason.PREEMPTED
@@ -126,7 +126,7 @@ async def test_quiet_work_makes_nobody_stop(client: ModelClient, echo_model: Cal
     chat = asyncio.create_task(hear(client, "hello"))
     await asyncio.sleep(0.1)
 
-    text, quiet = await hear(client, "work", schema=TITLE, lane=RequestPriority.QUIET)
+    text, quiet = await hear(client, "work", schema=TITLE, priority=RequestPriority.BACKGROUND)
     _reply, usage = await chat
 
     assert (usage.reason, usage.reply_tokens) == (StopReason.END, 40)
@@ -143,7 +143,7 @@ async def test_the_chat_overtakes_quiet_jobs_that_wait(client: ModelClient, echo
 
     first = asyncio.create_task(note("first"))
     await asyncio.sleep(0.05)
-    quiet = asyncio.create_task(note("quiet", schema=TITLE, lane=RequestPriority.QUIET))
+    quiet = asyncio.create_task(note("quiet", schema=TITLE, priority=RequestPriority.BACKGROUND))
     await asyncio.sleep(0.05)
     await asyncio.gather(note("second"), first, quiet)
 
@@ -166,7 +166,7 @@ async def test_a_job_that_waits_is_ended_at_once_while_another_speaks(client: Mo
     await load(client, echo_model("word" + " word" * 99, "Next.", answers=['{"title": "One"}'], delay=0.01))
     chat = asyncio.create_task(hear(client, "hello"))
     await asyncio.sleep(0.1)
-    waiting = asyncio.create_task(hear(client, "work", schema=TITLE, lane=RequestPriority.QUIET))
+    waiting = asyncio.create_task(hear(client, "work", schema=TITLE, priority=RequestPriority.BACKGROUND))
     await asyncio.sleep(0.1)
 
     waiting.cancel()
@@ -180,10 +180,10 @@ async def test_a_job_that_waits_is_ended_at_once_while_another_speaks(client: Mo
 
 
 async def test_the_quiet_context_is_never_longer_than_allowed(client: ModelClient, echo_model: Callable[..., Path]):
-    await load(client, echo_model(answers=["{}"]), quiet_context=10)
+    await load(client, echo_model(answers=["{}"]), background_context=10)
 
     with pytest.raises(PromptTooLong, match="10"):
-        await hear(client, "a " * 20, schema=TITLE, lane=RequestPriority.QUIET)
+        await hear(client, "a " * 20, schema=TITLE, priority=RequestPriority.BACKGROUND)
     _text, usage = await hear(client, "a " * 20)
 
     assert usage.reason is StopReason.END
@@ -194,7 +194,7 @@ async def test_a_schema_that_is_none_is_refused(client: ModelClient, starter: Mo
 
     for each in (client, starter):
         with pytest.raises(ModelError, match="schema"):
-            await hear(each, "x", schema="{", lane=RequestPriority.QUIET)
+            await hear(each, "x", schema="{", priority=RequestPriority.BACKGROUND)
     with pytest.raises(ModelError, match="schema"):
         await hear(starter, "x", schema='{"$ref": "https://example.org/schema.json"}')
 
@@ -206,7 +206,7 @@ async def test_resting_with_nothing_loaded_is_no_trouble(client: ModelClient):
 
 
 async def test_the_starter_model_keeps_to_a_schema(starter: ModelClient):
-    text, usage = await hear(starter, FIRST, schema=TITLE, lane=RequestPriority.QUIET)
+    text, usage = await hear(starter, FIRST, schema=TITLE, priority=RequestPriority.BACKGROUND)
 
     assert list(json.loads(text)) == ["title"]
     assert len(json.loads(text)["title"]) <= 30
@@ -220,7 +220,9 @@ async def test_a_quiet_job_leaves_the_chats_cache_as_it_was(starter: ModelClient
     await hear(starter, "Something else entirely.", most=5)
     await hear(starter, FIRST)
 
-    _text, quiet = await hear(starter, "<|im_start|>user\nName a river.<|im_end|>\n", schema=TITLE, lane=RequestPriority.QUIET)
+    _text, quiet = await hear(
+        starter, "<|im_start|>user\nName a river.<|im_end|>\n", schema=TITLE, priority=RequestPriority.BACKGROUND
+    )
     _text, with_quiet = await hear(starter, follow_up)
 
     assert quiet.reply_tokens > 0
@@ -244,7 +246,7 @@ async def test_a_preempted_quiet_job_leaves_the_chats_cache_as_it_was(starter: M
 async def test_what_a_preempted_job_has_read_it_need_not_read_again(starter: ModelClient):
     long = "The river flows on and on past the mill. " * 80
     chat: asyncio.Task[object] | None = None
-    async with aclosing(starter.generate(long, SAMPLER, 5, schema=TITLE, lane=RequestPriority.QUIET)) as reports:
+    async with aclosing(starter.generate(long, SAMPLER, 5, schema=TITLE, priority=RequestPriority.BACKGROUND)) as reports:
         async for report in reports:
             if isinstance(report, PrefillProgress) and report.done > 0 and chat is None:
                 chat = asyncio.create_task(hear(starter, FIRST, most=1))
@@ -253,7 +255,7 @@ async def test_what_a_preempted_job_has_read_it_need_not_read_again(starter: Mod
     assert chat is not None
     await chat
 
-    _text, again = await hear(starter, long, most=5, schema=TITLE, lane=RequestPriority.QUIET)
+    _text, again = await hear(starter, long, most=5, schema=TITLE, priority=RequestPriority.BACKGROUND)
 
     assert first.reason is StopReason.PREEMPTED
     assert again.evaluated_tokens <= again.prompt_tokens - first.evaluated_tokens
@@ -261,10 +263,10 @@ async def test_what_a_preempted_job_has_read_it_need_not_read_again(starter: Mod
 
 
 async def test_quiet_work_goes_on_after_a_rest(starter: ModelClient):
-    first, _usage = await hear(starter, FIRST, schema=TITLE, lane=RequestPriority.QUIET)
+    first, _usage = await hear(starter, FIRST, schema=TITLE, priority=RequestPriority.BACKGROUND)
     await starter.free_background_context()
 
-    again, usage = await hear(starter, FIRST, schema=TITLE, lane=RequestPriority.QUIET)
+    again, usage = await hear(starter, FIRST, schema=TITLE, priority=RequestPriority.BACKGROUND)
 
     assert again == first
     assert usage.evaluated_tokens == usage.prompt_tokens
@@ -279,7 +281,9 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
     monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
 
     with pytest.raises(ModelOutOfMemory, match="background tasks"):
-        engine.generate(Generate(1, FIRST, SAMPLER, 5, lane=RequestPriority.QUIET), lambda *_: None, lambda _text: None)
+        engine.generate(
+            Generate(1, FIRST, SAMPLER, 5, priority=RequestPriority.BACKGROUND), lambda *_: None, lambda _text: None
+        )
     usage = engine.generate(Generate(2, FIRST, SAMPLER, 5), lambda *_: None, lambda _text: None)
     engine.close()
 
@@ -287,7 +291,7 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
 
 
 async def test_the_starter_model_tells_what_could_come_next(starter: ModelClient):
-    words = await starter.predict_next_tokens("The cat sat on the", 30)
+    words = await starter.score_next_tokens("The cat sat on the", 30)
 
     logits = [logit for _word, logit in words.words]
     assert len(words.words) == 30

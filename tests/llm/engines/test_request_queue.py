@@ -14,7 +14,7 @@ PRESET = SamplerPreset(name="test")
 
 
 def quiet(job: int) -> Generate:
-    return Generate(job, "", PRESET, 1, lane=RequestPriority.QUIET)
+    return Generate(job, "", PRESET, 1, priority=RequestPriority.BACKGROUND)
 
 
 def chat(job: int) -> Generate:

@@ -67,7 +67,7 @@ class Rig:
     def is_whole(self) -> bool:
         """Do llama.cpp, our list and our account of cuts agree?"""
         cache, memory = self.cache, self.cache._memory
-        places = [joint.position for joint in cache.seams]
+        places = [seam.position for seam in cache.seams]
         parked = int(llama_cpp.llama_memory_seq_pos_max(memory, STAGING)) if self.facts.can_shift else -1
         last = int(llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE))
         inside = places == sorted({place for place in places if 0 < place < cache.length})

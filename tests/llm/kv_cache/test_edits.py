@@ -82,7 +82,7 @@ class Table:
         memory, cache = self.cache._memory, self.cache
         last = llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE)
         parked = llama_cpp.llama_memory_seq_pos_max(memory, STAGING)
-        inside = all(0 < joint.position < cache.length for joint in cache._seams)
+        inside = all(0 < seam.position < cache.length for seam in cache._seams)
         return last == cache.length - 1 and parked == -1 and inside and not cache._staging.runs
 
 
@@ -235,7 +235,7 @@ def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table
 def test_a_stretch_too_short_to_be_wished_for_is_computed_anew(table: Table):
     table.begin(table.piece(0, 250))
 
-    evaluated = table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent, ReuseOptions(shortest=101))
+    evaluated = table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent, ReuseOptions(min_run_length=101))
 
     assert evaluated == 100
     assert table.cache.drift == 0
@@ -322,7 +322,7 @@ def test_a_full_context_is_computed_anew_without_room_to_spare(table: Table):
 def test_quiet_jobs_cut_nothing(table: Table):
     beginning, closing = STORY[:200], STORY[200:]
     for prompt in (f"{beginning} And then. {closing}", f"{beginning}{closing}"):
-        job = Generate(1, prompt, GREEDY, 1, lane=RequestPriority.QUIET)
+        job = Generate(1, prompt, GREEDY, 1, priority=RequestPriority.BACKGROUND)
         usage = table.engine.generate(job, silent, lambda _text: None)
 
     assert usage.drift == 0

@@ -62,7 +62,7 @@ def place(tmp_path: Path) -> StateLocation:
 def say(engine: LlamaEngine, prompt: str, at: StateLocation | None, most: int = 1, **wishes: object) -> tuple[str, Usage]:
     engine.stop.clear()
     said: list[str] = []
-    job = Generate(1, prompt, GREEDY, most, kept_at=at, **wishes)  # type: ignore[arg-type]
+    job = Generate(1, prompt, GREEDY, most, state_location=at, **wishes)  # type: ignore[arg-type]
     usage = engine.generate(job, lambda *_: None, said.append)
     engine.prepare_next_turn()
     return "".join(said), usage
@@ -70,7 +70,7 @@ def say(engine: LlamaEngine, prompt: str, at: StateLocation | None, most: int = 
 
 def keep(engine: LlamaEngine, least: int = 1) -> None:
     engine.stop.clear()
-    engine.save_state(SaveState(1, least, parting=True))
+    engine.save_state(SaveState(1, least, closing=True))
 
 
 def next_word(engine: LlamaEngine) -> list[float]:
@@ -84,7 +84,7 @@ def next_word(engine: LlamaEngine) -> list[float]:
 def reading(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> Usage:
     """The logits are then those behind the prompt."""
     engine.stop.clear()
-    return engine.read_ahead(Prefill(1, prompt, kept_at=at))
+    return engine.prefill(Prefill(1, prompt, state_location=at))
 
 
 def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, place: StateLocation):
@@ -157,7 +157,7 @@ def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: State
 
     again = open_engine()
     _text, usage = say(again, CUT, place)
-    again.read_ahead(Prefill(1, CUT, exact=True, kept_at=place))
+    again.prefill(Prefill(1, CUT, exact=True, state_location=place))
     mended = next_word(again)
     reading(again, CUT[:5])
     reading(again, CUT)
@@ -308,7 +308,7 @@ def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine
     _text, usage = say(engine, CUT, place)
     keep(engine)
     with_traces = bool(list(place.folder.iterdir()))
-    engine.read_ahead(Prefill(1, CUT, exact=True, kept_at=place))
+    engine.prefill(Prefill(1, CUT, exact=True, state_location=place))
     keep(engine)
 
     assert gone

@@ -84,19 +84,19 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StateLocation:
 def say(engine: LlamaEngine, prompt: str, at: StateLocation | None = None, most: int = 12) -> tuple[str, Usage]:
     engine.stop.clear()
     said: list[str] = []
-    usage = engine.generate(Generate(1, prompt, GREEDY, most, kept_at=at), lambda *_: None, said.append)
+    usage = engine.generate(Generate(1, prompt, GREEDY, most, state_location=at), lambda *_: None, said.append)
     engine.prepare_next_turn()
     return "".join(said), usage
 
 
 def read(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> Usage:
     engine.stop.clear()
-    return engine.read_ahead(Prefill(1, prompt, kept_at=at))
+    return engine.prefill(Prefill(1, prompt, state_location=at))
 
 
 def keep(engine: LlamaEngine) -> None:
     engine.stop.clear()
-    engine.save_state(SaveState(1, 1, parting=True))
+    engine.save_state(SaveState(1, 1, closing=True))
 
 
 def test_they_are_known_by_what_their_files_say(tmp_path: Path):
@@ -204,7 +204,7 @@ def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusu
 
     read(engine, STORY[:900] + ASKS, place)
     engine.stop.clear()
-    engine.save_state(SaveState(1, MIN_NEW_TOKENS, parting=True))
+    engine.save_state(SaveState(1, MIN_NEW_TOKENS, closing=True))
 
     assert path.stat().st_mtime == 1000
 
