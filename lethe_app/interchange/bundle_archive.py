@@ -25,7 +25,7 @@ NAMES = re.compile(
     r"|avatar\.(?:png|gif|jpg|jpeg|webp|svg)|worlds/[^/\\:\0.][^/\\:\0]{0,199}\.json|conversations/[0-9]{1,6}\.jsonl"
 )
 """Allowed member names. Everything else is refused, so that no path can leave the archive."""
-PIECE = 256 * 1024
+PIECE_BYTES = 256 * 1024
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 """Exceptions that Python's zipfile raises for a damaged or malicious archive."""
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
@@ -37,7 +37,7 @@ class BundleLimits:
     """Limits of a bundle in bytes, uncompressed. They are far above any real bundle, and below what fills the memory."""
 
     member: int = 256 * 1024 * 1024
-    everything: int = 1024 * 1024 * 1024
+    total: int = 1024 * 1024 * 1024
     members: int = 25_000
     directory: int = 4 * 1024 * 1024
     """Size of the ZIP central directory, which is read at once."""
@@ -50,16 +50,16 @@ LIMITS = BundleLimits()
 class Archive:
     """Members of an archive by name. Raise FileError for any violation of format or limits."""
 
-    def __init__(self, file: BinaryIO, name: str, told: Callable[[float], None], limits: BundleLimits = LIMITS) -> None:
-        """Open and check the archive. `told` is called with the fraction read, 0 to 1, and may raise to cancel."""
-        self._name, self._told, self._limits = name, told, limits
+    def __init__(self, file: BinaryIO, name: str, on_progress: Callable[[float], None], limits: BundleLimits = LIMITS) -> None:
+        """Open and check the archive. `on_progress` is called with the fraction read, 0 to 1, and may raise to cancel."""
+        self._name, self._on_progress, self._limits = name, on_progress, limits
         self._read = 0
         try:
             entries = _check_directory(file, name, limits)
             self._zip = zipfile.ZipFile(file)
         except DAMAGED as error:
             raise FileError(name, "is not a Lethe file, or is incomplete") from error
-        self._members = self._checked(self._zip.infolist())
+        self._members = self._check_members(self._zip.infolist())
         if len(self._members) != entries:
             raise FileError(name, "is damaged")
         self._total = sum(member.file_size for member in self._members.values())
@@ -67,49 +67,49 @@ class Archive:
     def __contains__(self, member: str) -> bool:
         return member in self._members
 
-    def names(self, pattern: str) -> list[str]:
+    def names_matching(self, pattern: str) -> list[str]:
         """Return the member names that match the pattern completely, sorted."""
         return sorted(name for name in self._members if re.fullmatch(pattern, name))
 
-    def whole(self, member: str, most: int) -> bytes:
-        """Return the content of a member of at most `most` bytes."""
+    def read_member(self, member: str, max_bytes: int) -> bytes:
+        """Return the content of a member of at most `max_bytes` bytes."""
         if member not in self._members:
-            raise FileError(self.place(member), "is missing")
-        return b"".join(self._pieces(member, most))
+            raise FileError(self.location_of(member), "is missing")
+        return b"".join(self._read_pieces(member, max_bytes))
 
-    def lines(self, member: str) -> Iterator[tuple[int, bytes]]:
+    def read_lines(self, member: str) -> Iterator[tuple[int, bytes]]:
         """Yield the non-empty lines of a member with their numbers."""
         rest, number = b"", 0
-        for piece in self._pieces(member, self._limits.member):
-            *whole, rest = (rest + piece).split(b"\n")
+        for piece in self._read_pieces(member, self._limits.member):
+            *complete, rest = (rest + piece).split(b"\n")
             if len(rest) > self._limits.line:
-                raise FileError(self.place(member), "contains a line that is too long")
-            for line in whole:
+                raise FileError(self.location_of(member), "contains a line that is too long")
+            for line in complete:
                 number += 1
                 if line.strip():
                     yield number, line
         if rest.strip():
             yield number + 1, rest
 
-    def place(self, member: str) -> str:
+    def location_of(self, member: str) -> str:
         """Return the name of a member for error messages."""
         return f"{self._name} › {member}"
 
-    def _pieces(self, member: str, most: int) -> Iterator[bytes]:
+    def _read_pieces(self, member: str, max_bytes: int) -> Iterator[bytes]:
         size = 0
         try:
             with self._zip.open(self._members[member]) as opened:
-                while piece := opened.read(PIECE):
+                while piece := opened.read(PIECE_BYTES):
                     size += len(piece)
                     self._read += len(piece)
-                    if size > most or self._read > self._limits.everything:
-                        raise FileError(self.place(member), "is too large for a Lethe file")
-                    self._told(min(1.0, self._read / max(1, self._total)))
+                    if size > max_bytes or self._read > self._limits.total:
+                        raise FileError(self.location_of(member), "is too large for a Lethe file")
+                    self._on_progress(min(1.0, self._read / max(1, self._total)))
                     yield piece
         except DAMAGED as error:
-            raise FileError(self.place(member), "is damaged") from error
+            raise FileError(self.location_of(member), "is damaged") from error
 
-    def _checked(self, members: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
+    def _check_members(self, members: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
         limits, found = self._limits, {}
         if len(members) > limits.members:
             raise FileError(self._name, f"contains more than {limits.members} files")
@@ -126,11 +126,11 @@ class Archive:
                     self._name, "is protected by a password", remedy="Ask the author for a file without a password."
                 )
             if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-                raise FileError(self.place(name), "uses a compression that Lethe does not support")
+                raise FileError(self.location_of(name), "uses a compression that Lethe does not support")
             if member.file_size > limits.member:
-                raise FileError(self.place(name), "is too large for a Lethe file")
+                raise FileError(self.location_of(name), "is too large for a Lethe file")
             found[name] = member
-        if sum(member.file_size for member in members) > limits.everything:
+        if sum(member.file_size for member in members) > limits.total:
             raise FileError(self._name, "is larger than a Lethe file may be")
         return found
 
@@ -142,15 +142,15 @@ def _check_directory(file: BinaryIO, name: str, limits: BundleLimits) -> int:
     is refused.
     """
     size = file.seek(0, 2)
-    if size > limits.everything:
+    if size > limits.total:
         raise FileError(name, "is larger than a Lethe file may be")
     file.seek(max(0, size - _END_SIZE - _LONGEST_COMMENT))
     tail = file.read()
-    place = tail.rfind(_END)
-    if place < 0 or len(tail) - place < _END_SIZE:
+    start = tail.rfind(_END)
+    if start < 0 or len(tail) - start < _END_SIZE:
         raise zipfile.BadZipFile
-    entries, directory = struct.unpack("<HI", tail[place + 10 : place + 16])
-    if _END_64 in tail[max(0, place - 20) : place] or directory > limits.directory or entries > limits.members:
+    entries, directory = struct.unpack("<HI", tail[start + 10 : start + 16])
+    if _END_64 in tail[max(0, start - 20) : start] or directory > limits.directory or entries > limits.members:
         raise FileError(name, f"contains more than {limits.members} files")
     file.seek(0)
     return int(entries)
@@ -175,7 +175,7 @@ class BundlePacker:
             for piece in pieces:
                 size += len(piece)
                 self._written += len(piece)
-                if size > self._limits.member or self._written > self._limits.everything:
+                if size > self._limits.member or self._written > self._limits.total:
                     remedy = "Copy the whole data folder instead."
                     raise FileError(member, "is too large for a Lethe file", remedy=remedy)
                 opened.write(piece)

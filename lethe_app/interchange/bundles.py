@@ -37,7 +37,7 @@ from lethe_app.interchange.bundle_archive import LIMITS, Archive, BundleLimits, 
 Model = TypeVar("Model", bound=BaseModel)
 SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
 """Maximum bytes of a manifest or persona, of a world, and of a notebook."""
-LARGEST_NUMBER = 2**62
+MAX_NUMBER = 2**62
 
 
 class RecordValidator(Protocol):
@@ -48,7 +48,7 @@ class RecordValidator(Protocol):
     def __call__(self, path: Path, kind: type[Model], values: dict[str, object], /) -> Model: ...
 
 
-def may_be_packed(name: str) -> bool:
+def is_member_name(name: str) -> bool:
     """Return whether a world or notebook of this name can be a member. Some systems allow names that others do not."""
     return name.isprintable() and archive.NAMES.fullmatch(f"worlds/{name}.json") is not None
 
@@ -60,31 +60,33 @@ class BundleReader:
         self,
         file: BinaryIO,
         name: str,
-        understand: RecordValidator,
-        told: Callable[[float], None],
+        validate: RecordValidator,
+        on_progress: Callable[[float], None],
         limits: BundleLimits = LIMITS,
     ) -> None:
-        self._understand = understand
-        self._archive = Archive(file, name, told, limits)
+        self._validate = validate
+        self._archive = Archive(file, name, on_progress, limits)
         self._name = name
         self._made_by = ""
 
     def read(self) -> Bundle:
         """Return the whole bundle. An exception from the progress callback cancels reading."""
-        manifest = self._manifest()
-        persona = self._one(archive.PERSONA, Persona, SMALL)
-        picture, ending = self._picture()
-        worlds = {Path(name).stem: self._one(name, World, WORLD) for name in self._archive.names(r"worlds/.*")}
-        conversations = [self._conversation(name) for name in self._archive.names(r"conversations/.*")]
+        manifest = self._read_manifest()
+        persona = self._read_record(archive.PERSONA, Persona, SMALL)
+        picture, ending = self._read_portrait()
+        worlds = {Path(name).stem: self._read_record(name, World, WORLD) for name in self._archive.names_matching(r"worlds/.*")}
+        conversations = [self._read_conversation(name) for name in self._archive.names_matching(r"conversations/.*")]
         past = PersonaHistory(
-            memories=self._all(archive.MEMORIES, MemoryUnit),
-            facts=self._all(archive.FACTS, ExtractedFact),
-            forgotten=self._all(archive.FORGOTTEN, ForgottenFact),
+            memories=self._read_records(archive.MEMORIES, MemoryUnit),
+            facts=self._read_records(archive.FACTS, ExtractedFact),
+            forgotten=self._read_records(archive.FORGOTTEN, ForgottenFact),
             conversations=conversations,
-            habits=self._one(archive.HABITS, PersonaRecords, SMALL) if archive.HABITS in self._archive else PersonaRecords(),
-            notebooks={Path(name).stem: self._text(name) for name in self._archive.names(r"notebooks/.*\.md")},
-            lately=self._text(archive.LATELY) if archive.LATELY in self._archive else "",
-            mind=self._mind() if archive.MIND in self._archive else BundledMind(),
+            habits=self._read_record(archive.HABITS, PersonaRecords, SMALL)
+            if archive.HABITS in self._archive
+            else PersonaRecords(),
+            notebooks={Path(name).stem: self._read_text(name) for name in self._archive.names_matching(r"notebooks/.*\.md")},
+            lately=self._read_text(archive.LATELY) if archive.LATELY in self._archive else "",
+            mind=self._read_mind() if archive.MIND in self._archive else BundledMind(),
         )
         bundle = Bundle(manifest, persona, picture, ending, worlds, past)
         self._check_ids(past)
@@ -92,119 +94,123 @@ class BundleReader:
             raise FileError(self._name, "is incomplete: parts listed in it are missing")
         return bundle
 
-    def _manifest(self) -> Manifest:
+    def _read_manifest(self) -> Manifest:
         """Read the manifest before anything else, and refuse a version newer than this program's."""
-        values = self._object(archive.MANIFEST, self._archive.whole(archive.MANIFEST, SMALL))
+        values = self._parse_object(archive.MANIFEST, self._archive.read_member(archive.MANIFEST, SMALL))
         version = values.get("version")
         maker = str(values.get("made_by") or "a newer version of Lethe")[:100]
         if isinstance(version, int) and version > VERSION:
             problem = f"was made by {maker}, in a newer format than this version supports"
             raise FileError(self._name, problem, remedy="Update Lethe, then try again.")
         self._made_by = maker
-        return self._understand(Path(self._archive.place(archive.MANIFEST)), Manifest, values)
+        return self._validate(Path(self._archive.location_of(archive.MANIFEST)), Manifest, values)
 
-    def _mind(self) -> BundledMind:
-        mind = self._one(archive.MIND, BundledMind, SMALL)
-        felt = [(f"samples[{place}].values", one.values) for place, one in enumerate(mind.samples)]
-        felt += [(f"readings[{place}].steps", one.steps) for place, one in enumerate(mind.readings)]
-        beyond = next((name for name, values in felt if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
-        if field := beyond or _unbelievable(mind):
-            raise FileError(self._archive.place(archive.MIND), "is out of range", field)
+    def _read_mind(self) -> BundledMind:
+        mind = self._read_record(archive.MIND, BundledMind, SMALL)
+        mood_values = [(f"samples[{index}].values", one.values) for index, one in enumerate(mind.samples)]
+        mood_values += [(f"readings[{index}].steps", one.steps) for index, one in enumerate(mind.readings)]
+        outside = next((name for name, values in mood_values if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
+        if field := outside or _find_out_of_range(mind):
+            raise FileError(self._archive.location_of(archive.MIND), "is out of range", field)
         return mind
 
-    def _text(self, member: str) -> str:
+    def _read_text(self, member: str) -> str:
         try:
-            return self._archive.whole(member, NOTEBOOK).decode("utf-8-sig").replace("\r\n", "\n")
+            return self._archive.read_member(member, NOTEBOOK).decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            raise FileError(self._archive.place(member), f"is not UTF-8 text (byte {error.start + 1})") from error
+            raise FileError(self._archive.location_of(member), f"is not UTF-8 text (byte {error.start + 1})") from error
 
-    def _picture(self) -> tuple[bytes, str]:
-        found = self._archive.names(r"avatar\..*")
+    def _read_portrait(self) -> tuple[bytes, str]:
+        found = self._archive.names_matching(r"avatar\..*")
         if len(found) > 1:
             raise FileError(self._name, "contains more than one portrait")
         if not found:
             return b"", ""
-        content, ending = self._archive.whole(found[0], images.LARGEST), Path(found[0]).suffix
-        if problem := images.problem_of(content, ending):
-            raise FileError(self._archive.place(found[0]), problem)
+        content, ending = self._archive.read_member(found[0], images.MAX_BYTES), Path(found[0]).suffix
+        if problem := images.find_problem(content, ending):
+            raise FileError(self._archive.location_of(found[0]), problem)
         return content, ending
 
-    def _conversation(self, member: str) -> BundledConversation:
+    def _read_conversation(self, member: str) -> BundledConversation:
         """Read a conversation: the first line is the session, every other line a message, after the one it replies to."""
-        lines = self._archive.lines(member)
+        lines = self._archive.read_lines(member)
         first = next(lines, None)
         if first is None:
-            raise FileError(self._archive.place(member), "is empty")
-        kept = self._line(member, first, BundledSession)
-        messages = [self._line(member, line, BundledMessage) for line in lines]
-        self._check_conversation(self._archive.place(member), kept, messages)
-        return BundledConversation(kept, messages)
+            raise FileError(self._archive.location_of(member), "is empty")
+        session_record = self._parse_line(member, first, BundledSession)
+        messages = [self._parse_line(member, line, BundledMessage) for line in lines]
+        self._check_conversation(self._archive.location_of(member), session_record, messages)
+        return BundledConversation(session_record, messages)
 
-    def _check_conversation(self, place: str, kept: BundledSession, messages: list[BundledMessage]) -> None:
-        if kept.session.category is not MemoryType.CHAT_SESSION:
-            raise FileError(place, "is not a conversation", "session.category")
+    def _check_conversation(self, location: str, session_record: BundledSession, messages: list[BundledMessage]) -> None:
+        if session_record.session.category is not MemoryType.CHAT_SESSION:
+            raise FileError(location, "is not a conversation", "session.category")
         seen: set[UUID] = set()
         for message in messages:
-            if message.session_id != kept.session.guid:
-                raise FileError(place, "belongs to another conversation", f"message {message.id}: session_id")
+            if message.session_id != session_record.session.guid:
+                raise FileError(location, "belongs to another conversation", f"message {message.id}: session_id")
             if message.parent_id is not None and message.parent_id not in seen:
-                raise FileError(place, "replies to a message that does not come before it", f"message {message.id}: parent_id")
+                raise FileError(
+                    location, "replies to a message that does not come before it", f"message {message.id}: parent_id"
+                )
             seen.add(message.id)
-        if kept.session.leaf_id is not None and kept.session.leaf_id not in seen:
-            raise FileError(place, "is not one of its messages", "session.leaf_id")
-        if len({part.part for part in kept.parts}) < len(kept.parts):
-            raise FileError(place, "contains a part twice", "parts")
+        if session_record.session.leaf_id is not None and session_record.session.leaf_id not in seen:
+            raise FileError(location, "is not one of its messages", "session.leaf_id")
+        if len({part.part for part in session_record.parts}) < len(session_record.parts):
+            raise FileError(location, "contains a part twice", "parts")
 
     def _check_ids(self, past: PersonaHistory) -> None:
         """Check that no id occurs twice, and that no memory is a session without its messages."""
         if any(memory.category is MemoryType.CHAT_SESSION for memory in past.memories):
-            raise FileError(self._archive.place(archive.MEMORIES), "must not be a conversation", "category")
-        remembered = [memory.guid for memory in past.memories] + [talk.kept.session.guid for talk in past.conversations]
-        said = [message.id for talk in past.conversations for message in talk.messages]
-        for ids in (remembered, [fact.guid for fact in past.facts], said):
+            raise FileError(self._archive.location_of(archive.MEMORIES), "must not be a conversation", "category")
+        memory_ids = [memory.guid for memory in past.memories] + [
+            conversation.kept.session.guid for conversation in past.conversations
+        ]
+        message_ids = [message.id for conversation in past.conversations for message in conversation.messages]
+        for ids in (memory_ids, [fact.guid for fact in past.facts], message_ids):
             if len(set(ids)) < len(ids):
                 raise FileError(self._name, "contains the same id twice")
 
     # Parsing
 
-    def _one(self, member: str, kind: type[Model], most: int) -> Model:
-        return self._record(member, kind, self._object(member, self._archive.whole(member, most)))
+    def _read_record(self, member: str, kind: type[Model], max_bytes: int) -> Model:
+        return self._validate_record(member, kind, self._parse_object(member, self._archive.read_member(member, max_bytes)))
 
-    def _all(self, member: str, kind: type[Model]) -> list[Model]:
+    def _read_records(self, member: str, kind: type[Model]) -> list[Model]:
         if member not in self._archive:
             return []
-        return [self._line(member, line, kind) for line in self._archive.lines(member)]
+        return [self._parse_line(member, line, kind) for line in self._archive.read_lines(member)]
 
-    def _line(self, member: str, line: tuple[int, bytes], kind: type[Model]) -> Model:
+    def _parse_line(self, member: str, line: tuple[int, bytes], kind: type[Model]) -> Model:
         number, text = line
-        place = f"{member}, line {number}"
-        values = self._object(place, text)
+        location = f"{member}, line {number}"
+        values = self._parse_object(location, text)
         if kind is BundledMessage:
             _convert_reasons(values)
-        record = self._record(place, kind, values)
-        if field := _unbelievable(record):
-            raise FileError(self._archive.place(place), "is out of range", field)
+        record = self._validate_record(location, kind, values)
+        if field := _find_out_of_range(record):
+            raise FileError(self._archive.location_of(location), "is out of range", field)
         return record
 
-    def _record(self, place: str, kind: type[Model], values: dict[str, object]) -> Model:
+    def _validate_record(self, location: str, kind: type[Model], values: dict[str, object]) -> Model:
         try:
-            return self._understand(Path(self._archive.place(place)), kind, values)
+            return self._validate(Path(self._archive.location_of(location)), kind, values)
         except FileError as error:
             # An unknown field comes from a newer version, so the error names the program that wrote the file.
             if "not a field" in error.problem:
                 raise FileError(error.path, error.problem, error.field, f"The file was made by {self._made_by}.") from error
             raise
 
-    def _object(self, place: str, content: bytes) -> dict[str, object]:
+    def _parse_object(self, location: str, content: bytes) -> dict[str, object]:
         try:
             text = content.decode("utf-8-sig")
             value = json.loads(text)
             if "\\ud" in text.lower():  # escapes of surrogates, perhaps of one half only, which no record could hold
-                value = json.loads(_whole_characters(json.dumps(value, ensure_ascii=False)))
+                value = json.loads(_replace_surrogates(json.dumps(value, ensure_ascii=False)))
         except (ValueError, RecursionError) as error:  # of which what is not UTF-8 and what is not JSON are kinds
-            raise FileError(self._archive.place(place), "is not valid JSON") from error
+            raise FileError(self._archive.location_of(location), "is not valid JSON") from error
         if not isinstance(value, dict):
-            raise FileError(self._archive.place(place), "does not contain a JSON object, which begins with {")
+            raise FileError(self._archive.location_of(location), "does not contain a JSON object, which begins with {")
         return value
 
 
@@ -215,43 +221,43 @@ class BundleWriter:
         self._packer = BundlePacker(file, limits)
         self._conversations = 0
 
-    def put_who(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
+    def write_persona(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
         """Write the persona, her portrait if it is a valid image, and her worlds."""
-        self._put(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
-        if picture and ending in images.ENDINGS and not images.problem_of(picture, ending):
+        self._write_records(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
+        if picture and ending in images.SUFFIXES and not images.find_problem(picture, ending):
             self._packer.add_member(f"avatar{ending}", iter([picture]))
         for name, world in worlds.items():
-            self._put(f"worlds/{name}.json", [world], indent=2)
+            self._write_records(f"worlds/{name}.json", [world], indent=2)
 
-    def put_past(self, past: PersonaHistory) -> None:
+    def write_history(self, past: PersonaHistory) -> None:
         """Write everything from memory except the conversations."""
-        self._put(archive.MEMORIES, past.memories)
-        self._put(archive.FACTS, past.facts)
-        self._put(archive.FORGOTTEN, past.forgotten)
-        self._put(archive.HABITS, [past.habits])
+        self._write_records(archive.MEMORIES, past.memories)
+        self._write_records(archive.FACTS, past.facts)
+        self._write_records(archive.FORGOTTEN, past.forgotten)
+        self._write_records(archive.HABITS, [past.habits])
         for name, text in past.notebooks.items():
-            self._packer.add_member(f"notebooks/{name}.md", iter([_whole_characters(text).encode()]))
+            self._packer.add_member(f"notebooks/{name}.md", iter([_replace_surrogates(text).encode()]))
         if past.lately:
-            self._packer.add_member(archive.LATELY, iter([_whole_characters(past.lately).encode()]))
+            self._packer.add_member(archive.LATELY, iter([_replace_surrogates(past.lately).encode()]))
         if not past.mind.is_empty:
-            self._put(archive.MIND, [past.mind])
+            self._write_records(archive.MIND, [past.mind])
 
-    def put_conversation(self, conversation: BundledConversation) -> None:
+    def write_conversation(self, conversation: BundledConversation) -> None:
         """Write one conversation; its members are numbered in order of writing."""
         self._conversations += 1
-        self._put(f"conversations/{self._conversations:06}.jsonl", [conversation.kept, *conversation.messages])
+        self._write_records(f"conversations/{self._conversations:06}.jsonl", [conversation.kept, *conversation.messages])
 
     def finish(self, manifest: Manifest) -> None:
         """Write the manifest last and close the archive."""
-        self._put(archive.MANIFEST, [manifest], indent=2)
+        self._write_records(archive.MANIFEST, [manifest], indent=2)
         self._packer.finish()
 
     def close(self) -> None:
         """Close the archive, finished or not."""
         self._packer.finish()
 
-    def _put(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
-        self._packer.add_member(member, _lines(records, indent))
+    def _write_records(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
+        self._packer.add_member(member, _encode_records(records, indent))
 
 
 def _convert_reasons(message: dict[str, object]) -> None:
@@ -262,27 +268,27 @@ def _convert_reasons(message: dict[str, object]) -> None:
             turn["memory"] = converted_memory(turn["memory"])
 
 
-def _unbelievable(record: BaseModel) -> str:
+def _find_out_of_range(record: BaseModel) -> str:
     """Return the field with a number or date that exceeds what database and calendar can hold; empty if there is none."""
     for name in type(record).model_fields:
         value = getattr(record, name)
         inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
         for one in inner:
-            if isinstance(one, BaseModel) and (field := _unbelievable(one)):
+            if isinstance(one, BaseModel) and (field := _find_out_of_range(one)):
                 return f"{name}.{field}"
-            if isinstance(one, int) and abs(one) > LARGEST_NUMBER:
+            if isinstance(one, int) and abs(one) > MAX_NUMBER:
                 return name
             if isinstance(one, datetime) and not 1 < one.year < 9999:
                 return name
     return ""
 
 
-def _lines(records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
+def _encode_records(records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
     for record in records:
         values = record.model_dump(mode="json", exclude={"unique_name"} if isinstance(record, Persona | World) else None)
-        yield _whole_characters(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
+        yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
 
 
-def _whole_characters(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Join surrogate halves where they form a character and replace the others, because UTF-8 cannot encode them."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -5,49 +5,49 @@ from __future__ import annotations
 import re
 import struct
 
-LARGEST = 8 * 1024 * 1024
-LARGEST_DRAWING = 256 * 1024
-LONGEST_SIDE, MOST_PIXELS = 16_384, 50_000_000
+MAX_BYTES = 8 * 1024 * 1024
+MAX_DRAWING_BYTES = 256 * 1024
+MAX_SIDE, MAX_PIXELS = 16_384, 50_000_000
 """Maximum side length and number of pixels; a larger image takes too much memory to display for an avatar."""
 
 # An SVG is a program of sorts: whatever could load another file, run a script or expand is not accepted.
-UNSAFE_IN_DRAWINGS = re.compile(
+UNSAFE_IN_SVG = re.compile(
     rb"<!doctype|<!entity|<\?xml-stylesheet|<(?:[\w.-]+:)?(?:script|image|foreignobject|use|animate)|\bon[a-z]+\s*=|@import"
     rb"|href\s*=\s*[\"'](?!#)|url\(\s*[\"']?(?!#)",
     re.IGNORECASE,
 )
-NO_FRAME = frozenset({0xC4, 0xC8, 0xCC})
+NON_FRAME_MARKERS = frozenset({0xC4, 0xC8, 0xCC})
 """JPEG markers within the range of frame markers (SOF) that do not begin a frame."""
 
 
-def problem_of(content: bytes, ending: str) -> str:
-    """Return what is wrong with the image as the end of a sentence; empty if it is valid. `ending` is a suffix such as
-    `.png`.
+def find_problem(content: bytes, suffix: str) -> str:
+    """Return what is wrong with the image as the end of a sentence; empty if it is valid. `suffix` is that of its file,
+    such as `.png`.
     """
-    if len(content) > LARGEST:
-        return f"is larger than {LARGEST // 1024 // 1024} MB"
-    if ending == ".svg":
-        return _problem_of_drawing(content)
-    measure = MEASURES.get(ending)
-    size = measure(content) if measure is not None else None
+    if len(content) > MAX_BYTES:
+        return f"is larger than {MAX_BYTES // 1024 // 1024} MB"
+    if suffix == ".svg":
+        return _find_drawing_problem(content)
+    read_size = SIZE_READERS.get(suffix)
+    size = read_size(content) if read_size is not None else None
     if size is None:
         return "is not an image of the type its name says"
     width, height = size
-    if not (0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE and width * height <= MOST_PIXELS):
+    if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE and width * height <= MAX_PIXELS):
         return f"is an image of {width} × {height} pixels, which is not a valid portrait size"
     return ""
 
 
-def _problem_of_drawing(content: bytes) -> str:
-    if len(content) > LARGEST_DRAWING:
-        return f"is a drawing of more than {LARGEST_DRAWING // 1024} KB"
+def _find_drawing_problem(content: bytes) -> str:
+    if len(content) > MAX_DRAWING_BYTES:
+        return f"is a drawing of more than {MAX_DRAWING_BYTES // 1024} KB"
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
         return "is not an image of the type its name says"
     if not re.match(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<svg[\s>]", content, re.DOTALL):
         return "is not an image of the type its name says"
-    if UNSAFE_IN_DRAWINGS.search(content):
+    if UNSAFE_IN_SVG.search(content):
         return "is a drawing that refers to external content"
     return ""
 
@@ -70,19 +70,19 @@ def _jpeg(content: bytes) -> tuple[int, int] | None:
     """Walk through the segments to the frame header, which holds the size."""
     if not content.startswith(b"\xff\xd8\xff"):
         return None
-    place = 2
-    while place + 9 <= len(content) and content[place] == 0xFF:
-        marker = content[place + 1]
+    position = 2
+    while position + 9 <= len(content) and content[position] == 0xFF:
+        marker = content[position + 1]
         if marker == 0xFF:  # padding
-            place += 1
+            position += 1
             continue
-        if 0xC0 <= marker <= 0xCF and marker not in NO_FRAME:
-            height, width = struct.unpack(">HH", content[place + 5 : place + 9])
+        if 0xC0 <= marker <= 0xCF and marker not in NON_FRAME_MARKERS:
+            height, width = struct.unpack(">HH", content[position + 5 : position + 9])
             return width, height
-        (length,) = struct.unpack(">H", content[place + 2 : place + 4])
+        (length,) = struct.unpack(">H", content[position + 2 : position + 4])
         if length < 2:
             return None
-        place += 2 + length
+        position += 2 + length
     return None
 
 
@@ -101,6 +101,6 @@ def _webp(content: bytes) -> tuple[int, int] | None:
     return None
 
 
-MEASURES = {".png": _png, ".gif": _gif, ".jpg": _jpeg, ".jpeg": _jpeg, ".webp": _webp}
+SIZE_READERS = {".png": _png, ".gif": _gif, ".jpg": _jpeg, ".jpeg": _jpeg, ".webp": _webp}
 """Functions by file suffix that return width and height, or None if the bytes are another format."""
-ENDINGS = (*MEASURES, ".svg")
+SUFFIXES = (*SIZE_READERS, ".svg")

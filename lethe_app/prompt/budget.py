@@ -83,6 +83,7 @@ def plan_budget(demand: TokenDemand) -> BudgetPlan:
     kept = {part: _select_fitting(demand.items.get(part, ()), cap) for part, cap in caps.items()}
     over_cap = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
     floor = int(HISTORY_FLOOR * demand.context)
+    # A constant share instead of this turn's real size, so that the system prompt does not change with every message.
     expected = max(demand.message, int(MESSAGE_SHARE * demand.context))
     stable_parts = [part for part in CAPS if part is not PromptPart.MEMORIES]
     for part in stable_parts:
@@ -90,6 +91,7 @@ def plan_budget(demand: TokenDemand) -> BudgetPlan:
         available = demand.limit - demand.fixed - expected - floor - others
         kept[part] = _select_fitting(demand.items.get(part, ()), min(available, caps[part]))
     free = demand.limit - demand.fixed - demand.message - _count_used(demand, kept, stable_parts)
+    # Memories change with every turn anyway, so they may use the space that is really left.
     memories_limit = min(free - min(sum(demand.history), floor), caps[PromptPart.MEMORIES])
     kept[PromptPart.MEMORIES] = _select_fitting(demand.items.get(PromptPart.MEMORIES, ()), memories_limit)
     available = free - _count_used(demand, kept, [PromptPart.MEMORIES])
@@ -105,6 +107,7 @@ def cut_history(history: Sequence[int], available: int, previous_cut: int, targe
     """
     cut = min(max(previous_cut, 0), len(history))
     kept = sum(history[cut:])
+    # Far below the limit: cutting one message a turn would change the prompt near its start in every turn.
     target = int(max(available, 0) * target_share)
     if kept > available or (cut > 0 and kept < target * _MIN_USED_SHARE):
         return _find_cut(history, target)

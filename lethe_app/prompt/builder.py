@@ -33,7 +33,10 @@ _TITLE_TOKENS = 12
 """Estimated tokens of a section title; the rendered text is counted anyway."""
 _PROBE = "x"
 _MAX_LATER_TURNS = 3
-"""Number of turns after the newest user message from which on that message counts as history."""
+"""Number of turns after the newest user message from which on that message counts as history and may be cut.
+
+The turns from that message on are never cut, so their number must be limited: the personas of a group can answer each other.
+"""
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
     """
     draft = _build_draft(request)
     counts = await _count_tokens(draft, count)
+    # Tokens by which earlier attempts exceeded the limit; the plan leaves that much room.
     slack = 0
     for attempt in range(_MAX_ATTEMPTS):
         # The last attempt drops everything optional, so that the loop ends with a prompt or with PromptTooLong.

@@ -63,6 +63,7 @@ def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn
     notes = [*place_notes(pieces.notes, pieces.title), *speaker]
     if pieces.tail and pieces.tail[0].role == "user":
         return [*system, *old, *notes, *tail]
+    # Nothing may follow a turn that the model continues, so the notes stand before it.
     closing = tail if pieces.continue_last else []
     return [*system, *old, *([] if closing else tail), *notes, *closing]
 

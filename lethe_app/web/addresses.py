@@ -11,7 +11,7 @@ import httpx
 from lethe_app.errors import NotAllowed, PageUnreadable
 
 PORTS = {"http": 80, "https": 443}
-LONGEST, LONGEST_NAME, MOST_PORTS = 2000, 253, 65_535
+MAX_ADDRESS_LENGTH, MAX_NAME_LENGTH, MAX_PORT = 2000, 253, 65_535
 LOCAL_NAMES = (
     "localhost",
     "local",
@@ -43,7 +43,7 @@ def check_address(address: str, *, allow_private: bool = False) -> httpx.URL:
 
     Raise NotAllowed for a private address, PageUnreadable for anything that is no address of a page.
     """
-    if len(address) > LONGEST or not address.isprintable() or " " in address.strip():
+    if len(address) > MAX_ADDRESS_LENGTH or not address.isprintable() or " " in address.strip():
         raise PageUnreadable("This is not the address of a web page.", "Addresses begin with https://.")
     try:
         url = httpx.URL(address.strip())
@@ -51,8 +51,8 @@ def check_address(address: str, *, allow_private: bool = False) -> httpx.URL:
         port = url.port or PORTS.get(url.scheme, 0)
     except (httpx.InvalidURL, ValueError, UnicodeError) as error:
         raise PageUnreadable("This is not the address of a web page.", "Addresses begin with https://.") from error
-    is_host = parse_ip(host) is not None or (_NAME.fullmatch(host) is not None and len(host) <= LONGEST_NAME)
-    if url.scheme not in PORTS or not is_host or port > MOST_PORTS:
+    is_host = parse_ip(host) is not None or (_NAME.fullmatch(host) is not None and len(host) <= MAX_NAME_LENGTH)
+    if url.scheme not in PORTS or not is_host or port > MAX_PORT:
         raise PageUnreadable(f"“{address[:80]}” is not a page on the internet.", "Only http and https addresses are supported.")
     if url.userinfo:
         raise PageUnreadable(

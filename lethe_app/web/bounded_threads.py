@@ -9,9 +9,9 @@ from threading import BoundedSemaphore, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
-MOST_THREADS = 4
+MAX_THREADS = 4
 """Maximum concurrent threads, including abandoned ones that are still running."""
-_slots = BoundedSemaphore(MOST_THREADS)
+_slots = BoundedSemaphore(MAX_THREADS)
 DNS_SLOTS = BoundedSemaphore(16)
 """Separate limit for DNS lookups, of which several are needed at once and each may be slow."""
 

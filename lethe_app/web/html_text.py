@@ -14,9 +14,9 @@ from lethe_app.web.bounded_threads import run_in_bounded_thread
 
 SECONDS = 8.0
 """Time limit for extracting the main text; after that, title and description are used."""
-LONGEST = 200_000
+MAX_TEXT_LENGTH = 200_000
 """Characters of text kept of a page."""
-HEAD = 200_000
+MAX_HEAD_LENGTH = 200_000
 """Characters of source in which title and description are searched."""
 CountTokens = Callable[[list[str]], Awaitable[list[int]]]
 
@@ -59,7 +59,7 @@ def decode_body(body: bytes, charset: str) -> str:
             text = _decode_utf8(body)
             if text is not None:
                 return text
-        elif codec:
+        elif codec:  # believed, because guesses are worse: charset_normalizer misreads half of the short texts in the tests
             return body.decode(codec, "replace")
     return body.decode("cp1252", "replace")
 
@@ -99,7 +99,10 @@ async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SE
     if kind == "text/plain":
         try:
             return ExtractedText(
-                "", await run_in_bounded_thread(lambda: remove_links(sanitized(decode_body(body, charset)[:LONGEST])), seconds)
+                "",
+                await run_in_bounded_thread(
+                    lambda: remove_links(sanitized(decode_body(body, charset)[:MAX_TEXT_LENGTH])), seconds
+                ),
             )
         except TimeoutError:
             return ExtractedText("", "", is_description=True)
@@ -108,7 +111,7 @@ async def extract_text(body: bytes, kind: str, charset: str, seconds: float = SE
     except TimeoutError:
         return ExtractedText("", "", is_description=True)
     try:
-        text = await run_in_bounded_thread(lambda: remove_links(sanitized(main_text(source)[:LONGEST])), seconds)
+        text = await run_in_bounded_thread(lambda: remove_links(sanitized(main_text(source)[:MAX_TEXT_LENGTH])), seconds)
     except TimeoutError:
         text = ""
     if text and len(text) >= len(head.text):  # of a page without any, the menu would be taken for its text
@@ -140,7 +143,7 @@ def parse_head(source: str) -> ExtractedText:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a page without text is no trouble of ours
     title, meta = "", dict[str, str]()
     with suppress(Exception):  # as above: whatever a page does to the library, it has no head then
-        page = trafilatura.load_html(source[:HEAD])
+        page = trafilatura.load_html(source[:MAX_HEAD_LENGTH])
         if page is not None:
             title = str(page.findtext(".//title") or "")
             for element in page.iter("meta"):

@@ -15,13 +15,13 @@ from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import check_address, host_of
 from lethe_app.web.pinned_dns import NetworkBackend, PinnedBackend, PinnedTransport, Resolve, resolve_checked, resolve_host
 
-MOST_BODY_BYTES = 2_000_000
+MAX_BODY_BYTES = 2_000_000
 """Maximum size of a body in bytes, after decompression."""
 SECONDS = 15.0
 """Time limit for all redirects together."""
-MOST_HOPS = 5
+MAX_REDIRECTS = 5
 AGENT = "Lethe/1 (reads single pages for one person at home)"
-PIECE = 64 * 1024
+PIECE_BYTES = 64 * 1024
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 
 BeforeRequest = Callable[[httpx.URL], Awaitable[None]]
@@ -32,9 +32,9 @@ BeforeRequest = Callable[[httpx.URL], Awaitable[None]]
 class FetchLimits:
     """Limits of a fetch."""
 
-    largest: int = MOST_BODY_BYTES
+    max_body_bytes: int = MAX_BODY_BYTES
     seconds: float = SECONDS
-    hops: int = MOST_HOPS
+    max_redirects: int = MAX_REDIRECTS
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,20 @@ class Fetcher:
         address: str,
         before: BeforeRequest,
         headers: Mapping[str, str] | None = None,
-        meter: ByteCounter | None = None,
-        kinds: frozenset[str] | None = None,
+        counter: ByteCounter | None = None,
+        media_types: frozenset[str] | None = None,
     ) -> HttpResponse:
         """Return the response of any status after following redirects.
 
-        With `kinds`, the body of any other media type is not read. Raise NotAllowed or PageUnreadable.
+        With `media_types`, the body of any other media type is not read. Raise NotAllowed or PageUnreadable.
         """
         url, seconds_left = check_address(address, allow_private=self.route.allow_private), self.limits.seconds
-        loop, meter = asyncio.get_running_loop(), meter or ByteCounter()
-        for _hop in range(self.limits.hops + 1):
+        loop, counter = asyncio.get_running_loop(), counter or ByteCounter()
+        # Redirects are followed here and not by httpx: every hop is checked like the first address, and announced first.
+        for _hop in range(self.limits.max_redirects + 1):
             await before(url)
             start = loop.time()
-            response = await self._request_once(url, headers or {}, meter, kinds, seconds_left)
+            response = await self._request_once(url, headers or {}, counter, media_types, seconds_left)
             seconds_left -= loop.time() - start
             if isinstance(response, HttpResponse):
                 return response
@@ -109,14 +110,19 @@ class Fetcher:
         except (httpx.InvalidURL, ValueError, UnicodeError) as error:
             raise PageUnreadable(f"“{host_of(url)}” redirects to an invalid address.") from error
         checked_target = check_address(str(target), allow_private=self.route.allow_private)
-        if not self.limits.hops:
+        if not self.limits.max_redirects:
             raise PageUnreadable(f"“{host_of(url)}” has moved to {checked_target.scheme}://{host_of(checked_target)}.")
         if url.scheme == "https" and checked_target.scheme != "https":
             raise PageUnreadable(f"“{host_of(url)}” redirects to an unencrypted connection, which was not followed.")
         return checked_target
 
     async def _request_once(
-        self, url: httpx.URL, headers: Mapping[str, str], meter: ByteCounter, kinds: frozenset[str] | None, seconds: float
+        self,
+        url: httpx.URL,
+        headers: Mapping[str, str],
+        counter: ByteCounter,
+        media_types: frozenset[str] | None,
+        seconds: float,
     ) -> HttpResponse | str:
         """Return the response of one request, or the location of a redirect."""
         try:
@@ -124,7 +130,7 @@ class Fetcher:
                 location = response.headers.get("location", "")
                 if response.status_code in _REDIRECT_STATUSES and location:
                     return str(location)
-                return await self._read_response(url, response, meter, kinds)
+                return await self._read_response(url, response, counter, media_types)
         except TimeoutError as error:
             raise PageUnreadable(f"“{host_of(url)}” did not respond in time.", "Try again later.") from error
         except httpx.HTTPError as error:
@@ -171,26 +177,27 @@ class Fetcher:
             return
 
     async def _read_response(
-        self, url: httpx.URL, response: httpx.Response, meter: ByteCounter, kinds: frozenset[str] | None
+        self, url: httpx.URL, response: httpx.Response, counter: ByteCounter, media_types: frozenset[str] | None
     ) -> HttpResponse:
         kind, charset = media_type(response.headers.get("content-type", ""))
         body = b""
-        if kinds is None or kind in kinds or not kind:
-            body = await _read_body(url, response, meter, self.limits.largest)
-        return HttpResponse(url, response.status_code, kind, charset, body, meter.received)
+        if media_types is None or kind in media_types or not kind:
+            body = await _read_body(url, response, counter, self.limits.max_body_bytes)
+        return HttpResponse(url, response.status_code, kind, charset, body, counter.received)
 
 
-async def _read_body(url: httpx.URL, response: httpx.Response, meter: ByteCounter, largest: int) -> bytes:
-    """Return the decompressed body. Decompression stops at `largest`, so that a small response cannot expand without limit."""
+async def _read_body(url: httpx.URL, response: httpx.Response, counter: ByteCounter, max_body_bytes: int) -> bytes:
+    """Return the decompressed body. Decompression stops at the limit, so that a small response cannot expand without end."""
     declared_length = response.headers.get("content-length", "")
-    if declared_length.isdigit() and int(declared_length[:19]) > largest:
+    if declared_length.isdigit() and int(declared_length[:19]) > max_body_bytes:
         raise page_too_long(url)
     decompress = _create_decompressor(url, response.headers.get("content-encoding", ""))
     body = bytearray()
-    async for piece in response.aiter_raw(PIECE):
-        meter.received += len(piece)
-        body += decompress(piece, largest + 1 - len(body))
-        if len(body) > largest or meter.received > 2 * largest:
+    # Raw bytes: httpx would decompress a whole piece at once, however large it becomes.
+    async for piece in response.aiter_raw(PIECE_BYTES):
+        counter.received += len(piece)
+        body += decompress(piece, max_body_bytes + 1 - len(body))
+        if len(body) > max_body_bytes or counter.received > 2 * max_body_bytes:
             raise page_too_long(url)
     return bytes(body)
 

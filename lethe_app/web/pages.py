@@ -17,7 +17,7 @@ import httpx
 from lethe_app.domain.web import PageText, RequestPurpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import check_address, host_of, page_key
-from lethe_app.web.html_text import LONGEST, extract_text
+from lethe_app.web.html_text import MAX_TEXT_LENGTH, extract_text
 from lethe_app.web.http import ByteCounter, Fetcher, HttpResponse, NetworkRoute
 from lethe_app.web.robots import RobotsCache
 
@@ -26,11 +26,11 @@ PAUSE = 1.0
 """Seconds between two visits to the same site."""
 CACHE_SECONDS = 24 * 3600.0
 """Seconds for which a page stays in the cache."""
-MOST_PAGES, MOST_CACHED_CHARACTERS = 100, 5_000_000
-MOST_SITES = 1000
+MAX_PAGES, MAX_CACHED_CHARACTERS = 100, 5_000_000
+MAX_SITES = 1000
 
 RequestListener = Callable[[RequestPurpose, str, str, ByteCounter], Awaitable[None]]
-"""Callback before every request: purpose, host, address, and the meter that counts the response. An exception from it
+"""Callback before every request: purpose, host, address, and the counter of the response. An exception from it
 prevents the request.
 """
 
@@ -55,6 +55,7 @@ class PageFetcher:
 
     async def read(self, address: str, route: NetworkRoute, on_request: RequestListener) -> PageText:
         """Return the text of a page. Raise NotAllowed or PageUnreadable."""
+        # Different spellings of an address share one entry.
         key = page_key(str(check_address(address, allow_private=route.allow_private)))
         cached = self._cache.get(key)
         if cached is not None and cached[0] > self._times.clock():
@@ -69,13 +70,13 @@ class PageFetcher:
         self._cache.clear()
 
     async def _fetch(self, address: str, route: NetworkRoute, on_request: RequestListener) -> HttpResponse:
-        fetcher, meter = Fetcher(route), ByteCounter()
+        fetcher, counter = Fetcher(route), ByteCounter()
 
         async def before(url: httpx.URL) -> None:
             await self._check_site(url, fetcher, on_request)
-            await on_request(RequestPurpose.PAGE, host_of(url), str(url), meter)
+            await on_request(RequestPurpose.PAGE, host_of(url), str(url), counter)
 
-        response = await fetcher.fetch(address, before, meter=meter, kinds=READABLE_TYPES)
+        response = await fetcher.fetch(address, before, counter=counter, media_types=READABLE_TYPES)
         host = host_of(response.url)
         if response.status != httpx.codes.OK:
             raise PageUnreadable(f"“{host}” returned status {response.status}{_describe_status(response.status)}.")
@@ -87,19 +88,18 @@ class PageFetcher:
 
     async def _check_site(self, url: httpx.URL, fetcher: Fetcher, on_request: RequestListener) -> None:
         """Check robots.txt for this page and wait until the site may be visited again."""
-        meter = ByteCounter()
+        counter = ByteCounter()
 
         async def before(robots: httpx.URL) -> None:
-            await on_request(RequestPurpose.ROBOTS, host_of(robots), str(robots), meter)
+            await on_request(RequestPurpose.ROBOTS, host_of(robots), str(robots), counter)
 
         required_pause = await self._robots.check_page(url, fetcher, before, self._times.clock())
         site, moment = host_of(url), self._times.clock()
         visit_time = max(self._next_visits.get(site, moment), moment)
-        self._next_visits[site] = visit_time + max(
-            required_pause, self._pause
-        )  # before waiting, so that whoever comes next waits longer
+        # Set before waiting, so that a concurrent request to the same site waits for the visit after this one.
+        self._next_visits[site] = visit_time + max(required_pause, self._pause)
         self._next_visits.move_to_end(site)
-        while len(self._next_visits) > MOST_SITES:
+        while len(self._next_visits) > MAX_SITES:
             self._next_visits.popitem(last=False)
         if visit_time > moment:
             await self._times.sleep(visit_time - moment)
@@ -109,15 +109,15 @@ class PageFetcher:
         host = host_of(response.url)
         if not extracted.text and not extracted.title:
             raise PageUnreadable(f"The page of “{host}” contains no text.", "It may consist of images or scripts.")
-        is_cut = len(extracted.text) >= LONGEST
+        is_cut = len(extracted.text) >= MAX_TEXT_LENGTH
         return PageText(str(response.url), extracted.title or host, extracted.text, is_cut, extracted.is_description)
 
     def _cache_page(self, key: str, page: PageText) -> None:
         self._cache.pop(key, None)
         self._cache[key] = (self._times.clock() + self._cache_seconds, page)
         while (
-            len(self._cache) > MOST_PAGES
-            or sum(len(cached.text) for _until, cached in self._cache.values()) > MOST_CACHED_CHARACTERS
+            len(self._cache) > MAX_PAGES
+            or sum(len(cached.text) for _until, cached in self._cache.values()) > MAX_CACHED_CHARACTERS
         ):
             self._cache.popitem(last=False)
 

@@ -15,17 +15,17 @@ from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import host_of
 from lethe_app.web.http import BeforeRequest, Fetcher
 
-NAME = "Lethe"
+PRODUCT = "Lethe"
 """Product name that rules for this program are addressed to."""
-LONGEST = 500_000
+MAX_RULES_BYTES = 500_000
 """Bytes of robots.txt that are parsed."""
 CACHE_SECONDS = 3600.0
 """Seconds for which the rules of a site are cached; failures (`FAILURE_CACHE_SECONDS`) are retried sooner."""
 FAILURE_CACHE_SECONDS = 120.0
-MOST_SITES = 200
-MOST_DELAY = 10.0
+MAX_SITES = 200
+MAX_DELAY = 10.0
 _OVERLOAD_STATUSES = {429}
-PAGES = {"text/html", "application/xhtml+xml"}
+PAGE_TYPES = {"text/html", "application/xhtml+xml"}
 """Media types of a page that a site without robots.txt sends with status 200."""
 _VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/.*$", re.IGNORECASE | re.MULTILINE)
 """Version of a product in a rule (`Lethe/1.0`). Protego takes it for a part of the name; RFC 9309 does not."""
@@ -39,12 +39,12 @@ class RobotsRules:
 
     def allows(self, url: str) -> bool:
         """Return whether the page at an absolute address, with its query, may be read."""
-        return self._parsed.can_fetch(url, NAME)
+        return self._parsed.can_fetch(url, PRODUCT)
 
     @property
     def delay(self) -> float:
         """Seconds between two visits; 0 if the site does not specify any."""
-        return self._parsed.crawl_delay(NAME) or 0.0
+        return self._parsed.crawl_delay(PRODUCT) or 0.0
 
 
 ALLOW_ALL = RobotsRules()
@@ -76,13 +76,13 @@ class RobotsCache:
             if cached is None or cached.expires_at <= moment:
                 cached = self._cache[site] = await self._fetch_rules(site, fetcher, before, moment)
                 self._cache.move_to_end(site)
-                while len(self._cache) > MOST_SITES:
+                while len(self._cache) > MAX_SITES:
                     self._cache.popitem(last=False)
         if cached.is_closed:
             raise PageUnreadable(f"“{host_of(url)}” is currently unavailable.", "Try again later.")
         if not cached.rules.allows(str(url)):
             raise PageUnreadable(f"“{host_of(url)}” does not allow programs to read this page.", "Open it in your browser.")
-        return min(cached.rules.delay, MOST_DELAY)
+        return min(cached.rules.delay, MAX_DELAY)
 
     async def _fetch_rules(self, site: str, fetcher: Fetcher, before: BeforeRequest, moment: float) -> _Known:
         """Fetch the rules. A site without rules, or whose rules cannot be fetched, allows everything; one with server errors
@@ -94,6 +94,6 @@ class RobotsCache:
             return _Known(moment + FAILURE_CACHE_SECONDS)
         if response.status >= 500 or response.status in _OVERLOAD_STATUSES:
             return _Known(moment + FAILURE_CACHE_SECONDS, is_closed=True)
-        if response.status != httpx.codes.OK or response.kind in PAGES:
+        if response.status != httpx.codes.OK or response.kind in PAGE_TYPES:
             return _Known(moment + CACHE_SECONDS)
-        return _Known(moment + CACHE_SECONDS, RobotsRules(response.body[:LONGEST].decode("utf-8-sig", "replace")))
+        return _Known(moment + CACHE_SECONDS, RobotsRules(response.body[:MAX_RULES_BYTES].decode("utf-8-sig", "replace")))

@@ -10,12 +10,12 @@ from typing import Protocol
 from lethe_app.domain.sanitize import sanitized
 from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, SearchFailed
-from lethe_app.web.addresses import LONGEST, page_key
+from lethe_app.web.addresses import MAX_ADDRESS_LENGTH, page_key
 from lethe_app.web.html_text import one_line
 
-LONGEST_QUERY = 200
-LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 600
-LONGEST_READ = 5000
+MAX_QUERY_LENGTH = 200
+MAX_TITLE_LENGTH, MAX_DESCRIPTION_LENGTH = 200, 600
+MAX_READ_LENGTH = 5000
 """Maximum characters of a title or description that are processed, however much an engine sends."""
 OTHER_ENGINE_ADVICE = "Choose another search engine in the settings."
 _NON_WORD = re.compile(r"[^\w\s'’.+#-]|_")
@@ -40,9 +40,9 @@ def clean_query(query: str) -> str:
     """Return only the words of a query, at most 200 characters. Raise SearchFailed if there are none."""
     parts = (part.lstrip(_LEADING_SIGNS).rstrip(_TRAILING_SIGNS) for part in _NON_WORD.sub(" ", sanitized(query)).split())
     words = " ".join(part for part in parts if part)
-    if len(words) > LONGEST_QUERY:
-        whole = words[: LONGEST_QUERY + 1].rpartition(" ")[0]
-        words = whole or words[:LONGEST_QUERY]
+    if len(words) > MAX_QUERY_LENGTH:
+        whole = words[: MAX_QUERY_LENGTH + 1].rpartition(" ")[0]
+        words = whole or words[:MAX_QUERY_LENGTH]
     if not any(letter.isalnum() for letter in words):
         raise SearchFailed("The search query is empty.", "Enter a few words.")
     return words
@@ -52,9 +52,13 @@ def collect_hits(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHi
     """Return hits from titles, addresses and descriptions: plain text, http(s) addresses only, every page once."""
     hits_by_page: dict[str, WebHit] = {}
     for title, address, description in hits:
-        if not address.lower().startswith(("http://", "https://")) or len(address) > LONGEST or not address.isprintable():
+        if (
+            not address.lower().startswith(("http://", "https://"))
+            or len(address) > MAX_ADDRESS_LENGTH
+            or not address.isprintable()
+        ):
             continue
-        hit = WebHit(_plain_text(title, LONGEST_TITLE), address, _plain_text(description, LONGEST_DESCRIPTION))
+        hit = WebHit(_plain_text(title, MAX_TITLE_LENGTH), address, _plain_text(description, MAX_DESCRIPTION_LENGTH))
         hits_by_page.setdefault(page_key(address), hit)
         if len(hits_by_page) == count:
             break
@@ -62,7 +66,7 @@ def collect_hits(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHi
 
 
 def _plain_text(text: str, max_characters: int) -> str:
-    return one_line(unescape(_TAG.sub("", text[:LONGEST_READ])), max_characters)
+    return one_line(unescape(_TAG.sub("", text[:MAX_READ_LENGTH])), max_characters)
 
 
 def search_failed(name: str, error: LetheError) -> SearchFailed:

@@ -16,7 +16,7 @@ from lethe_app.web.http import ByteCounter, Fetcher, FetchLimits, HttpResponse, 
 from lethe_app.web.search import OTHER_ENGINE_ADVICE, clean_query, collect_hits, search_failed
 
 BRAVE = "https://api.search.brave.com"
-LIMITS = FetchLimits(hops=0)
+LIMITS = FetchLimits(max_redirects=0)
 _KEY_REFUSED_STATUSES = {401, 403, 422}
 _RATE_LIMIT_STATUSES = {402, 429}
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -43,11 +43,11 @@ class Brave:
     name = "Brave"
 
     def __init__(
-        self, key: str, route: NetworkRoute | None = None, endpoint: str = BRAVE, meter: ByteCounter | None = None
+        self, key: str, route: NetworkRoute | None = None, endpoint: str = BRAVE, counter: ByteCounter | None = None
     ) -> None:
         """Set key and route. Raise SearchFailed if the key is missing or malformed."""
         self._key, self._endpoint, self._route = key.strip(), endpoint, route or NetworkRoute()
-        self._meter = meter or ByteCounter()
+        self._counter = counter or ByteCounter()
         self.host = host_of(httpx.URL(endpoint))
         if not self._key or not self._key.isascii() or not self._key.isprintable():
             raise SearchFailed(
@@ -58,7 +58,7 @@ class Brave:
         """Return hits; see `SearchEngine.search`."""
         words = clean_query(query)
         address = f"{self._endpoint}/res/v1/web/search?{urlencode({'q': words, 'count': min(count, 20)})}"
-        response = await _request(self.name, address, self._route, self._meter, {"X-Subscription-Token": self._key})
+        response = await _request(self.name, address, self._route, self._counter, {"X-Subscription-Token": self._key})
         if response.status in _KEY_REFUSED_STATUSES:
             raise SearchFailed("Brave Search rejected the API key.", "Check the key in the settings.")
         _check_status(self.name, response)
@@ -73,9 +73,9 @@ class SearXNG:
 
     name = "SearXNG"
 
-    def __init__(self, address: str, route: NetworkRoute | None = None, meter: ByteCounter | None = None) -> None:
+    def __init__(self, address: str, route: NetworkRoute | None = None, counter: ByteCounter | None = None) -> None:
         """Set address and route. Raise SearchFailed if the address is missing or invalid."""
-        self._address, self._meter = address.strip().rstrip("/").removesuffix("/search"), meter or ByteCounter()
+        self._address, self._counter = address.strip().rstrip("/").removesuffix("/search"), counter or ByteCounter()
         base_route = route or NetworkRoute()
         try:
             self.host = host_of(httpx.URL(self._address))
@@ -89,7 +89,7 @@ class SearXNG:
         """Return hits; see `SearchEngine.search`."""
         words = clean_query(query)
         address = f"{self._address}/search?{urlencode({'q': words, 'format': 'json'})}"
-        response = await _request(self.name, address, self._route, self._meter, {})
+        response = await _request(self.name, address, self._route, self._counter, {})
         if response.status == httpx.codes.FORBIDDEN or (response.status == httpx.codes.OK and response.kind == "text/html"):
             advice = "Its settings.yml must list json under search.formats."
             raise SearchFailed(f"The SearXNG server “{self.host}” does not allow searches by programs.", advice)
@@ -98,14 +98,14 @@ class SearXNG:
         return collect_hits(((hit.title, hit.url, hit.content or "") for hit in hits), count)
 
 
-async def _request(name: str, address: str, route: NetworkRoute, meter: ByteCounter, headers: dict[str, str]) -> HttpResponse:
+async def _request(name: str, address: str, route: NetworkRoute, counter: ByteCounter, headers: dict[str, str]) -> HttpResponse:
     """Return the response to one API request. Redirects are an error, because they would send the query to another server."""
 
     async def before(_url: httpx.URL) -> None:
         """Do nothing: the caller has already reported the request together with the query."""
 
     try:
-        return await Fetcher(route, LIMITS).fetch(address, before, {"Accept": "application/json", **headers}, meter)
+        return await Fetcher(route, LIMITS).fetch(address, before, {"Accept": "application/json", **headers}, counter)
     except PageUnreadable as error:
         raise search_failed(name, error) from error
 

@@ -71,10 +71,10 @@ def test_whatever_is_written_is_read_as_it_was(bundle: Bundle):
     made = io.BytesIO()
     writer = BundleWriter(made)
 
-    writer.put_who(bundle.persona, bundle.picture, bundle.picture_ending, dict(bundle.worlds))
-    writer.put_past(bundle.past)
+    writer.write_persona(bundle.persona, bundle.picture, bundle.picture_ending, dict(bundle.worlds))
+    writer.write_history(bundle.past)
     for talk in bundle.past.conversations:
-        writer.put_conversation(talk)
+        writer.write_conversation(talk)
     writer.finish(bundle.manifest)
 
     assert read(made.getvalue()) == bundle
@@ -83,7 +83,7 @@ def test_whatever_is_written_is_read_as_it_was(bundle: Bundle):
 def test_words_with_halves_of_characters_are_packed_without_them():
     made = io.BytesIO()
     writer = BundleWriter(made)
-    writer.put_who(Persona(name="Mira", bio="one \ud83d half"), b"", "", {})
+    writer.write_persona(Persona(name="Mira", bio="one \ud83d half"), b"", "", {})
     writer.finish(MANIFEST)
 
     assert read(made.getvalue()).persona.bio == "one � half"
@@ -182,7 +182,7 @@ def test_what_unfolds_into_too_much_is_refused_before_it_does():
 
     assert len(bomb) < 10_000
     assert "too large for a Lethe file" in refusal(bomb, BundleLimits(member=1_000_000)).message
-    assert "larger than a Lethe file may be" in refusal(bomb, BundleLimits(everything=1_000_000)).message
+    assert "larger than a Lethe file may be" in refusal(bomb, BundleLimits(total=1_000_000)).message
 
 
 def test_a_member_that_lies_about_its_size_gives_no_more_than_it_claims():
@@ -288,4 +288,4 @@ def test_a_bundle_that_could_not_be_read_again_is_not_written():
     writer = BundleWriter(io.BytesIO(), BundleLimits(member=1000))
 
     with pytest.raises(Exception, match="too large for a Lethe file"):
-        writer.put_who(Persona(name="Mira", bio="x" * 2000), b"", "", {})
+        writer.write_persona(Persona(name="Mira", bio="x" * 2000), b"", "", {})

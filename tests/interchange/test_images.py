@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QImage
 
-from lethe_app.interchange.images import LARGEST, MEASURES, problem_of
+from lethe_app.interchange.images import MAX_BYTES, SIZE_READERS, find_problem
 from lethe_app.paths import shipped_root
 from tests.interchange.packed import members, png, refusal
 
@@ -28,35 +28,35 @@ def drawn(kind: str) -> bytes:
 def test_a_real_picture_is_known_with_its_size(ending: str, kind: str):
     content = drawn(kind)
 
-    assert problem_of(content, ending) == ""
-    assert MEASURES[ending](content) == (30, 20)
+    assert find_problem(content, ending) == ""
+    assert SIZE_READERS[ending](content) == (30, 20)
 
 
 def test_gif_is_known():
-    assert MEASURES[".gif"](b"GIF89a" + (30).to_bytes(2, "little") + (20).to_bytes(2, "little") + b"\0" * 9) == (30, 20)
+    assert SIZE_READERS[".gif"](b"GIF89a" + (30).to_bytes(2, "little") + (20).to_bytes(2, "little") + b"\0" * 9) == (30, 20)
 
 
-@pytest.mark.parametrize("ending", [*MEASURES, ".svg", ".exe", ""])
+@pytest.mark.parametrize("ending", [*SIZE_READERS, ".svg", ".exe", ""])
 def test_what_is_something_else_is_refused(ending: str):
-    assert problem_of(b"#!/bin/sh\necho hello\n" * 20, ending)
+    assert find_problem(b"#!/bin/sh\necho hello\n" * 20, ending)
 
 
 def test_a_picture_under_the_name_of_another_kind_is_refused():
-    assert problem_of(drawn("PNG"), ".jpg") == "is not an image of the type its name says"
+    assert find_problem(drawn("PNG"), ".jpg") == "is not an image of the type its name says"
 
 
 @pytest.mark.parametrize(("width", "height"), [(0, 5), (60_000, 2), (16_000, 16_000)])
 def test_a_picture_that_would_fill_the_memory_is_refused(width: int, height: int):
-    assert "not a valid portrait size" in problem_of(png(width, height), ".png")
+    assert "not a valid portrait size" in find_problem(png(width, height), ".png")
 
 
 def test_a_picture_of_too_many_bytes_is_refused():
-    assert problem_of(png() + b"\0" * LARGEST, ".png") == "is larger than 8 MB"
+    assert find_problem(png() + b"\0" * MAX_BYTES, ".png") == "is larger than 8 MB"
 
 
 @pytest.mark.parametrize("file", sorted((shipped_root() / "personas").glob("*.svg")), ids=lambda file: file.stem)
 def test_every_portrait_of_ours_may_be_given_away(file: Path):
-    assert problem_of(file.read_bytes(), ".svg") == ""
+    assert find_problem(file.read_bytes(), ".svg") == ""
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_every_portrait_of_ours_may_be_given_away(file: Path):
 def test_a_drawing_that_reaches_outside_of_itself_is_refused(inside: str):
     content = f"<svg xmlns='http://www.w3.org/2000/svg'>{inside}</svg>".encode()
 
-    assert problem_of(content, ".svg") == "is a drawing that refers to external content"
+    assert find_problem(content, ".svg") == "is a drawing that refers to external content"
 
 
 def test_a_drawing_that_unfolds_is_refused():
     content = b"<!DOCTYPE svg [<!ENTITY a 'aaaa'>]><svg xmlns='http://www.w3.org/2000/svg'>&a;</svg>"
 
-    assert problem_of(content, ".svg")
+    assert find_problem(content, ".svg")
 
 
 def test_a_bundle_with_a_false_portrait_is_refused_by_its_name():

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.http import AGENT, MOST_BODY_BYTES, ByteCounter, Fetcher, FetchLimits, HttpResponse, NetworkRoute, media_type
+from lethe_app.web.http import AGENT, MAX_BODY_BYTES, ByteCounter, Fetcher, FetchLimits, HttpResponse, NetworkRoute, media_type
 from lethe_app.web.pinned_dns import resolve_host
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
@@ -39,12 +39,12 @@ async def test_a_page_comes_with_its_kind_and_nothing_of_the_reader_goes_out():
 
 
 async def test_a_packed_page_is_unpacked_and_its_bytes_on_the_line_are_counted():
-    packed, meter = gzip.compress(page()), ByteCounter()
+    packed, counter = gzip.compress(page()), ByteCounter()
     async with serving(Site({"/": Reply(packed, headers={"Content-Encoding": "gzip"})})) as site:
-        answer = await Fetcher(HOME).fetch(site.url, nothing, meter=meter)
+        answer = await Fetcher(HOME).fetch(site.url, nothing, counter=counter)
 
     assert answer.body == page()
-    assert answer.received == meter.received == len(packed)
+    assert answer.received == counter.received == len(packed)
 
 
 @pytest.mark.parametrize("packing", ["gzip", "deflate"])
@@ -70,12 +70,12 @@ async def test_damaged_packing_is_told():
 
 
 async def test_a_page_announced_as_too_long_is_not_begun():
-    meter = ByteCounter()
-    async with serving(Site({"/": Reply(b"x", length=MOST_BODY_BYTES + 1, stalls=True)})) as site:
+    counter = ByteCounter()
+    async with serving(Site({"/": Reply(b"x", length=MAX_BODY_BYTES + 1, stalls=True)})) as site:
         with pytest.raises(PageUnreadable, match="too long"):
-            await Fetcher(HOME).fetch(site.url, nothing, meter=meter)
+            await Fetcher(HOME).fetch(site.url, nothing, counter=counter)
 
-    assert meter.received == 0
+    assert counter.received == 0
 
 
 async def test_a_page_without_an_end_is_left():
@@ -85,12 +85,12 @@ async def test_a_page_without_an_end_is_left():
 
 
 async def test_a_page_of_another_kind_is_not_even_read():
-    meter, wanted = ByteCounter(), frozenset({"text/html"})
+    counter, wanted = ByteCounter(), frozenset({"text/html"})
     async with serving(Site({"/": Reply(b"x" * 1000, kind="image/png")})) as site:
-        answer = await Fetcher(HOME).fetch(site.url, nothing, meter=meter, kinds=wanted)
+        answer = await Fetcher(HOME).fetch(site.url, nothing, counter=counter, media_types=wanted)
 
     assert (answer.kind, answer.body) == ("image/png", b"")
-    assert meter.received == 0
+    assert counter.received == 0
 
 
 async def test_a_silent_site_is_left_in_time():
@@ -158,8 +158,8 @@ async def test_five_moves_are_followed_and_each_is_told_before_it_leaves():
     async def before(url: httpx.URL) -> None:
         told.append(url.path)
 
-    hops = {f"/{place}": moved(f"/{place + 1}") for place in range(5)}
-    async with serving(Site({**hops, "/5": Reply(page())})) as site:
+    max_redirects = {f"/{place}": moved(f"/{place + 1}") for place in range(5)}
+    async with serving(Site({**max_redirects, "/5": Reply(page())})) as site:
         answer = await Fetcher(HOME).fetch(site.url + "/0", before)
 
     assert answer.url.path == "/5"

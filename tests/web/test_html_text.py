@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.domain.sanitize import sanitized
 from lethe_app.web import html_text as text_module
-from lethe_app.web.bounded_threads import MOST_THREADS, run_in_bounded_thread
+from lethe_app.web.bounded_threads import MAX_THREADS, run_in_bounded_thread
 from lethe_app.web.html_text import decode_body, extract_text, one_line, remove_links, truncate_to_tokens
 from tests.web.server import SENTENCE, page
 
@@ -129,7 +129,7 @@ async def test_plain_text_is_taken_as_it_is():
 async def test_the_worst_page_harms_nobody(source: bytes):
     words = await extract_text(source, "text/html", "")
 
-    assert len(words.text) <= text_module.LONGEST
+    assert len(words.text) <= text_module.MAX_TEXT_LENGTH
     assert "\0" not in words.text
 
 
@@ -145,7 +145,7 @@ async def test_text_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPa
 
 async def test_threads_that_do_not_come_back_never_grow_into_a_crowd():
     free = threading.Event()
-    for _ in range(MOST_THREADS):
+    for _ in range(MAX_THREADS):
         with pytest.raises(TimeoutError):
             await run_in_bounded_thread(free.wait, 0.01)
     begun = threading.Event()

@@ -78,7 +78,7 @@ async def test_a_page_is_not_read_twice_until_it_may_have_changed():
 
 
 async def test_the_memory_of_pages_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(page_module, "MOST_PAGES", 2)
+    monkeypatch.setattr(page_module, "MAX_PAGES", 2)
     pages = PageFetcher(Watch().times())
     async with serving(Site({f"/{name}": Reply(page(name)) for name in "abc"})) as site:
         for name in "abca":

@@ -87,16 +87,16 @@ def test_an_engine_that_sends_megabytes_holds_nobody_up():
 
 
 async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
-    meter = ByteCounter()
+    counter = ByteCounter()
     async with serving(Site({"/res/v1/web/search": answer({"web": {"results": HITS}})})) as site:
-        found = await Brave("secret", HOME, site.url, meter).search("light-house, keeper?", 2)
+        found = await Brave("secret", HOME, site.url, counter).search("light-house, keeper?", 2)
 
     assert found == PLAIN
     assert site.query_of("/res/v1/web/search") == {"q": "light-house keeper", "count": "2"}
     sent = site.headers_of("/res/v1/web/search")
     assert sent["x-subscription-token"] == "secret"
     assert not sent.keys() & {"cookie", "referer"}
-    assert meter.received > 0
+    assert counter.received > 0
 
 
 @pytest.mark.parametrize(

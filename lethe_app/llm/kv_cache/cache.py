@@ -1,7 +1,11 @@
 """KV cache of one sequence together with the list of its tokens, which must agree at every moment.
 
-To insert tokens in the middle, or to recompute a stretch, the cells behind it are staged. If a stop interrupts that, the
-cells still staged are moved up behind what is done, so that they are not lost.
+llama.cpp appends tokens only behind the last one of a sequence. To insert tokens in the middle, or to recompute a stretch, the
+cells behind it are therefore staged, and moved back when the tokens before them are done. If a stop interrupts that, the cells
+still staged are moved up behind what is done, so that they are not lost.
+
+A moved cell keeps the values computed behind its former text; only its key is rotated to the new position. That is quick but
+not exact, so every such place is recorded as a seam, and seams are recomputed while nobody waits.
 """
 
 from __future__ import annotations
@@ -109,6 +113,7 @@ class KvCache:
                 batch = self._next_batch(
                     tokens, BACKGROUND_BATCH_SIZE if options.exact else self._batch_size, recompute=recompute
                 )
+                # While recomputing, the old cells of a stretch are only a fallback for a stop, and go when room is needed.
                 if recompute:
                     self._make_room(len(batch))
                 if not self._decode(batch):
@@ -118,8 +123,7 @@ class KvCache:
                 self._staging.drop(self.length)
                 on_progress(done, total)
         finally:
-            # Also after an exception: cells in the staging sequence would otherwise be missing from the token list but
-            # occupy the context.
+            # Cells left in the staging sequence would be missing from the token list but occupy the context.
             self._unstage_remaining(tokens)
         return done
 
@@ -187,6 +191,7 @@ class KvCache:
     def _next_batch(self, tokens: list[int], limit: int, *, recompute: bool) -> list[int]:
         """Return the next tokens to decode, up to the next staged run (unless it is recomputed too) or checkpoint position."""
         end = self.length + min(limit, self._batch_size, BATCH_AFTER_MOVE if self._staging.has_moved else limit)
+        # Tokens of a staged run need no computation; it is moved back once everything before it is evaluated.
         if self._staging.runs and not recompute:
             end = min(end, self._staging.runs[0].wanted_start)
         end = min([end, *(mark for mark in self._checkpoint_positions if mark > self.length)])

@@ -23,7 +23,7 @@ _MAX_ANCHORS = 128
 
 @dataclass(frozen=True)
 class TokenRun:
-    """`length` equal tokens at position `cached` of the cached prompt and at position `wanted` of the new one."""
+    """`length` equal tokens at position `cached_start` of the cached prompt and at `wanted_start` of the new one."""
 
     cached_start: int
     wanted_start: int
@@ -163,6 +163,7 @@ def _best_chain(anchors: list[TokenRun]) -> list[TokenRun]:
     """Return the anchors that reuse the most tokens and have the same order in both texts; of two that overlap the later is
     shortened.
     """
+    # Longest chain by dynamic programming: `best` is the number of tokens of the best chain that ends with each anchor.
     ordered = sorted(anchors, key=lambda run: (run.wanted_start, run.cached_start))
     best = [run.length for run in ordered]
     previous: list[int | None] = [None] * len(ordered)
@@ -194,6 +195,7 @@ def _overlap(earlier: TokenRun, later: TokenRun) -> int:
 
 def _filter_by_context(prefix: int, chain: list[TokenRun]) -> list[TokenRun]:
     """Return the runs that keep enough of their former context before them, measured from the middle of the run."""
+    # Values depend on all text before them. A run that lost most of it would have the model attend to a context that is gone.
     kept_tokens, result = prefix, []
     for run in chain:
         half = run.length / 2

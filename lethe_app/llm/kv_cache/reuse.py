@@ -52,6 +52,7 @@ def plan_layout(
     # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
     first_seam = min((seam.position for seam in seams), default=len(cached))
     if not (options.surgery and can_shift):
+        # All but the last token at most: its logits are needed, so it is always computed.
         return ReusePlan([TokenRun(0, 0, min(common_prefix_length(cached, wanted), max(len(wanted) - 1, 0), first_seam))], [])
     runs = plan_reuse(cached, wanted, options.min_run_length)
     planned_seams, beginning = compute_seams(seams, runs), runs[0]

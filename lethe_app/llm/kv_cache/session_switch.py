@@ -61,6 +61,7 @@ class SessionSwitcher:
         if is_same_session(self._location, location):
             reused = reuse(self._cache.tokens, self._cache.seams)
         else:
+            # The cache still holds the other session; the next evaluation overwrites it.
             self.save_state(MIN_NEW_TOKENS)
             reused = common_prefix_length(self._cache.tokens, wanted)
         self._location = location

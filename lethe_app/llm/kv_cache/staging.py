@@ -17,15 +17,16 @@ from lethe_app.llm.kv_cache.diff import TokenRun, order_moves
 from lethe_app.llm.native.model import NativeFlag
 from lethe_app.llm.native.state import copy_sequence, restore_sequence, sequence_size
 
-MOST_BYTES = 256 << 20
+MAX_COPY_BYTES = 256 << 20
 """Maximum size in bytes of a copy: restoring that much takes about 70 ms (142 MB took 38), for which a chat request waits."""
-PIECE = 512
+TOKENS_PER_PIECE = 512
 """Tokens copied at once; the stop flag is checked between two pieces."""
 
 
 class MainMemoryCopy:
-    """Copy of a range of cells of one sequence in main memory; an empty spare sequence isolates the range, since llama.cpp
-    exports only whole sequences.
+    """Copy of a range of cells of one sequence in main memory.
+
+    llama.cpp exports only whole sequences, so the range is first labelled as an otherwise empty spare sequence.
     """
 
     def __init__(self, context: Any, sequence: int, spare: int, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
@@ -46,14 +47,14 @@ class MainMemoryCopy:
         """
         self.clear()
         total_size = sequence_size(self._context, self._sequence)
-        if not end or total_size * (end - start) // end > MOST_BYTES:
+        if not end or total_size * (end - start) // end > MAX_COPY_BYTES:
             return False
-        for position in range(start, end, PIECE):
-            piece = None if self._stop.is_set() else self._copy_cells(position, min(position + PIECE, end))
+        for position in range(start, end, TOKENS_PER_PIECE):
+            piece = None if self._stop.is_set() else self._copy_cells(position, min(position + TOKENS_PER_PIECE, end))
             if piece is None:
                 self.clear()
                 return False
-            self._pieces.append((position, min(position + PIECE, end), piece))
+            self._pieces.append((position, min(position + TOKENS_PER_PIECE, end), piece))
         return True
 
     def restore_range(self, start: int, end: int) -> bool:
@@ -122,6 +123,7 @@ class CellStaging:
             end = run.cached_end
         if later_runs:
             self._remove_cells(end, -1)
+        # In this order no run is moved onto cells of one that still has to move.
         for run in order_moves(later_runs):
             self._shift(run.cached_start, run.length, run.wanted_start - run.cached_start)
         self.runs = later_runs
@@ -133,6 +135,7 @@ class CellStaging:
         self._shift(run.wanted_start, run.length, position - run.wanted_start)
         if self._memory_copy.is_used:
             return self._memory_copy.restore_range(position, position + run.length)
+        # Within the shared buffer a copy only adds the label of the other sequence; removing takes the old label off.
         llama_cpp.llama_memory_seq_cp(self._memory, STAGING, SEQUENCE, position, position + run.length)
         self._remove_cells(position, position + run.length)
         return True

@@ -13,7 +13,7 @@ from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import NotebookIndexEntry
 from lethe_app.domain.bundle import BundledMind, PersonaHistory
 from lethe_app.domain.mood import Mood, MoodReading, MoodSample
-from lethe_app.interchange.bundles import may_be_packed
+from lethe_app.interchange.bundles import is_member_name
 from lethe_app.paths import Paths
 from lethe_app.services.mood import HISTORY, MOODS, READINGS
 from lethe_app.services.personas.goals import SCOPE as WISHES
@@ -61,8 +61,8 @@ class MindTransfer:
         names: dict[str, str] = {}
         # Names that the bundle format allows keep their name, so they are assigned first; others get a name derived from
         # their own.
-        for name in sorted(notebooks.texts, key=lambda name: not may_be_packed(name)):
-            names[name] = name if may_be_packed(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
+        for name in sorted(notebooks.texts, key=lambda name: not is_member_name(name)):
+            names[name] = name if is_member_name(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
         recents = _rename_recents(self._files.read_index(persona_id), names)
         return {names[name]: text for name, text in notebooks.texts.items()}, writing.render_index(recents)
 

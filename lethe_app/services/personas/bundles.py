@@ -27,7 +27,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
-from lethe_app.interchange.bundles import BundleReader, BundleWriter, may_be_packed
+from lethe_app.interchange.bundles import BundleReader, BundleWriter, is_member_name
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
@@ -153,11 +153,11 @@ class BundleService:
         try:
             picture = await run_in_thread(file.read_bytes) if file is not None else b""
             ending = file.suffix.lower() if file is not None else ""
-            await run_in_thread(lambda: writer.put_who(_prepare_for_export(persona, scope), picture, ending, worlds))
+            await run_in_thread(lambda: writer.write_persona(_prepare_for_export(persona, scope), picture, ending, worlds))
             if has_past:
                 past = await self._load_past(persona_id, is_whole=has_messages)
                 has_mind = bool(past.notebooks) or not past.mind.is_empty
-                await run_in_thread(lambda: writer.put_past(past))
+                await run_in_thread(lambda: writer.write_history(past))
                 counts = {"memories": len(past.memories), "facts": len(past.facts), "notebooks": len(past.notebooks)}
                 holds = holds.model_copy(update=counts)
             session_count = message_count = 0
@@ -166,7 +166,7 @@ class BundleService:
                 session = await self._belongings.conversation(guid)
                 if session is not None:  # else it was thrown away since the list was made
                     session_count, message_count = session_count + 1, message_count + len(session.messages)
-                    await run_in_thread(partial(writer.put_conversation, session))
+                    await run_in_thread(partial(writer.write_conversation, session))
             manifest = Manifest(
                 version=VERSION if session_count else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND,
                 made_by=f"Lethe {_own_version()}".strip(),
@@ -199,7 +199,7 @@ class BundleService:
     async def _packable_worlds(self, persona: Persona) -> dict[str, World]:
         """Return the persona's worlds that exist and can be packed, by the name under which the persona refers to them."""
         all_worlds = await self._library.worlds()
-        return {name: all_worlds[name] for name in persona.worlds if name in all_worlds and may_be_packed(name)}
+        return {name: all_worlds[name] for name in persona.worlds if name in all_worlds and is_member_name(name)}
 
     async def _user_name(self) -> str:
         chosen = self._preferences.current.user_persona

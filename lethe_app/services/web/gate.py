@@ -38,14 +38,14 @@ EngineFactory = Callable[[Settings, NetworkRoute, ByteCounter], SearchEngine]
 """Factory of the search engine. Raises SearchFailed if a key or an address is missing."""
 
 
-def create_engine(settings: Settings, route: NetworkRoute, meter: ByteCounter) -> SearchEngine:
+def create_engine(settings: Settings, route: NetworkRoute, counter: ByteCounter) -> SearchEngine:
     """Return the search engine selected in the settings. It connects to nothing and imports no library before its first
     search.
     """
     if settings.web_provider is SearchProvider.BRAVE:
-        return Brave(settings.web_brave_key, route, meter=meter)
+        return Brave(settings.web_brave_key, route, counter=counter)
     if settings.web_provider is SearchProvider.SEARXNG:
-        return SearXNG(settings.web_searxng_url, route, meter)
+        return SearXNG(settings.web_searxng_url, route, counter)
     return DuckDuckGo(route.proxy)
 
 
@@ -99,10 +99,10 @@ class WebGate:
         Raise NotAllowed or SearchFailed.
         """
         async with self._open_trip(why) as trip:
-            settings, meter, clean_words = self._preferences.current, ByteCounter(), clean_query(query)
+            settings, counter, clean_words = self._preferences.current, ByteCounter(), clean_query(query)
             hit_count = count or settings.web_results
-            engine = self._engine_factory(settings, self._current_route(), meter)
-            await trip.log_start(RequestPurpose.SEARCH, engine.name, engine.host, clean_words, meter)
+            engine = self._engine_factory(settings, self._current_route(), counter)
+            await trip.log_start(RequestPurpose.SEARCH, engine.name, engine.host, clean_words, counter)
             return (await engine.search(clean_words, hit_count + MORE_HITS))[:hit_count]
 
     async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText:
@@ -111,8 +111,8 @@ class WebGate:
         """
         async with self._open_trip(why) as trip:
 
-            async def before_request(purpose: RequestPurpose, host: str, what: str, meter: ByteCounter) -> None:
-                await trip.log_start(purpose, host, host, what, meter)
+            async def before_request(purpose: RequestPurpose, host: str, what: str, counter: ByteCounter) -> None:
+                await trip.log_start(purpose, host, host, what, counter)
 
             page = await self._pages.read(address, self._current_route(), before_request)
         return await self._shorten_page(page, most_tokens or self._preferences.current.web_page_tokens)
@@ -255,12 +255,12 @@ class WebRequestSequence:
         self._gate, self._why = gate, why
         self._current: tuple[OutgoingRequest, ByteCounter, int] | None = None
 
-    async def log_start(self, purpose: RequestPurpose, to: str, host: str, what: str, meter: ByteCounter) -> None:
+    async def log_start(self, purpose: RequestPurpose, to: str, host: str, what: str, counter: ByteCounter) -> None:
         """Log a request before it is sent; if this raises, the request is not sent."""
         await self.log_end()
         self._gate.check_allowed()
         request = OutgoingRequest(purpose=purpose, to=to, host=host, what=what, why=self._why)
-        self._current = request, meter, meter.received
+        self._current = request, counter, counter.received
         # The write awaits the database, and the user may switch web access off meanwhile; so the gate is checked before and
         # after.
         await self._gate.log_request(request)
@@ -269,9 +269,9 @@ class WebRequestSequence:
     async def log_end(self, error: str = "") -> None:
         """Log the end of the last request."""
         if self._current is not None:
-            request, meter, bytes_before = self._current
+            request, counter, bytes_before = self._current
             self._current = None
-            changes = {"ended": now(), "received": meter.received - bytes_before, "trouble": error}
+            changes = {"ended": now(), "received": counter.received - bytes_before, "trouble": error}
             await self._gate.log_request(request.model_copy(update=changes))
 
 

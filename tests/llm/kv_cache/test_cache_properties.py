@@ -125,8 +125,8 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
     for _round in range(25):
         rig.engine.stop.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(staging, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
-            patch.setattr(staging, "PIECE", 48)
+            patch.setattr(staging, "MAX_COPY_BYTES", chance.dice.choice([0, 1 << 20]))
+            patch.setattr(staging, "TOKENS_PER_PIECE", 48)
             patch.setattr(edits, "MAX_RECOMPUTED", chance.dice.choice([20, 512]))
             if chance.dice.random() < 0.05:
                 fail_after(chance.dice.randrange(3), patch)

@@ -170,7 +170,7 @@ def test_computed_anew_it_is_the_same_to_the_last_bit(table: Table):
 
 def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monkeypatch: pytest.MonkeyPatch):
     """Which is why they are put out of it, and what the test above would see."""
-    monkeypatch.setattr(staging, "MOST_BYTES", 0)
+    monkeypatch.setattr(staging, "MAX_COPY_BYTES", 0)
     wanted, true = operated(table)
 
     table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
@@ -180,7 +180,7 @@ def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monke
 
 
 def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table: Table, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(staging, "PIECE", 48)
+    monkeypatch.setattr(staging, "TOKENS_PER_PIECE", 48)
     wanted, true = operated(table)
     before = [one.changed_tokens for one in table.cache.seams]
 
