@@ -77,36 +77,36 @@ def is_same_content(one: ChangedRecord, other: ChangedRecord) -> bool:
     return one.model_dump(exclude=set(USAGE_FIELDS)) == other.model_dump(exclude=set(USAGE_FIELDS))
 
 
-def rebased(change: RecordedChange, now_held: ChangedRecords) -> RecordedChange:
+def rebased(change: RecordedChange, current: ChangedRecords) -> RecordedChange:
     """Return the change applied to the present records, so that usage counted since it was proposed is not lost."""
     before, after = ChangedRecords.before(change), ChangedRecords.after(change)
-    memories = [_with_recalls_since(one, before.memories, now_held.memories) for one in after.memories]
-    facts = [_with_mentions_since(one, before.facts, now_held.facts) for one in after.facts]
+    memories = [_with_recalls_since(one, before.memories, current.memories) for one in after.memories]
+    facts = [_with_mentions_since(one, before.facts, current.facts) for one in after.facts]
     newer = ChangedRecords(memories=memories, facts=facts)
-    return change.model_copy(update={"before": now_held.model_dump_json(), "after": newer.model_dump_json()})
+    return change.model_copy(update={"before": current.model_dump_json(), "after": newer.model_dump_json()})
 
 
-def _with_recalls_since(memory: MemoryUnit, before: Sequence[MemoryUnit], now_held: Sequence[MemoryUnit]) -> MemoryUnit:
-    grown = sum(one.trigger_count for one in now_held) - sum(one.trigger_count for one in before)
-    latest = max([memory.last_trigger, *(one.last_trigger for one in now_held)])
-    return memory.model_copy(update={"trigger_count": max(0, memory.trigger_count + grown), "last_trigger": latest})
+def _with_recalls_since(memory: MemoryUnit, before: Sequence[MemoryUnit], current: Sequence[MemoryUnit]) -> MemoryUnit:
+    added = sum(one.trigger_count for one in current) - sum(one.trigger_count for one in before)
+    latest = max([memory.last_trigger, *(one.last_trigger for one in current)])
+    return memory.model_copy(update={"trigger_count": max(0, memory.trigger_count + added), "last_trigger": latest})
 
 
 def _with_mentions_since(
-    fact: ExtractedFact, before: Sequence[ExtractedFact], now_held: Sequence[ExtractedFact]
+    fact: ExtractedFact, before: Sequence[ExtractedFact], current: Sequence[ExtractedFact]
 ) -> ExtractedFact:
-    held = {one.guid: one for one in now_held}
+    present = {one.guid: one for one in current}
     # A superseded or recategorised fact keeps its own usage counts; those of a new fact are the sum over the old ones.
-    if fact.guid in held:  # one that is superseded, or filed anew: with its life as it is
-        living = USAGE_FIELDS & set(ExtractedFact.model_fields)
-        return fact.model_copy(update={name: getattr(held[fact.guid], name) for name in living})
-    grown = sum(one.reference_count for one in now_held) - sum(one.reference_count for one in before)
+    if fact.guid in present:
+        usage = USAGE_FIELDS & set(ExtractedFact.model_fields)
+        return fact.model_copy(update={name: getattr(present[fact.guid], name) for name in usage})
+    added = sum(one.reference_count for one in current) - sum(one.reference_count for one in before)
     return fact.model_copy(
         update={
-            "reference_count": max(1, fact.reference_count + grown),
-            "last_seen": max([fact.last_seen, *(one.last_seen for one in now_held)]),
-            "source_memories": union_of(fact.source_memories, *(one.source_memories for one in now_held)),
-            "source_messages": union_of(fact.source_messages, *(one.source_messages for one in now_held)),
+            "reference_count": max(1, fact.reference_count + added),
+            "last_seen": max([fact.last_seen, *(one.last_seen for one in current)]),
+            "source_memories": union_of(fact.source_memories, *(one.source_memories for one in current)),
+            "source_messages": union_of(fact.source_messages, *(one.source_messages for one in current)),
         }
     )
 

@@ -18,7 +18,7 @@ MALFORMED = ""
 
 
 def _short_id() -> str:
-    return uuid4().hex[:9]  # nine letters or digits, as one family of models insists
+    return uuid4().hex[:9]  # the templates of one family of models accept nine letters or digits only
 
 
 class ToolCall(BaseModel):

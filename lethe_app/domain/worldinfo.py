@@ -91,12 +91,12 @@ class World(BaseModel):
         if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
             return values
         entries = enumerate(values["entries"])
-        return {**values, "entries": [_identified(entry, place) for place, entry in entries]}
+        return {**values, "entries": [_identified(entry, index) for index, entry in entries]}
 
 
-def _identified(entry: object, place: int) -> object:
+def _identified(entry: object, index: int) -> object:
     if not isinstance(entry, dict) or {"guid", "added"} <= entry.keys():
         return entry
     # Derived from name and content: a guid that changed with every reading would orphan passages and entry states.
-    told = f"{entry.get('name') or place}\0{entry.get('content')}"
-    return {"guid": str(uuid5(_UNNAMED, told)), "added": _LONG_AGO, **entry}
+    source = f"{entry.get('name') or index}\0{entry.get('content')}"
+    return {"guid": str(uuid5(_UNNAMED, source)), "added": _LONG_AGO, **entry}

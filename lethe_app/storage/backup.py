@@ -162,13 +162,13 @@ def _has_memories(database: Path) -> bool:
 
 
 def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event) -> None:
-    def breathe(_status: int, _remaining: int, _total: int) -> None:
+    def pause(_status: int, _remaining: int, _total: int) -> None:
         if stop.is_set():
             raise BackupCancelled
         time.sleep(REST_SECONDS)
 
     with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
-        reader.backup(copy, pages=PAGES_PER_STEP, progress=breathe)
+        reader.backup(copy, pages=PAGES_PER_STEP, progress=pause)
         copy.execute("PRAGMA journal_mode = DELETE")  # one file that stands for itself
 
 
@@ -178,8 +178,8 @@ def _is_sound(path: Path, stop: threading.Event) -> bool:
         # The check of a large database takes long; every 20,000 virtual machine instructions the stop event can abort it.
         connection.set_progress_handler(stop.is_set, 20_000)
         try:
-            verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            return verdict == "ok" and connection.execute("PRAGMA foreign_key_check").fetchone() is None
+            result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            return result == "ok" and connection.execute("PRAGMA foreign_key_check").fetchone() is None
         except sqlite3.DatabaseError as error:
             if stop.is_set():
                 raise BackupCancelled from error
@@ -193,20 +193,20 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
         read_version(backup, len(MIGRATIONS))
         if not _is_sound(backup, stop):
             raise damaged(backup, "is damaged", "Choose another backup.")
-        fresh = beside(database, ".new")
+        new = beside(database, ".new")
         with translated(database):
             try:
-                shutil.copyfile(backup, fresh)
-                sync_file(fresh)
-                aside = _move_to_trash(database)
-                fresh.replace(database)
+                shutil.copyfile(backup, new)
+                sync_file(new)
+                trashed = _move_to_trash(database)
+                new.replace(database)
             finally:
-                remove_draft(fresh)
+                remove_draft(new)
             sync_folder(database.parent)
     except BackupCancelled as error:
         raise StorageError(f"Restoring {backup} was stopped; nothing has changed.") from error
     else:
-        return aside
+        return trashed
     finally:
         lock.release()
 
@@ -215,12 +215,12 @@ def _move_to_trash(database: Path) -> Path | None:
     """Move the database with its write-ahead log to the trash, so that it can still be opened there."""
     trash = database.parent / "trash"
     trash.mkdir(exist_ok=True)
-    aside = trash / f"lethe-{_stamp(now())}.sqlite3"
+    trashed = trash / f"lethe-{_stamp(now())}.sqlite3"
     # The log first: if it were left beside the restored file, SQLite would replay it into that.
     for ending in ("-wal", "-shm", ""):
         if beside(database, ending).exists():
-            beside(database, ending).replace(beside(aside, ending))
-    return aside if aside.exists() else None
+            beside(database, ending).replace(beside(trashed, ending))
+    return trashed if trashed.exists() else None
 
 
 def _rotate(copies: list[Backup], keep: int) -> None:

@@ -38,7 +38,7 @@ PRAGMAS = (
     "trusted_schema = OFF",
     # Finds damaged pages when they are read, before wrong data is returned.
     "cell_size_check = ON",
-    "temp_store = MEMORY",
+    "temp_store = MEMORY",  # temporary tables hold words of the user; they are never written to a file
     # Negative values are KiB, so about 16 MB.
     "cache_size = -16000",
 )
@@ -46,7 +46,7 @@ PRAGMAS = (
 
 
 class Database:
-    """One SQLite database with its storage thread. Work is passed to `run` and executed in order, each piece as one
+    """One SQLite database with its storage thread. Functions are passed to `run` and executed in order, each as one
     transaction.
     """
 

@@ -35,10 +35,10 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        told = translate(error, path)
-        if told is None:
+        translated_error = translate(error, path)
+        if translated_error is None:
             raise
-        raise told from error
+        raise translated_error from error
 
 
 def disk_full(path: Path) -> DiskFull:

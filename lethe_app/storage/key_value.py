@@ -77,8 +77,8 @@ class TokenCounts:
         digests = [_digest(text) for text in texts]
 
         def work(connection: sqlite3.Connection) -> list[int | None]:
-            question = "SELECT tokens FROM token_counts WHERE tokenizer = ? AND digest = ?"
-            rows = [connection.execute(question, (tokenizer, digest)).fetchone() for digest in digests]
+            query = "SELECT tokens FROM token_counts WHERE tokenizer = ? AND digest = ?"
+            rows = [connection.execute(query, (tokenizer, digest)).fetchone() for digest in digests]
             return [row[0] if row else None for row in rows]
 
         return await self._database.run(work)
@@ -104,28 +104,28 @@ def session_values(connection: sqlite3.Connection, session_id: UUID) -> dict[str
 
 def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], object]:
     """Return those of these values of the app state that exist, by scope and key, inside a transaction."""
-    question = "SELECT value FROM house_state WHERE scope = ? AND key = ?"
-    rows = {key: connection.execute(question, key).fetchone() for key in keys}
+    query = "SELECT value FROM house_state WHERE scope = ? AND key = ?"
+    rows = {key: connection.execute(query, key).fetchone() for key in keys}
     return {key: json.loads(row[0]) for key, row in rows.items() if row}
 
 
 def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
     """Set a session value inside the caller's transaction; None deletes the key."""
-    here = (str(session_id), key)
+    place = (str(session_id), key)
     if value is None:
-        connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", here)
+        connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", place)
     else:
-        row = (*here, storable(json.dumps(value, ensure_ascii=False)))
+        row = (*place, storable(json.dumps(value, ensure_ascii=False)))
         connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
 
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """Set a value of the app state inside the caller's transaction; None deletes the key."""
-    here = (storable(scope), storable(key))
+    place = (storable(scope), storable(key))
     if value is None:
-        connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", here)
+        connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", place)
     else:
-        row = (*here, storable(json.dumps(value, ensure_ascii=False)))
+        row = (*place, storable(json.dumps(value, ensure_ascii=False)))
         connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
 

@@ -11,6 +11,7 @@ from lethe_app.domain.recall import LOGGED, OUTDATED
 
 OBJECTIONS = "objections "
 """Prefix of the scopes in which copies of rejected recalls are kept for undo."""
+# A value that is not JSON is skipped, so that a damaged record cannot prevent a purge.
 TURNS = "SELECT message_id, value FROM turn_memories WHERE json_valid(value)"
 COPIES = "SELECT scope, key, value FROM house_state WHERE substr(scope, 1, ?) = ? AND json_valid(value)"
 GONE = """
@@ -64,9 +65,9 @@ def _redact(one: Recalled, gone: set[str]) -> bool:
         text = str(one.get("text", "")).splitlines()
         one["text"] = "\n".join(line for line in text if _plain_line(line) not in lines)
         return True
-    told = [name for name in ("title", "text", "because") if one.get(name)]
-    one |= {name: type(one[name])() for name in told}
-    return bool(told or leads)
+    names = [name for name in ("title", "text", "because") if one.get(name)]
+    one |= {name: type(one[name])() for name in names}
+    return bool(names or leads)
 
 
 def _plain_line(line: str) -> str:

@@ -39,13 +39,16 @@ LISTS = frozenset(
     {"guests", "keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
 )
 """Columns that contain a JSON list."""
+UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
+"""Columns whose times are converted to UTC, because queries compare them as text; the others keep their time zone."""
 VALUES_PER_QUERY = 500
 """Values per query; SQLite allows some thousands of parameters."""
 
 
 def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:
-    """Return the named fields of `record` as column values."""
-    return {name: _cell(getattr(record, name)) for name in columns}
+    """Return the named fields of `record` as column values, by column."""
+    values = {name: getattr(record, name) for name in columns}
+    return {name: utc(value) if name in UTC_COLUMNS and value is not None else _cell(value) for name, value in values.items()}
 
 
 def utc(moment: datetime) -> str:
@@ -53,30 +56,53 @@ def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def select_by_values(connection: sqlite3.Connection, question: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
+def select_by_values(connection: sqlite3.Connection, query: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
     """Return the rows of a query that ends with a column name, for those rows whose column has one of the values."""
     rows: list[Row] = []
     for start in range(0, len(values), VALUES_PER_QUERY):
         some = values[start : start + VALUES_PER_QUERY]
-        rows += connection.execute(f"{question} IN ({', '.join('?' * len(some))})", some).fetchall()
+        rows += connection.execute(f"{query} IN ({placeholders(some)})", some).fetchall()
     return rows
+
+
+def placeholders(values: Sequence[object]) -> str:
+    """Return as many SQL placeholders as there are values."""
+    return ", ".join("?" * len(values))
 
 
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> None:
     """Insert one row."""
     names = ", ".join(row)
-    places = ", ".join(f":{name}" for name in row)
-    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", row)  # noqa: S608 - names are ours
+    values = ", ".join(f":{name}" for name in row)
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)  # noqa: S608 - names are ours
 
 
-def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Cell]) -> None:
-    """Update the columns of `row` where the column `key` has the value it has in `row`."""
-    changes = ", ".join(f"{name} = :{name}" for name in row if name != key)
-    connection.execute(f"UPDATE {table} SET {changes} WHERE {key} = :{key}", row)  # noqa: S608 - names are ours
+def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Cell]) -> int:
+    """Update the columns of `row` where `key` has the value it has in `row`, and return the number of rows updated.
+
+    `key` is the name of a column, or those of several with commas.
+    """
+    keys = key.split(", ")
+    changes = ", ".join(f"{name} = :{name}" for name in row if name not in keys)
+    condition = " AND ".join(f"{name} = :{name}" for name in keys)
+    return connection.execute(f"UPDATE {table} SET {changes} WHERE {condition}", row).rowcount  # noqa: S608 - names are ours
+
+
+def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Cell]) -> None:
+    """Update the row with the same `key`, or insert one; `key` as in `update`."""
+    # Not INSERT OR REPLACE: that deletes the row first, and whatever refers to it would be deleted or set to null. Not an upsert
+    # either: its conflict handling also applies inside triggers, and overrides the ON CONFLICT REPLACE of `passage_debts`.
+    if not update(connection, table, key, row):
+        insert(connection, table, row)
+
+
+def parse_row(kind: type[Model], columns: Iterable[str], row: Iterable[object]) -> Model:
+    """Build a record from a row of these columns. Raise DatabaseDamaged if it is invalid."""
+    return parse_record(kind, dict(zip(columns, row, strict=True)))
 
 
 def parse_record(kind: type[Model], values: Mapping[str, object]) -> Model:
-    """Build a record from column values. Raise DatabaseDamaged if they are invalid."""
+    """Build a record from column values, by column. Raise DatabaseDamaged if they are invalid."""
     try:
         lists = {name: json.loads(str(values[name])) for name in LISTS.intersection(values)}
         return kind.model_validate({**values, **lists})

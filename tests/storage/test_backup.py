@@ -56,7 +56,7 @@ def write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-async def test_a_copy_holds_what_was_said_so_far_and_is_one_file(database: Database):
+async def test_a_backup_has_all_messages_so_far_and_is_one_file(database: Database):
     await talk(database, "first")
 
     copy = await back_up(database.path)
@@ -71,11 +71,11 @@ async def test_a_copy_holds_what_was_said_so_far_and_is_one_file(database: Datab
     assert listed.size == len(copy.read_bytes())
 
 
-async def test_nothing_is_copied_while_there_is_nothing_to_lose(database: Database):
+async def test_an_empty_database_is_not_backed_up(database: Database):
     assert await back_up(database.path) is None
 
 
-async def test_there_is_one_copy_a_day_and_only_after_a_change(database: Database):
+async def test_there_is_one_backup_a_day_and_only_after_a_change(database: Database):
     await talk(database, "first")
 
     assert await back_up(database.path) is not None
@@ -87,7 +87,7 @@ async def test_there_is_one_copy_a_day_and_only_after_a_change(database: Databas
     assert await back_up(database.path, moment=in_days(2)) is None
 
 
-async def test_the_oldest_copies_make_room_but_not_those_before_migrations(database: Database):
+async def test_the_oldest_backups_are_deleted_but_not_those_before_migrations(database: Database):
     await talk(database, "first")
     old = backup.back_up_before_migration(database.path, 1)
     for day in range(1, 6):
@@ -100,7 +100,7 @@ async def test_the_oldest_copies_make_room_but_not_those_before_migrations(datab
     assert [copy.path for copy in kept if copy.before_migration_from == 1] == [old]
 
 
-async def test_a_damaged_database_is_told_and_no_copy_is_lost(path: Path):
+async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Path):
     database = await Database.open(path)
     for number in range(60):
         await talk(database, f"{number} " + "x" * 500)
@@ -119,7 +119,7 @@ async def test_a_damaged_database_is_told_and_no_copy_is_lost(path: Path):
     assert len(has_titles(copy)) == 60
 
 
-async def test_nothing_is_copied_when_there_is_too_little_room(database: Database, monkeypatch: pytest.MonkeyPatch):
+async def test_nothing_is_backed_up_when_there_is_too_little_space(database: Database, monkeypatch: pytest.MonkeyPatch):
     await talk(database, "first")
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(10**9, 10**9, 10**6))
@@ -128,7 +128,7 @@ async def test_nothing_is_copied_when_there_is_too_little_room(database: Databas
     assert files(backups_of(database.path)) == []
 
 
-async def test_words_are_stored_while_a_copy_is_being_made(database: Database, monkeypatch: pytest.MonkeyPatch):
+async def test_messages_are_stored_while_a_backup_is_made(database: Database, monkeypatch: pytest.MonkeyPatch):
     await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
     await talk(database, "first")
     monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
@@ -144,7 +144,7 @@ async def test_words_are_stored_while_a_copy_is_being_made(database: Database, m
     assert await titles(database) == ["first", "meanwhile"]
 
 
-async def test_a_copy_that_is_called_off_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch):
+async def test_a_cancelled_backup_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch):
     await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
     await talk(database, "first")
     monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
@@ -158,7 +158,7 @@ async def test_a_copy_that_is_called_off_leaves_nothing(database: Database, monk
     assert files(backups_of(database.path)) == []
 
 
-async def test_a_restored_copy_takes_the_place_and_what_was_there_is_kept(path: Path):
+async def test_restoring_a_backup_moves_the_replaced_database_to_the_trash(path: Path):
     database = await Database.open(path)
     await talk(database, "first")
     copy = await back_up(path)
@@ -177,7 +177,7 @@ async def test_a_restored_copy_takes_the_place_and_what_was_there_is_kept(path: 
     assert files(path.parent) == ["backups", "lethe.lock", "lethe.sqlite3", "trash"]
 
 
-async def test_a_damaged_database_can_be_replaced_by_its_copy(path: Path):
+async def test_a_damaged_database_can_be_replaced_by_its_backup(path: Path):
     database = await Database.open(path)
     await talk(database, "first")
     copy = await back_up(path)
@@ -228,7 +228,7 @@ async def test_an_open_database_is_not_replaced(database: Database):
     assert await titles(database) == ["first"]
 
 
-async def test_a_copy_that_is_damaged_too_new_or_gone_replaces_nothing(path: Path):
+async def test_a_damaged_too_new_or_missing_backup_replaces_nothing(path: Path):
     database = await Database.open(path)
     await talk(database, "first")
     copy = await back_up(path)
@@ -249,7 +249,7 @@ async def test_a_copy_that_is_damaged_too_new_or_gone_replaces_nothing(path: Pat
     assert "trash" not in files(path.parent)
 
 
-async def test_foreign_files_in_the_folder_are_no_copies(tmp_path: Path):
+async def test_foreign_files_in_the_folder_are_no_backups(tmp_path: Path):
     for name in ("lethe-yesterday.sqlite3", "notes.txt", "lethe-20260501T120000000000Z.partial"):
         (tmp_path / name).write_text("x")
 

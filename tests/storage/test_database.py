@@ -75,7 +75,7 @@ def run_python(code: str, *arguments: object, **options: object) -> subprocess.C
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False, **options)  # type: ignore[call-overload]
 
 
-async def test_what_was_stored_is_there_after_reopening(path: Path):
+async def test_records_are_stored_after_reopening(path: Path):
     await made(path)
 
     database = await Database.open(path)
@@ -84,7 +84,7 @@ async def test_what_was_stored_is_there_after_reopening(path: Path):
     await database.close()
 
 
-async def test_a_new_database_is_ours_durable_and_guarded(database: Database):
+async def test_a_new_database_has_our_id_and_its_pragmas(database: Database):
     def pragma(name: str):
         return lambda connection: connection.execute(f"PRAGMA {name}").fetchone()[0]
 
@@ -95,13 +95,13 @@ async def test_a_new_database_is_ours_durable_and_guarded(database: Database):
     assert await database.run(pragma("foreign_keys")) == 1
 
 
-async def test_closing_folds_the_log_into_one_file(path: Path):
+async def test_closing_checkpoints_the_log_into_one_file(path: Path):
     await made(path)
 
     assert set(contents(path.parent)) == {path.name}
 
 
-async def test_closing_twice_does_no_harm_and_nothing_runs_afterwards(path: Path):
+async def test_closing_twice_is_harmless_and_nothing_runs_afterwards(path: Path):
     database = await Database.open(path)
     await database.close()
     await database.close()
@@ -110,7 +110,7 @@ async def test_closing_twice_does_no_harm_and_nothing_runs_afterwards(path: Path
         await database.run(keys)
 
 
-async def test_work_that_fails_leaves_nothing_behind(database: Database):
+async def test_failed_work_is_rolled_back(database: Database):
     def work(connection: sqlite3.Connection) -> None:
         insert_key(connection, 1)
         raise ValueError("half-way")
@@ -161,7 +161,7 @@ async def test_cancelling_the_caller_does_not_cancel_the_write(database: Databas
     assert await database.run(keys) == [1, 2, 3]
 
 
-async def test_closing_waits_for_what_was_handed_over(path: Path):
+async def test_closing_waits_for_submitted_work(path: Path):
     database = await Database.open(path)
 
     def slow(connection: sqlite3.Connection) -> None:
@@ -198,7 +198,7 @@ async def test_a_write_that_fails_after_its_caller_has_gone_is_logged(database: 
     quiet_log.records.clear()
 
 
-async def test_opening_can_be_cancelled_and_gives_the_home_back(path: Path):
+async def test_cancelled_opening_releases_the_home(path: Path):
     opening = asyncio.create_task(Database.open(path))
     await asyncio.sleep(0)
     opening.cancel()
@@ -208,7 +208,7 @@ async def test_opening_can_be_cancelled_and_gives_the_home_back(path: Path):
     await made(path)
 
 
-async def test_a_full_disk_is_told_and_loses_nothing_already_written(database: Database):
+async def test_a_full_disk_is_reported_and_loses_nothing_already_written(database: Database):
     await database.run(lambda connection: insert_key(connection, 1))
 
     def narrow(connection: sqlite3.Connection) -> None:
@@ -248,7 +248,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a thing of Unix")
-async def test_a_write_the_system_refuses_is_told_and_the_rest_survives(path: Path):
+async def test_a_refused_write_is_reported_and_the_rest_survives(path: Path):
     done = run_python(LIMITED, path)
 
     assert done.returncode == 0, done.stderr
@@ -313,7 +313,7 @@ async def test_a_second_program_is_refused_until_the_first_has_closed(path: Path
     assert run_python(OPENS, path).stdout == "opened\n"
 
 
-async def test_another_program_that_writes_is_told_as_locked(database: Database):
+async def test_a_lock_of_another_program_is_reported(database: Database):
     await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 10").fetchone())
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -388,14 +388,14 @@ async def test_the_database_of_another_program_is_refused_and_left_untouched(pat
     assert contents(path.parent) == before
 
 
-async def test_a_folder_in_the_place_of_the_database_is_told(path: Path):
+async def test_a_folder_in_place_of_the_database_is_reported(path: Path):
     put(path / "in the way")
 
     with pytest.raises(DatabaseDamaged, match="not a file"):
         await Database.open(path)
 
 
-async def test_damage_inside_the_file_is_told_when_it_is_met(path: Path):
+async def test_damage_inside_the_file_is_reported_when_it_is_read(path: Path):
     database = await Database.open(path)
     await database.run(lambda connection: [insert_key(connection, number) for number in range(5000)])
     await database.close()
@@ -416,7 +416,7 @@ async def test_a_home_below_a_file_cannot_be_opened(tmp_path: Path):
         await Database.open(tmp_path / "file" / "home" / "lethe.sqlite3")
 
 
-def test_writing_to_a_read_only_connection_is_told_as_such(tmp_path: Path):
+def test_writing_to_a_read_only_connection_is_reported_as_such(tmp_path: Path):
     path = tmp_path / "some.sqlite3"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (x)")
@@ -430,7 +430,7 @@ def test_writing_to_a_read_only_connection_is_told_as_such(tmp_path: Path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions work in another way there")
 @pytest.mark.parametrize("which", ["file", "folder"])
-async def test_a_home_without_the_right_to_write_is_told_at_once(which: str):
+async def test_a_read_only_home_is_reported_at_once(which: str):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lethe.sqlite3"
         await made(path)
@@ -440,7 +440,7 @@ async def test_a_home_without_the_right_to_write_is_told_at_once(which: str):
     assert done.stdout.startswith("ReadOnly"), done.stderr
 
 
-def test_a_mistake_of_ours_is_not_told_as_the_worlds_fault(tmp_path: Path):
+def test_a_programming_error_is_not_translated(tmp_path: Path):
     with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.OperationalError) as caught:
         connection.execute("SELECT nonsense")
 
@@ -453,7 +453,7 @@ async def test_a_mistake_of_ours_passes_through_as_it_is(database: Database):
         await database.run(lambda connection: connection.execute("SELECT nonsense"))
 
 
-async def test_text_that_is_not_utf8_is_told_as_damage(database: Database):
+async def test_text_that_is_not_utf8_is_reported_as_damage(database: Database):
     with pytest.raises(DatabaseDamaged):
         await database.run(lambda connection: connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone())
 
@@ -531,7 +531,7 @@ def test_it_works_on_the_event_loop_of_the_window(path: Path):
     assert done.stdout == "1\nNone\n", done.stderr
 
 
-def test_every_fault_is_one_of_the_tree():
+def test_every_error_is_translated_to_a_storage_error():
     for kind in (DatabaseDamaged, DatabaseLocked, DatabaseTooNew, DiskFull, ReadOnly):
         assert issubclass(kind, StorageError)
         assert issubclass(kind, LetheError)

@@ -16,7 +16,7 @@ from lethe_app.storage.key_value import SessionState, TokenCounts
 
 
 @pytest.mark.parametrize("value", [{"first": 3, "text": "é"}, [1, 2.5, None], "text 🌊", 0, False, ""])
-async def test_any_json_value_comes_back(database: Database, session: ChatSession, value: object):
+async def test_any_json_value_is_read_as_it_was_stored(database: Database, session: ChatSession, value: object):
     states = SessionState(database)
 
     await states.set(session.guid, "cut", "old")
@@ -27,7 +27,7 @@ async def test_any_json_value_comes_back(database: Database, session: ChatSessio
     assert await states.get(uuid4(), "cut") is None
 
 
-async def test_none_takes_a_key_away(database: Database, session: ChatSession):
+async def test_none_deletes_a_key(database: Database, session: ChatSession):
     states = SessionState(database)
     await states.set(session.guid, "cut", 1)
 
@@ -36,7 +36,7 @@ async def test_none_takes_a_key_away(database: Database, session: ChatSession):
     assert await states.get(session.guid, "cut") is None
 
 
-async def test_state_goes_with_its_session(database: Database, chats: SessionStore, session: ChatSession):
+async def test_state_is_deleted_with_its_session(database: Database, chats: SessionStore, session: ChatSession):
     states = SessionState(database)
     await states.set(session.guid, "cut", 1)
     await chats.delete_session(session.guid)
@@ -46,7 +46,7 @@ async def test_state_goes_with_its_session(database: Database, chats: SessionSto
     assert await states.get(session.guid, "cut") is None
 
 
-async def test_counts_come_back_by_tokenizer_and_text(database: Database):
+async def test_counts_are_cached_by_tokenizer_and_text(database: Database):
     counts = TokenCounts(database)
 
     await counts.cache_counts("a", {"one": 1, "two \ud800": 2})

@@ -48,7 +48,7 @@ def tables(path: Path) -> set[str]:
         return {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-async def test_a_database_of_the_first_version_opens_with_all_its_words(old: Path):
+async def test_a_database_of_version_1_opens_with_all_its_messages(old: Path):
     database = await Database.open(old)
     chats = SessionStore(database)
 
@@ -70,7 +70,7 @@ async def test_a_database_of_the_first_version_opens_with_all_its_words(old: Pat
     await database.close()
 
 
-async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_session(old: Path):
+async def test_a_database_of_version_1_opens_with_every_field_of_a_session(old: Path):
     database = await Database.open(old)
     chats = SessionStore(database)
 
@@ -120,7 +120,7 @@ async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_sess
     await database.close()
 
 
-async def test_a_conversation_of_the_first_version_goes_on(old: Path):
+async def test_a_session_of_version_1_can_be_continued(old: Path):
     database = await Database.open(old)
     chats = SessionStore(database)
     leaf = await chats.session(SESSION)
@@ -134,7 +134,7 @@ async def test_a_conversation_of_the_first_version_goes_on(old: Path):
     await database.close()
 
 
-async def test_an_old_database_is_copied_before_it_is_migrated(old: Path):
+async def test_an_old_database_is_backed_up_before_it_is_migrated(old: Path):
     database = await Database.open(old, (*MIGRATIONS, add_moods))
     assert await database.run(schema_version) == len(MIGRATIONS) + 1
     await database.close()
@@ -145,14 +145,14 @@ async def test_an_old_database_is_copied_before_it_is_migrated(old: Path):
     assert "moods" not in tables(copy.path)
 
 
-async def test_a_database_that_is_up_to_date_is_not_copied_at_opening(path: Path):
+async def test_a_database_that_is_up_to_date_is_not_backed_up_at_opening(path: Path):
     await (await Database.open(path)).close()
     await (await Database.open(path)).close()
 
     assert list_backups(backups_of(path)) == []
 
 
-async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
+async def test_a_database_of_version_1_can_store_passages(old: Path):
     database = await Database.open(old)
     passages = Passages(database)
     when = datetime(2026, 5, 9, tzinfo=UTC)
@@ -166,7 +166,7 @@ async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
     await database.close()
 
 
-async def test_a_database_of_the_first_version_takes_in_receipts(old: Path):
+async def test_a_database_of_version_1_can_store_receipts(old: Path):
     database = await Database.open(old)
     receipts, reply = Receipts(database), (await SessionStore(database).page(SESSION, 3, 1))[0]
     entry = ReceiptEntry(Receipt((PartTokens(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
@@ -216,7 +216,7 @@ def test_a_script_is_split_at_the_ends_of_its_statements_only():
     assert all(one.count("CREATE TRIGGER") <= 1 for one in statements)
 
 
-async def test_nothing_is_migrated_when_the_copy_cannot_be_made(old: Path):
+async def test_nothing_is_migrated_when_the_backup_cannot_be_made(old: Path):
     backups_of(old).write_text("a file where the folder should be")
 
     with pytest.raises(StorageError, match="backups"):
@@ -235,7 +235,7 @@ def test_a_migration_may_not_leave_a_row_without_its_parent(old: Path):
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (2,)
 
 
-def test_a_step_that_meets_a_full_disk_is_undone(old: Path):
+def test_a_migration_that_meets_a_full_disk_is_rolled_back(old: Path):
     def large(connection: sqlite3.Connection) -> None:
         add_moods(connection)
         connection.execute("INSERT INTO moods VALUES (zeroblob(10000000))")

@@ -53,14 +53,14 @@ def test_a_sentence_becomes_a_reason(what: str, value: float, kind: ReasonKind, 
     assert [(one.kind, one.values) for one in made.because] == [(kind, values)]
 
 
-def test_a_sentence_that_nobody_wrote_is_left_out_and_data_stay_as_they_are():
+def test_an_unknown_sentence_is_dropped_and_data_stay_as_they_are():
     stored = recollection(because=[{"what": "the moon"}, {"kind": "due", "values": {}, "value": 0.0}])
 
     assert old_reasons.converted_recollection(stored)["because"] == [{"kind": "due", "values": {}, "value": 0.0}]
 
 
 @pytest.mark.parametrize(("why", "detail", "values"), BLOCKS)
-def test_what_kept_a_memory_back_becomes_data(why: str, detail: str, values: dict[str, object]):
+def test_the_reason_of_a_blocked_memory_becomes_data(why: str, detail: str, values: dict[str, object]):
     stored = {"recalled": [], "blocked": [{"memory": str(uuid4()), "title": "x", "why": why, "detail": detail}]}
 
     (made,) = TurnMemory.model_validate(old_reasons.converted_memory(stored)).blocked
@@ -98,13 +98,13 @@ def test_a_receipt_becomes_data():
 
 
 @pytest.mark.parametrize("words", old_reasons._COSTS)
-def test_every_cost_of_old_is_known(words: str):
+def test_every_old_reason_of_a_cache_miss_is_known(words: str):
     made = old_reasons.converted_receipt({"receipt": {}, "cost": {"again": 3, "because": words}})
 
     assert CacheMiss(made["cost"]["reason"]) is not CacheMiss.PART
 
 
-def test_a_database_is_converted_and_what_cannot_be_read_is_left(tmp_path: Path):
+def test_a_database_is_converted_and_unreadable_records_are_left(tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as connection:
         migrate(connection, MIGRATIONS[: MIGRATIONS.index(convert_reasons)])
         connection.execute("PRAGMA foreign_keys = OFF")

@@ -24,7 +24,7 @@ def test_a_proper_string_stays_as_it_is(text: str):
         ("null \x00 and \ud800", "null \x00 and �"),
     ],
 )
-def test_half_characters_are_joined_or_replaced(broken: str, mended: str):
+def test_surrogates_are_joined_or_replaced(broken: str, mended: str):
     assert storable(broken) == mended
 
 

@@ -34,7 +34,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.files import trashed_files
 from lethe_app.storage.row_mapping import utc
-from lethe_app.storage.trash_list import PersonaStateKeys, TrashListing
+from lethe_app.storage.trash_listing import PersonaStateKeys, TrashListing
 
 LOOK_AGAIN = 6 * 3600.0
 """Seconds between two purges."""

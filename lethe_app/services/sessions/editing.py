@@ -18,10 +18,10 @@ from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.service import SessionService, opening
-from lethe_app.storage.chats.reshape import SessionReshaping
+from lethe_app.storage.chats.archive_jobs import ArchivePartUndo
 from lethe_app.storage.chats.session_list import SessionLines
+from lethe_app.storage.chats.session_reshaping import SessionReshaping
 from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.chats.split_merge_undo import ArchivePartUndo
 from lethe_app.storage.database import Database
 
 COPIED = {"persona_id", "user_id", "scenario", "is_roleplay", "relevance", "insertion", "priority", "sticky", "protected"}

@@ -15,11 +15,10 @@ from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory import memories
 from lethe_app.storage.memory.facts import FACT_COLUMNS, IS_KNOWN, SELECT_FACT
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, parse_record, storable, update, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, parse_row, save_row, utc
 
 COLUMNS = tuple(RecordedChange.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
-_SAVE = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
 
 class ChangeLog:
@@ -30,8 +29,12 @@ class ChangeLog:
 
     async def save_changes(self, *changes: RecordedChange) -> None:
         """Insert changes, or update those already stored; all or none."""
-        rows = [_row(change) for change in changes]
-        await self._database.run(lambda connection: connection.executemany(_SAVE, rows))
+
+        def work(connection: sqlite3.Connection) -> None:
+            for change in changes:
+                _save(connection, change)
+
+        await self._database.run(work)
 
     async def get(self, change_id: UUID) -> RecordedChange | None:
         """Return a change, or None if there is none."""
@@ -50,7 +53,7 @@ class ChangeLog:
             if known is not None and known.state is not ChangeState.PROPOSED:
                 return known
             done = _apply(connection, known or change).model_copy(update={"state": ChangeState.APPLIED})
-            connection.execute(_SAVE, _row(done))
+            _save(connection, done)
             return done
 
         return await self._database.run(work)
@@ -69,7 +72,7 @@ class ChangeLog:
                 return known
             _revert(connection, known)
             done = known.model_copy(update={"state": ChangeState.REVERTED})
-            connection.execute(_SAVE, _row(done))
+            _save(connection, done)
             return done
 
         return await self._database.run(work)
@@ -86,14 +89,18 @@ class ChangeLog:
     async def _read(self, where: str, values: Sequence[object]) -> list[RecordedChange]:
         def work(connection: sqlite3.Connection) -> list[RecordedChange]:
             rows = connection.execute(f"{_SELECT} {where}", tuple(values))
-            return [parse_record(RecordedChange, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            return [parse_row(RecordedChange, COLUMNS, row) for row in rows]
 
         return await self._database.run(work)
 
 
+def _save(connection: sqlite3.Connection, change: RecordedChange) -> None:
+    save_row(connection, "changes", "id", cells(change, COLUMNS))
+
+
 def _load_change(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
     row = connection.execute(f"{_SELECT} WHERE id = ?", (str(change_id),)).fetchone()
-    return parse_record(RecordedChange, dict(zip(COLUMNS, row, strict=True))) if row is not None else None
+    return parse_row(RecordedChange, COLUMNS, row) if row is not None else None
 
 
 def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
@@ -145,23 +152,14 @@ def _check_unchanged(one: Record, current: Record | None) -> Record:
 
 def _memory(connection: sqlite3.Connection, guid: UUID) -> MemoryUnit | None:
     row = connection.execute(f"{memories.SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
-    return parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True))) if row is not None else None
+    return parse_row(MemoryUnit, MEMORY_COLUMNS, row) if row is not None else None
 
 
 def _fact(connection: sqlite3.Connection, guid: UUID) -> ExtractedFact | None:
     row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
-    return parse_record(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True))) if row is not None else None
+    return parse_row(ExtractedFact, FACT_COLUMNS, row) if row is not None else None
 
 
 def _save_facts(connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
     for fact in facts:
-        row = {**cells(fact, FACT_COLUMNS), "persona_id": persona_id, "deleted_at": None}
-        if connection.execute("SELECT 1 FROM facts WHERE guid = ?", (row["guid"],)).fetchone():
-            update(connection, "facts", "guid", row)
-        else:
-            insert(connection, "facts", row)
-
-
-def _row(change: RecordedChange) -> tuple[str | None, ...]:
-    special = {"at": utc(change.at), "run_id": str(change.run_id) if change.run_id is not None else None}
-    return tuple(special[name] if name in special else storable(str(getattr(change, name))) for name in COLUMNS)
+        save_row(connection, "facts", "guid", {**cells(fact, FACT_COLUMNS), "persona_id": persona_id, "deleted_at": None})

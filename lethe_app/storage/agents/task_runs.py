@@ -11,15 +11,12 @@ from uuid import UUID
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import parse_record, storable, utc
+from lethe_app.storage.row_mapping import cells, parse_record, save_row, storable, utc
 
 COLUMNS = tuple(TaskRun.model_fields)
+PLAIN_COLUMNS = tuple(name for name in COLUMNS if name != "made")
+"""Columns whose values need no conversion of their own; `made` is a JSON list of records."""
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
-_SET = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "id")
-# Not INSERT OR REPLACE: that deletes the row first, and ON DELETE SET NULL would detach the run's changes.
-_SAVE = f"""
-INSERT INTO task_runs ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))}) ON CONFLICT (id) DO UPDATE SET {_SET}
-"""  # noqa: S608
 
 
 class TaskRuns:
@@ -30,8 +27,9 @@ class TaskRuns:
 
     async def save_run(self, run: TaskRun) -> None:
         """Insert a run, or update one already stored."""
-        row = _row(run)
-        await self._database.run(lambda connection: connection.execute(_SAVE, row))
+        made = storable(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
+        row = {**cells(run, PLAIN_COLUMNS), "made": made}
+        await self._database.run(lambda connection: save_row(connection, "task_runs", "id", row))
 
     async def get(self, run_id: UUID) -> TaskRun | None:
         """Return a run, or None if there is none."""
@@ -62,32 +60,15 @@ class TaskRuns:
     async def mark_lost_runs(self, still_open: Collection[UUID] = ()) -> int:
         """Mark unfinished runs as lost, except `still_open`, after the program ended during them; returns their number."""
         is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
-        question = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
+        query = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
         values = (RunOutcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
-        return await self._database.run(lambda connection: connection.execute(question, values).rowcount)
+        return await self._database.run(lambda connection: connection.execute(query, values).rowcount)
 
     async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:
         def work(connection: sqlite3.Connection) -> list[TaskRun]:
             return [_run(row) for row in connection.execute(f"{_SELECT} {where}", tuple(values))]
 
         return await self._database.run(work)
-
-
-def _row(run: TaskRun) -> tuple[str | int | None, ...]:
-    """Return the values of a run in the order of the columns."""
-    made = storable(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
-    special = {
-        "id": str(run.id),
-        "began": utc(run.began),
-        "ended": utc(run.ended) if run.ended is not None else None,
-        "outcome": run.outcome.value if run.outcome is not None else None,
-        "made": made,
-    }
-    return tuple(special.get(name) if name in special else _column_value(getattr(run, name)) for name in COLUMNS)
-
-
-def _column_value(value: object) -> str | int:
-    return int(value) if isinstance(value, int) else storable(str(value))
 
 
 def _run(row: tuple[object, ...]) -> TaskRun:

@@ -29,7 +29,7 @@ from lethe_app.storage.chats.sessions import SELECT_SESSION
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
 from lethe_app.storage.memory.memories import SELECT_MEMORY
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record, parse_row
 
 WORLDS, SCRATCH = "worlds", "scratch"
 """Keys of the session state that are valid in another home."""
@@ -58,7 +58,7 @@ class PersonaExport:
         """Return the number of records by kind, and the number of characters in all messages."""
 
         def work(connection: sqlite3.Connection) -> tuple[BundleCounts, int]:
-            counts = {what: connection.execute(question, (persona_id,)).fetchone()[0] for what, question in COUNTS.items()}
+            counts = {what: connection.execute(query, (persona_id,)).fetchone()[0] for what, query in COUNTS.items()}
             (words,) = connection.execute(MESSAGE_CHARACTERS, (persona_id,)).fetchone()
             return BundleCounts(**counts), words
 
@@ -73,11 +73,11 @@ class PersonaExport:
 
         def work(connection: sqlite3.Connection) -> PersonaHistory:
             memories = [
-                parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
+                parse_row(MemoryUnit, MEMORY_COLUMNS, row)
                 for row in connection.execute(f"{SELECT_MEMORY} AND {NOT_DELETED} ORDER BY rowid", (persona_id,))
             ]
             facts = [
-                parse_record(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))
+                parse_row(ExtractedFact, FACT_COLUMNS, row)
                 for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
             ]
             stones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
@@ -91,10 +91,8 @@ class PersonaExport:
 
     async def session_ids_of(self, persona_id: str) -> list[UUID]:
         """Return the ids of the persona's sessions, by last activity, oldest first."""
-        question = f"{SESSIONS} ORDER BY last_activity"
-        return await self._database.run(
-            lambda connection: [UUID(guid) for (guid,) in connection.execute(question, (persona_id,))]
-        )
+        query = f"{SESSIONS} ORDER BY last_activity"
+        return await self._database.run(lambda connection: [UUID(guid) for (guid,) in connection.execute(query, (persona_id,))])
 
     async def conversation(self, guid: UUID) -> BundledConversation | None:
         """Return a complete session with its messages in order of arrival, or None if it is in the trash."""
@@ -116,7 +114,7 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
         session=session,
         worlds=_texts(_state(connection, guid, WORLDS)),
         scratch=_pairs(_state(connection, guid, SCRATCH)),
-        parts=[parse_record(BundledPart, dict(zip(BundledPart.model_fields, row, strict=True))) for row in parts],
+        parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )
     return BundledConversation(kept, [_with_turn(message, turns.get(str(message.id))) for message in said])
 

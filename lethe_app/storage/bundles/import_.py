@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
 from lethe_app.storage.bundles.export import SCRATCH, WORLDS
-from lethe_app.storage.chats.message_position import queue_for_indexing, update_session_row
+from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS
 from lethe_app.storage.row_mapping import (
@@ -96,7 +96,10 @@ class BundleImport:
 def _store(connection: sqlite3.Connection, arrival: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
     persona_id, past = arrival.persona_id, arrival.history
     for memory in past.memories:
-        own: dict[str, Cell] = {"guid": ids.new_id(memory.guid), "path": ""}  # of another computer, or of a stranger's choice
+        own: dict[str, Cell] = {
+            "guid": ids.new_id(memory.guid),
+            "path": "",
+        }  # it is of another computer, or a stranger's choice
         insert(connection, "memories", {**cells(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
     for fact in past.facts:
         named: dict[str, Cell] = {
@@ -133,7 +136,7 @@ def _store_conversation(
     memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
     own: dict[str, Cell] = {"guid": guid, "persona_id": persona_id, "user_id": speaker(session.user_id), "last_activity": ""}
-    own["guests"] = "[]"  # who has the same file name here may be somebody else
+    own["guests"] = "[]"  # a persona with the same file name in this home may be another one
     insert(connection, "sessions", {**row, **own})
     for seq, message in enumerate(talk.messages, start=1):
         _store_message(connection, guid, seq, message, ids, speaker)

@@ -1,4 +1,4 @@
-"""State of archive jobs, so that work interrupted by the end of the program continues."""
+"""Archive jobs: the state of every part of an archived session, stored so that interrupted work continues; undo of a part."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from lethe_app.domain.changes import PartValue
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.chats.branches import branch_state
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, storable, update
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, Cell, cells, insert, storable, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
 ORDER = {part: number for number, part in enumerate(SessionPart)}
@@ -42,18 +43,18 @@ class ArchiveJobs:
         If the session continued since a model wrote its parts, those no longer cover all of it: they count as made by rules,
         which may overwrite them. If it did not continue, they stay until a model writes them again.
         """
-        here = str(session_id)
-        rows = [(here, part.value) for part in parts]
+        guid = str(session_id)
+        rows = [(guid, part.value) for part in parts]
 
         def work(connection: sqlite3.Connection) -> None:
-            branch_state(connection, here)
-            (went_on,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (here,)).fetchone()
+            branch_state(connection, guid)
+            (continued,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (guid,)).fetchone()
             if archive:
-                connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (here,))
+                connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (guid,))
             connection.executemany(QUEUE, rows)
-            if archive and went_on:
+            if archive and continued:
                 connection.execute(
-                    "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (here,)
+                    "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (guid,)
                 )
 
         await self._database.run(work)
@@ -69,12 +70,12 @@ class ArchiveJobs:
 
     async def pending_parts(self) -> list[PartRecord]:
         """Return all pending jobs, those of the most recent session first."""
-        question = f"""
+        query = f"""
             SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
             JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
             WHERE p.state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _in_order(_records(connection.execute(question))))
+        return await self._database.run(lambda connection: _in_order(_records(connection.execute(query))))
 
     async def save_part(self, record: PartRecord) -> None:
         """Save the state of a job; a part written by the user is never overwritten by anything else."""
@@ -86,19 +87,19 @@ class ArchiveJobs:
         With `before` only if the job is still in that state; returns False if it is not. Raise `StorageError` if the session
         is gone.
         """
-        here = str(record.session)
+        guid = str(record.session)
         values = cells(ChatSession.model_validate({"persona_id": "", **fields}), fields)
         memory = {name: value for name, value in values.items() if name in MEMORY_COLUMNS}
         own = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
 
         def work(connection: sqlite3.Connection) -> bool:
-            branch_state(connection, here)
-            known = {one.part: one for one in _records(connection.execute(OF_SESSION, (here,)))}
+            branch_state(connection, guid)
+            known = {one.part: one for one in _records(connection.execute(OF_SESSION, (guid,)))}
             if before is not None and known.get(record.part) != before:
                 return False
             for table, row in (("memories", memory), ("sessions", own)):
                 if row:
-                    update(connection, table, "guid", {**row, "guid": here})
+                    update(connection, table, "guid", {**row, "guid": guid})
             _save(connection, record)
             return True
 
@@ -138,3 +139,63 @@ def _in_order(records: list[PartRecord]) -> list[PartRecord]:
     """Sort the parts within each session; the order of the sessions remains."""
     sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
     return sorted(records, key=lambda record: (sessions[record.session], ORDER[record.part]))
+
+
+VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
+    SessionPart.TITLE: {"memories": ("name",)},
+    SessionPart.SUMMARY: {"memories": ("content",)},
+    SessionPart.KEYWORDS: {"memories": ("keywords_main", "enabled")},
+    SessionPart.GOALS: {"sessions": ("future_goals",)},
+    SessionPart.RELEVANCE: {"sessions": ("relevance",)},
+    SessionPart.ROLEPLAY: {"sessions": ("is_roleplay",)},
+}
+"""Columns of each archive part by table; facts have a table of their own."""
+RELEASE_PART = """
+UPDATE session_parts SET made_by = 'rules', maker = '', state = 'pending', tries = 0, trouble = ''
+WHERE session_id = ? AND part = ? AND made_by = 'user'
+"""
+"""Statement that removes the user's mark from a part and queues it."""
+
+
+class ArchivePartUndo:
+    """Undo for archive parts. Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def part_of(self, session: UUID, part: SessionPart) -> PartValue:
+        """Return the current value of a part. Raise StorageError if the session is gone."""
+
+        def work(connection: sqlite3.Connection) -> PartValue:
+            guid = str(session)
+            branch_state(connection, guid)
+            values = {table: _values(connection, table, names, guid) for table, names in VALUE_COLUMNS.get(part, {}).items()}
+            cursor = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (guid, part.value))
+            row = cursor.fetchone()
+            record = dict(zip((column[0] for column in cursor.description), row, strict=True)) if row else None
+            return PartValue(session, part, values, record)
+
+        return await self._database.run(work)
+
+    async def restore_part(self, before: PartValue) -> None:
+        """Restore a part to an earlier value, regardless of who has written it since."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            guid = str(before.session)
+            branch_state(connection, guid)
+            for table, values in before.values.items():
+                update(connection, table, "guid", {**values, "guid": guid})
+            connection.execute("DELETE FROM session_parts WHERE session_id = ? AND part = ?", (guid, before.part.value))
+            if before.record is not None:
+                insert(connection, "session_parts", before.record)
+
+        await self._database.run(work)
+
+    async def release_part(self, session: UUID, part: SessionPart) -> None:
+        """Allow a part written by the user to be overwritten, and queue it."""
+        await self._database.run(lambda connection: connection.execute(RELEASE_PART, (str(session), part.value)).rowcount)
+
+
+def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, Cell]:
+    query = f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?"  # noqa: S608 - names are ours
+    return dict(zip(names, connection.execute(query, (guid,)).fetchone(), strict=True))

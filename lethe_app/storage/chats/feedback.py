@@ -8,11 +8,10 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import Feedback
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import parse_record, storable, utc
+from lethe_app.storage.row_mapping import cells, parse_row, placeholders, save_row
 
 COLUMNS = tuple(Feedback.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
-_SAVE = f"INSERT OR REPLACE INTO feedback ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 MESSAGES_PER_QUERY = 500
 """Messages per query; SQLite allows some thousands of parameters."""
 
@@ -23,14 +22,14 @@ class FeedbackStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def save_feedback(self, *all_of_them: Feedback) -> None:
+    async def save_feedback(self, *feedback: Feedback) -> None:
         """Insert or replace feedback; feedback on an alternative that no longer exists is ignored."""
 
         def work(connection: sqlite3.Connection) -> None:
-            for one in all_of_them:
-                here = (str(one.message_id), one.position)
-                if connection.execute("SELECT 1 FROM alternatives WHERE message_id = ? AND position = ?", here).fetchone():
-                    connection.execute(_SAVE, _row(one))
+            for one in feedback:
+                key = (str(one.message_id), one.position)
+                if connection.execute("SELECT 1 FROM alternatives WHERE message_id = ? AND position = ?", key).fetchone():
+                    save_row(connection, "feedback", "message_id, position", cells(one, COLUMNS))
 
         await self._database.run(work)
 
@@ -41,15 +40,15 @@ class FeedbackStore:
 
     async def delete_feedback(self, message_id: UUID, position: int) -> None:
         """Delete the feedback on an alternative."""
-        here = (str(message_id), position)
-        await self._database.run(lambda c: c.execute("DELETE FROM feedback WHERE message_id = ? AND position = ?", here))
+        key = (str(message_id), position)
+        await self._database.run(lambda c: c.execute("DELETE FROM feedback WHERE message_id = ? AND position = ?", key))
 
     async def feedback_on(self, messages: Sequence[UUID]) -> list[Feedback]:
         """Return the feedback on all alternatives of these messages."""
         found: list[Feedback] = []
         for start in range(0, len(messages), MESSAGES_PER_QUERY):
             part = [str(one) for one in messages[start : start + MESSAGES_PER_QUERY]]
-            found += await self._read(f"WHERE message_id IN ({', '.join('?' * len(part))})", part)
+            found += await self._read(f"WHERE message_id IN ({placeholders(part)})", part)
         return found
 
     async def feedback_of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
@@ -57,20 +56,15 @@ class FeedbackStore:
         which, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {which} ORDER BY at DESC LIMIT ?", (*values, limit))
 
-    async def mark_concluded(self, all_of_them: Iterable[Feedback]) -> None:
+    async def mark_concluded(self, feedback: Iterable[Feedback]) -> None:
         """Mark feedback as evaluated by a dream."""
-        rows = [(str(one.message_id), one.position) for one in all_of_them]
-        question = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"
-        await self._database.run(lambda connection: connection.executemany(question, rows))
+        rows = [(str(one.message_id), one.position) for one in feedback]
+        query = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"
+        await self._database.run(lambda connection: connection.executemany(query, rows))
 
     async def _read(self, where: str, values: Sequence[object]) -> list[Feedback]:
         def work(connection: sqlite3.Connection) -> list[Feedback]:
             rows = connection.execute(f"{_SELECT} {where}", tuple(values))
-            return [parse_record(Feedback, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            return [parse_row(Feedback, COLUMNS, row) for row in rows]
 
         return await self._database.run(work)
-
-
-def _row(one: Feedback) -> tuple[str | int, ...]:
-    moment, words = utc(one.at), storable(one.words)
-    return (str(one.message_id), one.position, one.persona_id, one.verdict.value, words, moment, int(one.settled))

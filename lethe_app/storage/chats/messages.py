@@ -13,6 +13,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
 from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MESSAGE_COLUMNS, Cell, cells, insert, parse_record, utc
 
+# `json_each` takes any number of ids as one parameter; SQLite limits the number of parameters of a statement.
 MESSAGES = f"""
 SELECT {", ".join(f"m.{name}" for name in MESSAGE_COLUMNS)}, p.deleted_at IS NOT NULL
 FROM messages m LEFT JOIN messages p ON p.id = m.parent_id WHERE m.id IN (SELECT value FROM json_each(?))
@@ -71,15 +72,15 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
     not.
     """
     wanted = json.dumps(ids)
-    wordings: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
+    alternatives: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
     for message_id, *values in connection.execute(ALTERNATIVES, (wanted,)):
-        wordings[message_id].append(dict(zip(ALTERNATIVE_COLUMNS, values, strict=True)))
+        alternatives[message_id].append(dict(zip(ALTERNATIVE_COLUMNS, values, strict=True)))
     found = {}
     for *values, is_parent_deleted in connection.execute(MESSAGES, (wanted,)):
         row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
         if is_parent_deleted:
             row["parent_id"] = branches.nearest_live(connection, row["parent_id"])
-        found[row["id"]] = parse_record(Message, {**row, "alternatives": wordings[row["id"]]})
+        found[row["id"]] = parse_record(Message, {**row, "alternatives": alternatives[row["id"]]})
     return [found[id_] for id_ in ids]
 
 
@@ -151,7 +152,7 @@ def standing_of(connection: sqlite3.Connection, message_id: str) -> MessageStand
 
 
 def standing_of_next(connection: sqlite3.Connection, session_id: str) -> MessageStanding:
-    """Return the position that the user's next message in a session will have."""
+    """Return the position that the next message of the user in a session will have."""
     spoken, asked = connection.execute(STANDING_AT_END, (session_id,)).fetchone()
     return _among_sessions(connection, session_id, "", spoken + 1, asked + 1)
 
@@ -160,10 +161,10 @@ def _among_sessions(
     connection: sqlite3.Connection, session_id: str, message_id: str, spoken: int, asked: int
 ) -> MessageStanding:
     newest = connection.execute(NEWEST_SESSIONS, (session_id,)).fetchall()
-    times = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
-    heard = [datetime.fromisoformat(row[0]) for row in times if row]
+    rows = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
+    times = [datetime.fromisoformat(row[0]) for row in rows if row]
     (has_later,) = connection.execute(HAS_LATER, (session_id,)).fetchone()
-    return MessageStanding(spoken, asked, max(heard, default=None), is_latest=not has_later)
+    return MessageStanding(spoken, asked, max(times, default=None), is_latest=not has_later)
 
 
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:
@@ -197,8 +198,8 @@ def remove_alternative(connection: sqlite3.Connection, message_id: str, position
     _check_position(position, count)
     if count == 1:
         raise StorageError("The only version of a message cannot be removed.", "Delete the message instead.")
-    here = (message_id, position)
-    connection.execute("DELETE FROM alternatives WHERE message_id = ? AND position = ?", here)
+    key = (message_id, position)
+    connection.execute("DELETE FROM alternatives WHERE message_id = ? AND position = ?", key)
     for later in range(position + 1, count):  # one by one, since two may not share a position even for a moment
         connection.execute(
             "UPDATE alternatives SET position = position - 1 WHERE message_id = ? AND position = ?", (message_id, later)

@@ -32,14 +32,14 @@ class Receipts:
         self._kept = kept
 
     async def save_receipt(
-        self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], forgotten: int
+        self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], deletions: int
     ) -> None:
         """Store a receipt and the prompt for the displayed alternative; ignored if the message is in the trash or erased.
 
         The prompt is not stored if something was deleted since `forgotten` was read.
         """
         await self._database.run(
-            lambda connection: save_in_transaction(connection, message_id, entry, persona_id, spans, forgotten, self._kept)
+            lambda connection: save_in_transaction(connection, message_id, entry, persona_id, spans, deletions, self._kept)
         )
 
     async def get(self, message_id: UUID, position: int) -> ReceiptEntry | None:
@@ -100,18 +100,18 @@ def save_in_transaction(
     entry: ReceiptEntry,
     persona_id: str,
     spans: Sequence[PromptSpan],
-    forgotten: int,
+    deletions: int,
     kept: int = PROMPTS_KEPT,
 ) -> None:
     """Store a receipt as `Receipts.save_receipt` does, inside a transaction; the newest `kept` prompts remain."""
     row = connection.execute(SHOWN, (str(message_id),)).fetchone()
     if row is None:
         return
-    here = (str(message_id), row[0])
-    connection.execute(SAVE_RECEIPT, (*here, storable(_ENTRY.dump_json(entry).decode())))
-    connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", here)
-    if spans and deletions_of(connection, persona_id) == forgotten:
-        connection.execute(SAVE_PROMPT, (*here, persona_id, _packed(spans)))
+    key = (str(message_id), row[0])
+    connection.execute(SAVE_RECEIPT, (*key, storable(_ENTRY.dump_json(entry).decode())))
+    connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", key)
+    if spans and deletions_of(connection, persona_id) == deletions:
+        connection.execute(SAVE_PROMPT, (*key, persona_id, _packed(spans)))
         connection.execute(DELETE_OLD_PROMPTS, (kept,))
 
 

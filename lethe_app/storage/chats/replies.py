@@ -1,4 +1,4 @@
-"""Stores the wordings of replies while they are generated and when they end, the receipt of the prompt with the last one."""
+"""Storage of replies while they are generated and when they end, then with the receipt of their prompt."""
 
 from __future__ import annotations
 
@@ -14,42 +14,50 @@ from lethe_app.storage.database import Database
 
 @dataclass(frozen=True)
 class ReplyReceipt:
-    """What is stored of the prompt of a reply."""
+    """Receipt of the prompt of a reply, with what it was made from."""
 
     entry: ReceiptEntry
     persona_id: str
     spans: Sequence[PromptSpan]
     """The prompt word for word."""
     deletions: int
-    """How often memories of the persona had been deleted before the prompt was begun; `spans` are not stored after another."""
+    """Number of deletions of the persona's memories before the prompt was built; after another one, `spans` are not stored."""
 
 
 class Replies:
-    """Every method is one transaction."""
+    """Store of the alternatives of replies. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def store(
-        self, message: Message, position: int | None, wording: Alternative, *, is_new: bool, receipt: ReplyReceipt | None = None
+        self,
+        message: Message,
+        position: int | None,
+        alternative: Alternative,
+        *,
+        is_new: bool,
+        receipt: ReplyReceipt | None = None,
     ) -> tuple[Message, int]:
-        """Store a wording at `position` of its message; without a position as the newest one, or as a new message if `is_new`.
+        """Store an alternative at `position` of its message; without a position as the newest one, or as a new message if
+        `is_new`.
 
-        Returns the message as it is stored now and the position of the wording. Raises StorageError if the message is gone.
+        Return the stored message and the position of the alternative. Raise StorageError if the message is gone.
         """
 
         def work(connection: sqlite3.Connection) -> tuple[Message, int]:
             at = position
             if at is not None:
-                messages.replace_alternative(connection, str(message.id), at, wording)
+                messages.replace_alternative(connection, str(message.id), at, alternative)
             elif is_new:
-                messages.add(connection, message.model_copy(update={"alternatives": [wording]}))
+                messages.add(connection, message.model_copy(update={"alternatives": [alternative]}))
                 at = 0
             else:
-                at = messages.append_alternative(connection, str(message.id), wording)
+                at = messages.append_alternative(connection, str(message.id), alternative)
             if receipt is not None:
-                told = (receipt.entry, receipt.persona_id, receipt.spans, receipt.deletions)
-                receipts.save_in_transaction(connection, message.id, *told)
+                receipts.save_in_transaction(
+                    connection, message.id, receipt.entry, receipt.persona_id, receipt.spans, receipt.deletions
+                )
             return messages.load_one(connection, str(message.id)), at
 
         return await self._database.run(work)

@@ -1,4 +1,4 @@
-"""Everything that one turn reads from the database, in one transaction."""
+"""Records that one turn reads from the database, in one transaction."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ FROM messages first WHERE first.id = ? AND first.session_id = ? AND first.delete
 
 @dataclass(frozen=True)
 class TurnScope(Generic[Files]):
-    """What a turn reads besides the session itself; it depends on what is stored with the session."""
+    """Selection of the records that a turn reads besides its session; it depends on what is stored with the session."""
 
     files: Files
-    """What was read from the user's files, in the storage thread."""
+    """Records read from the user's files, in the storage thread."""
     least: int
-    """Messages that are read at least, counted from the newest one."""
+    """Minimum number of messages, counted from the newest one."""
     most: int
-    """Messages that are read at most, of each session."""
+    """Maximum number of messages of each session."""
     first: UUID | None = None
-    """Message with which the session's history in the prompt begins; None is its first one."""
+    """Message with which the session's history in the prompt begins; None is the first one of the session."""
     earlier: Sequence[UUID] = ()
-    """Sessions that are in the prompt word for word."""
+    """Earlier sessions that are in the prompt word for word."""
     app_state: Sequence[tuple[str, str]] = ()
-    """Scope and key of the values of the app state that are wanted."""
+    """Scope and key of the values of the app state to read."""
 
 
 @dataclass(frozen=True)
 class TurnRows(Generic[Files]):
-    """A session as one turn sees it."""
+    """Session with the records that a turn needs."""
 
     session: ChatSession
     scope: TurnScope[Files]
     newest: SessionSummary | None
     """Session of the persona with the newest activity."""
     messages: Sequence[Message]
-    """Oldest first, those above the reply that is to be written."""
+    """Messages above the reply that is to be generated, oldest first."""
     earlier: Mapping[UUID, Sequence[Message]]
     """Messages of the earlier sessions that still exist."""
     states: Mapping[str, object]
@@ -68,23 +68,23 @@ class TurnRows(Generic[Files]):
     standing: MessageStanding
     """Position of the user's newest message, or of the one that is about to be added."""
     spoken_before: int | None
-    """Messages said aloud before `TurnScope.first`; None if that message does not exist."""
+    """Number of visible messages before `TurnScope.first`; None if that message does not exist."""
     is_newest: bool
-    """True if no message of the user's follows those that were read."""
+    """True if no message of the user follows those in `messages`."""
     has_pending: bool
-    """True if anything but this session waits to be indexed."""
+    """True if records other than this session and its messages are queued for indexing."""
     deletions: int
-    """How often memories of the persona were deleted; what was made before a deletion is not stored after it."""
+    """Number of deletions of the persona's memories; a prompt built before a deletion is not stored after it."""
     known: TurnMemory | None = None
-    """What the user's newest message recalled, if that was found out for its present wording."""
+    """Memories recalled for the user's newest message, if it was not edited since."""
     gone: frozenset[UUID] = field(default_factory=frozenset)
-    """Ids in `known` of what was deleted since."""
+    """Ids in `known` of records that were deleted since."""
     is_reworded: bool = False
-    """True if something was recalled for another wording of the message."""
+    """True if the message was edited since memories were recalled for it."""
 
 
 class TurnReader:
-    """Reads what a turn needs."""
+    """Reader of the records that a turn needs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -101,8 +101,8 @@ class TurnReader:
 
         With `adds_question`, a message of the user's is about to be stored and `standing` is its position.
 
-        `scope` is called in the storage thread with the session and its state, and may read files. Raises StorageError if the
-        session or `before` is gone, and what `scope` raises.
+        `scope` is called in the storage thread with the session and its state, and may read files. Raise StorageError if
+        the session or `before` is gone, and whatever `scope` raises.
         """
         return await self._database.run(lambda connection: _read(connection, session_id, before, scope, adds_question))
 
@@ -150,7 +150,7 @@ def _read(
 
 
 def question_of(read: Sequence[Message]) -> Message | None:
-    """Return the newest message of the user's."""
+    """Return the newest visible message of the user, or None."""
     return next((one for one in reversed(read) if one.role is Role.USER and not one.hidden), None)
 
 

@@ -32,7 +32,7 @@ def read_object(path: Path) -> dict[str, object]:
             raise FileError(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MB")
         text = path.read_bytes().decode("utf-8-sig")
         value = json.loads(text)
-        if "\\ud" in text.lower():  # escapes of surrogates, perhaps of one half only, which no record could hold
+        if "\\ud" in text.lower():  # escaped surrogates, perhaps lone ones, which no record can contain
             value = json.loads(storable(json.dumps(value, ensure_ascii=False)))
     except FileNotFoundError as error:
         raise FileError(path, "does not exist") from error
@@ -73,8 +73,10 @@ def write_model(path: Path, value: BaseModel, extra: dict[str, object] | None = 
     names = [name for name in type(value).model_fields if name != NAME_FIELD]
     lists = {name: records for name in names if (records := _records(getattr(value, name)))}
     fields = value.model_dump(mode="json", exclude={NAME_FIELD, *lists}) | (extra or {})
-    told = {name: _list(lists[name]) if name in lists else _indented(fields[name]) for name in dict.fromkeys([*names, *fields])}
-    text = ",\n".join(f"  {json.dumps(name)}: {one}" for name, one in told.items())
+    texts = {
+        name: _list(lists[name]) if name in lists else _indented(fields[name]) for name in dict.fromkeys([*names, *fields])
+    }
+    text = ",\n".join(f"  {json.dumps(name)}: {one}" for name, one in texts.items())
     write_atomically(path, storable("{\n" + text + "\n}\n").encode())
 
 
@@ -90,7 +92,7 @@ def _list(records: list[BaseModel]) -> str:
 def _record(value: BaseModel) -> str:
     try:
         return value.model_dump_json(indent=2)
-    except ValueError:  # one half of a surrogate, which `storable` mends
+    except ValueError:  # a lone surrogate, which `storable` replaces
         return json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
 
 

@@ -27,8 +27,8 @@ MAX_BYTES = 2 * 1024 * 1024
 FOLDER = "notebooks"
 """Name of the notebooks' folder inside the trash."""
 _DRAFT, _COMMITTED, _PLAN = ".draft", ".change", "plan.json"
-"""Suffixes of the folder in which a change is prepared, and of one that is committed and will be applied, now or at the next
-start; and the file that describes the change.
+"""Suffix of the folder in which a change is prepared; suffix of one that is committed and will be applied, now or at the next
+start; name of the file that describes the change.
 """
 
 
@@ -63,7 +63,7 @@ class NotebookFiles:
         """Read all notebooks of a persona."""
         folder = self._recovered_folder(persona)
         found = StoredNotebooks()
-        for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep what is theirs in files with a dot in front
+        for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep temporary files with a leading dot
             try:
                 found.texts[path.stem] = self._read(path)
             except FileError as error:
@@ -119,10 +119,10 @@ class NotebookFiles:
             write_atomically(draft / _PLAN, json.dumps({"gone": sorted(gone), "new": sorted(new)}).encode())
             # Everything must be on the disk before the rename that commits the change.
             sync_folder(draft)
-            settled = draft.with_suffix(_COMMITTED)
-            draft.rename(settled)  # from here on it has happened, whoever carries it out
+            committed = draft.with_suffix(_COMMITTED)
+            draft.rename(committed)  # from here on the change is committed, even if the program ends
             sync_folder(folder)
-            self._apply_change(settled, persona)
+            self._apply_change(committed, persona)
 
     def delete(self, persona: str, name: str) -> Path:
         """Move a notebook to the trash, readable or not, and return its path there. Raise StorageError."""
@@ -133,7 +133,7 @@ class NotebookFiles:
 
     def restore(self, trashed: Path) -> tuple[str, str]:
         """Move a notebook back from the trash; returns persona and name, a new one if its own is taken. Raise StorageError."""
-        persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without its ending, and without when it was thrown away
+        persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without the extension and the time of deletion
         if not trashed.is_file():
             raise StorageError("This notebook is no longer in the Trash.")
         folder = self._recovered_folder(persona)
@@ -149,7 +149,7 @@ class NotebookFiles:
             if folder.is_dir():
                 with translated(folder):
                     shutil.rmtree(folder)
-        self._seen = {path: seen for path, seen in self._seen.items() if path.parent != self.folder(persona)}
+        self._seen = {path: cached for path, cached in self._seen.items() if path.parent != self.folder(persona)}
 
     # One file
 
@@ -163,23 +163,23 @@ class NotebookFiles:
         if not is_plain(path.stem):
             raise FileError(path, "has a name that is not valid on every system", remedy="Remove the colon from its name.")
         try:
-            there = path.stat()
-            stamp = there.st_mtime_ns, there.st_size
-            seen = self._seen.get(path)
-            if seen is None or seen.stamp != stamp:
-                if not S_ISREG(there.st_mode):
+            status = path.stat()
+            stamp = status.st_mtime_ns, status.st_size
+            cached = self._seen.get(path)
+            if cached is None or cached.stamp != stamp:
+                if not S_ISREG(status.st_mode):
                     raise FileError(path, "is not a file")
-                if there.st_size > MAX_BYTES:
+                if status.st_size > MAX_BYTES:
                     raise FileError(path, f"is larger than {MAX_BYTES // 1024 // 1024} MB")
                 text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-                seen = self._seen[path] = _CachedText(stamp, text)
+                cached = self._seen[path] = _CachedText(stamp, text)
         except FileNotFoundError as error:
             raise FileError(path, "does not exist") from error
         except OSError as error:
             raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
         except UnicodeDecodeError as error:
             raise FileError(path, f"is not UTF-8 text (byte {error.start + 1})", remedy="Save it as UTF-8.") from error
-        return seen.text
+        return cached.text
 
     # Several files
 
@@ -193,23 +193,23 @@ class NotebookFiles:
                 shutil.rmtree(path, ignore_errors=True)
         return folder
 
-    def _apply_change(self, settled: Path, persona: str) -> None:
+    def _apply_change(self, committed: Path, persona: str) -> None:
         """Apply a committed change. The program may end after any step, and any step may have been done before."""
-        folder = settled.parent
+        folder = committed.parent
         with translated(folder):
-            plan = json.loads((settled / _PLAN).read_text(encoding="utf-8")) if (settled / _PLAN).exists() else {}
+            plan = json.loads((committed / _PLAN).read_text(encoding="utf-8")) if (committed / _PLAN).exists() else {}
             for name in plan.get("gone", ()):
                 is_replaced = name in plan["new"]
-                old, coming = folder / f"{name}{ENDING}", settled / f"{name}{ENDING}"
-                if old.exists() and (not is_replaced or coming.exists()):
+                old, replacement = folder / f"{name}{ENDING}", committed / f"{name}{ENDING}"
+                if old.exists() and (not is_replaced or replacement.exists()):
                     move_to_trash(old, self._trash / FOLDER / persona)
-            for path in sorted(settled.glob(f"*{ENDING}")):
+            for path in sorted(committed.glob(f"*{ENDING}")):
                 path.replace(folder / path.name)
-            if (settled / INDEX).exists():
-                (settled / INDEX).replace(folder / INDEX)
+            if (committed / INDEX).exists():
+                (committed / INDEX).replace(folder / INDEX)
             sync_folder(folder)
-            (settled / _PLAN).unlink(missing_ok=True)  # first: what is left of the folder then says nothing any more
-            shutil.rmtree(settled)
+            (committed / _PLAN).unlink(missing_ok=True)  # first: a folder without a plan changes nothing
+            shutil.rmtree(committed)
 
 
 def _bytes(text: str, path: Path) -> bytes:

@@ -117,10 +117,10 @@ class FullTextSearch:
 
     async def search_session(self, session: UUID, keep: HitFilter) -> list[TextHit]:
         """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
-        here = (str(session),)
+        values = (str(session),)
 
         def work(connection: sqlite3.Connection) -> list[TextHit]:
-            rows = [*connection.execute(SUMMARY, here), *connection.execute(OF_SESSION, here)]
+            rows = [*connection.execute(SUMMARY, values), *connection.execute(OF_SESSION, values)]
             return [one for one in map(TextHit._make, rows) if keep(one)]
 
         return await self._database.run(work)
@@ -145,9 +145,9 @@ class FullTextSearch:
         """Return hits in superseded facts, which the index omits, in pieces as in `passages`."""
         return await self._piece(SUPERSEDED, owner, below, keep)
 
-    async def _piece(self, question: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
+    async def _piece(self, query: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            rows = connection.execute(question, (owner, below, UNINDEXED_PER_CALL)).fetchall()
+            rows = connection.execute(query, (owner, below, UNINDEXED_PER_CALL)).fetchall()
             kept = [one for row in rows if keep(one := TextHit(*row[1:]))]
             return kept, rows[-1][0] if len(rows) == UNINDEXED_PER_CALL else 0
 

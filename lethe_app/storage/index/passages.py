@@ -17,9 +17,9 @@ from lethe_app.storage.index.term_positions import NO_OCCURRENCES, Occurrences, 
 from lethe_app.storage.row_mapping import select_by_values
 
 KINDS = tuple(PassageKind)
-"""Kinds of passages in the order in which `Passages.sheet` numbers them."""
+"""Kinds of passages in the order in which `Passages.encoded_rows` numbers them."""
 LINES_PER_QUERY = 20_000
-"""Lines of a sheet read per query, so that other work gets the storage thread in between."""
+"""Rows read per query, so that other work gets the storage thread in between."""
 
 NEWEST = 500
 """Number of the highest passage numbers that are searched first for passages without vectors."""
@@ -104,10 +104,10 @@ class Passages:
         """
         given = {"source": source and str(source), "origin": origin and str(origin), "owner": owner}
         wanted = {column: value for column, value in given.items() if value is not None}
-        question = "SELECT number FROM passages WHERE " + " AND ".join(f"{column} = ?" for column in wanted)  # noqa: S608 - ours
+        query = "SELECT number FROM passages WHERE " + " AND ".join(f"{column} = ?" for column in wanted)  # noqa: S608 - ours
 
         def work(connection: sqlite3.Connection) -> list[int]:
-            found = connection.execute(question, list(wanted.values())).fetchall() if wanted else []
+            found = connection.execute(query, list(wanted.values())).fetchall() if wanted else []
             return rows.remove(connection, [number for (number,) in found])
 
         return await self._database.run(work)
@@ -126,9 +126,9 @@ class Passages:
 
     async def passages_of(self, source: UUID) -> list[Passage]:
         """Return all passages of a session or memory, in order."""
-        question = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
+        query = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
         return await self._database.run(
-            lambda connection: [passage_of(row) for row in connection.execute(question, (str(source),))]
+            lambda connection: [passage_of(row) for row in connection.execute(query, (str(source),))]
         )
 
     async def encoded_rows(self, owner: str, after: int = 0) -> str:
@@ -139,14 +139,14 @@ class Passages:
         length of the searched text (8), source (32). One string is read instead of one object per passage.
         """
         kinds = " ".join(f"WHEN '{kind}' THEN {place}" for place, kind in enumerate(KINDS))
-        question = f"""
+        query = f"""
             SELECT group_concat(printf('%016x%02x%02x%08x%08x', number, CASE kind {kinds} END, source = origin,
                                        julianday(substr(time, 1, 10)) - 1721424.5, length(searched))
                                 || replace(source, '-', ''), '')
             FROM (SELECT number, kind, source, origin, time, searched FROM passages
                   WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _text(connection, question, (owner, after, LINES_PER_QUERY)))
+        return await self._database.run(lambda connection: _text(connection, query, (owner, after, LINES_PER_QUERY)))
 
     # Vectors
 
@@ -161,11 +161,11 @@ class Passages:
                 f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
                 [item.passage for item in vectors],
             )
-            there = {row[0]: row[1:] for row in found}
+            stored = {row[0]: row[1:] for row in found}
             kept = [
                 item
                 for item in vectors
-                if item.passage in there and (item.of is None or rows.row_of(item.of) == there[item.passage])
+                if item.passage in stored and (item.of is None or rows.row_of(item.of) == stored[item.passage])
             ]
             connection.executemany(
                 "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) VALUES (?, ?, ?, ?)",
@@ -181,17 +181,17 @@ class Passages:
 
     async def without_vectors(self, embedder: str, limit: int) -> list[Passage]:
         """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""
-        question = f"""
+        query = f"""
             SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
                 (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?) ORDER BY number DESC LIMIT ?
         """  # noqa: S608 - names are ours
 
         def work(connection: sqlite3.Connection) -> list[Passage]:
             last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
-            found = connection.execute(question, (last - NEWEST, embedder, limit)).fetchall()
-            if not found:  # counted first, for the last of them would be looked for through everything
+            found = connection.execute(query, (last - NEWEST, embedder, limit)).fetchall()
+            if not found:  # counted first: with a limit above their number, the query would search all passages
                 few = min(limit, _count_without_vectors(connection, embedder))
-                found = connection.execute(question, (0, embedder, few)).fetchall() if few else []
+                found = connection.execute(query, (0, embedder, few)).fetchall() if few else []
             return [passage_of(row) for row in found]
 
         return await self._database.run(work)
@@ -207,14 +207,14 @@ class Passages:
 
     async def message_passages(self, numbers: Sequence[int], personas: Collection[str]) -> list[MessagePassage]:
         """Return those of these passages that are messages; the lines of `personas` with the message above them."""
-        question = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
+        query = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
         above = """
             SELECT text FROM passages WHERE source = ? AND kind = 'message' AND place < ? ORDER BY place DESC, number LIMIT 1
         """
 
         def work(connection: sqlite3.Connection) -> list[MessagePassage]:
             lines = []
-            for number, speaker, text, source, place in select_by_values(connection, question, numbers):
+            for number, speaker, text, source, place in select_by_values(connection, query, numbers):
                 found = connection.execute(above, (source, place)).fetchone() if speaker in personas else None
                 lines.append(MessagePassage(number, speaker, text, found[0] if found else ""))
             return lines
@@ -225,11 +225,11 @@ class Passages:
         """Return some passage numbers above `after` that have a vector, 16 hexadecimal digits each, ordered; empty at the
         end.
         """
-        question = """
+        query = """
             SELECT group_concat(printf('%016x', passage), '')
             FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
         """
-        return await self._database.run(lambda connection: _text(connection, question, (embedder, after, LINES_PER_QUERY)))
+        return await self._database.run(lambda connection: _text(connection, query, (embedder, after, LINES_PER_QUERY)))
 
     async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the vectors of these passages, as far as stored."""
@@ -242,12 +242,12 @@ class Passages:
 
     async def vectors_of_origins(self, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
         """Return the vectors of all passages of these origins."""
-        question = """
+        query = """
             SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
         """
 
         def work(connection: sqlite3.Connection) -> list[StoredVector]:
-            found = select_by_values(connection, question, [str(origin) for origin in origins])
+            found = select_by_values(connection, query, [str(origin) for origin in origins])
             return [
                 StoredVector(number, UUID(origin), PassageKind(kind), vector)
                 for number, origin, kind, by, vector in found
@@ -268,10 +268,10 @@ class Passages:
 
     async def details_of(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> PassageDetails:
         """Return word positions, vectors and token rows of some passages."""
-        question = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
+        query = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
 
         def work(connection: sqlite3.Connection) -> PassageDetails:
-            seen = [row for row in select_by_values(connection, question, numbers) if row[1] == embedder]
+            seen = [row for row in select_by_values(connection, query, numbers) if row[1] == embedder]
             return PassageDetails(
                 words_of.occurrences_in(connection, words, numbers),
                 {row[0]: row[2] for row in seen},
@@ -289,10 +289,10 @@ class Passages:
         return await self._database.run(words_of.is_consistent)
 
 
-def _text(connection: sqlite3.Connection, question: str, values: tuple[object, ...]) -> str:
-    return connection.execute(question, values).fetchone()[0] or ""
+def _text(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> str:
+    return connection.execute(query, values).fetchone()[0] or ""
 
 
 def _count_without_vectors(connection: sqlite3.Connection, embedder: str) -> int:
-    question = "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM passage_vectors WHERE embedder = ?)"
-    return int(connection.execute(question, (embedder,)).fetchone()[0])
+    query = "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM passage_vectors WHERE embedder = ?)"
+    return int(connection.execute(query, (embedder,)).fetchone()[0])

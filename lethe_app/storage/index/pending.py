@@ -114,8 +114,8 @@ class PendingIndex:
                 ("memory", "SELECT guid FROM memories WHERE category <> 'chat_session'"),
                 ("fact", "SELECT guid FROM facts"),
             ):
-                question = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
-                connection.execute(question)
+                query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
+                connection.execute(query)
             connection.execute(_QUEUE_ORPHANS)
             connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
 

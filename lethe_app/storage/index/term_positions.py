@@ -14,13 +14,15 @@ READ_PER_WORD = 500
 """Passages read for every word."""
 READ_IN_ADDITION = 3_000
 """Passages read for all words together beyond those."""
+# `asked` has content of its own, so its rows can be deleted. `looked_at` is contentless, since only the positions of its words
+# are read; such a table cannot delete single rows, only all of them with the command "delete-all".
 CREATE_TABLES = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(word, tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab('temp', 'asked', instance)",
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at USING fts5(searched, content = '', tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at_places USING fts5vocab('temp', 'looked_at', instance)",
 )
-"""Temporary tables that tokenise words and texts in the same way as the word index."""
+"""Statements that create the temporary tables by which words and texts are tokenised in the same way as in the word index."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,13 @@ def _newest_passages(connection: sqlite3.Connection, word: str, most: int, up_to
     """Return the numbers of passages with this word, in any form, descending, separated by commas."""
     if not word:
         return ""
-    question = """
+    query = """
         SELECT group_concat(number) FROM (SELECT rowid AS number FROM passage_words
         WHERE passage_words MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)
     """
     # In quotation marks, a word cannot be taken for an operator of the FTS5 query syntax.
     quoted = '"' + storable(word).replace('"', '""') + '"'
-    return connection.execute(question, (quoted, up_to, most)).fetchone()[0] or ""
+    return connection.execute(query, (quoted, up_to, most)).fetchone()[0] or ""
 
 
 def _lowest(numbers: str) -> int:
@@ -109,14 +111,14 @@ def _positions(
     connection: sqlite3.Connection, table: str, words: Sequence[Sequence[str]], most: int | None = None
 ) -> Occurrences | None:
     """Return every position of every word; a word of several terms matches where these are adjacent."""
-    question = f"""
+    query = f"""
         SELECT count(*), group_concat(doc), group_concat(offset) FROM (SELECT doc, offset FROM {table} WHERE term = ? LIMIT ?)
     """  # noqa: S608 - names are ours
     found, left = Occurrences([], [], []), most
     for position, terms in enumerate(words):
         places: list[tuple[int, int]] = []
         for after, term in enumerate(terms):
-            count, passages, offsets = connection.execute(question, (term, -1 if left is None else left + 1)).fetchone()
+            count, passages, offsets = connection.execute(query, (term, -1 if left is None else left + 1)).fetchone()
             if left is not None:
                 left -= count
                 if left < 0:

@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import cells, insert, parse_record, update, utc
+from lethe_app.storage.row_mapping import cells, parse_row, save_row, utc
 
 FACT_COLUMNS = tuple(ExtractedFact.model_fields)
 SELECT_FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
@@ -55,11 +55,7 @@ class FactStore:
 
         def work(connection: sqlite3.Connection) -> None:
             for fact in facts:
-                row = cells(fact, FACT_COLUMNS)
-                if connection.execute("SELECT 1 FROM facts WHERE guid = ?", (row["guid"],)).fetchone():
-                    update(connection, "facts", "guid", {**row, "persona_id": persona_id})
-                else:
-                    insert(connection, "facts", {**row, "persona_id": persona_id})
+                save_row(connection, "facts", "guid", {**cells(fact, FACT_COLUMNS), "persona_id": persona_id})
 
         await self._database.run(work)
 
@@ -127,8 +123,8 @@ class FactStore:
                 "UPDATE facts SET deleted_at = ? WHERE guid = ? AND persona_id = ? AND deleted_at IS NULL",
                 [(moment, str(guid), persona_id) for guid in guids],
             )
-            for stone in tombstones:
-                _save_tombstone(connection, persona_id, stone)
+            for tombstone in tombstones:
+                _save_tombstone(connection, persona_id, tombstone)
 
         await self._database.run(work)
 
@@ -161,18 +157,18 @@ class FactStore:
         return await self._database.run(work)
 
 
-def _save_tombstone(connection: sqlite3.Connection, persona_id: str, stone: Tombstone) -> None:
+def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: Tombstone) -> None:
     """Store a tombstone. One without messages covers all present and future messages, so it also wins when two are combined."""
-    here = (persona_id, stone.digest)
-    row = connection.execute("SELECT messages FROM forgotten_facts WHERE persona_id = ? AND digest = ?", here).fetchone()
-    messages = [str(id_) for id_ in stone.messages]
+    key = (persona_id, tombstone.digest)
+    row = connection.execute("SELECT messages FROM forgotten_facts WHERE persona_id = ? AND digest = ?", key).fetchone()
+    messages = [str(id_) for id_ in tombstone.messages]
     if row is not None:
         known = json.loads(row[0])
         messages = list(dict.fromkeys([*known, *messages])) if known and messages else []
     connection.execute(
-        "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)", (*here, json.dumps(messages))
+        "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)", (*key, json.dumps(messages))
     )
 
 
 def _fact(row: tuple[object, ...]) -> ExtractedFact:
-    return parse_record(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))
+    return parse_row(ExtractedFact, FACT_COLUMNS, row)

@@ -13,7 +13,7 @@ from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, parse_record, update, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, parse_row, save_row, utc
 
 SELECT_MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
 
@@ -28,7 +28,6 @@ class MemoryStore:
         """Insert memories, or replace those with a known guid, restoring them from the trash; all or none. Raise
         StorageError for a session.
         """
-
         await self._database.run(lambda connection: save_in_transaction(connection, persona_id, memories))
 
     async def get(self, guid: UUID) -> MemoryUnit:
@@ -44,10 +43,10 @@ class MemoryStore:
 
     async def memories_of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
         """Return all memories of a persona, newest first; with `deleted` those in the trash."""
-        question = f"{SELECT_MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
+        query = f"{SELECT_MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
+            found = [_memory(row) for row in connection.execute(query, (persona_id, deleted))]
             # Time zones differ, so the texts cannot be compared. Comparing datetime objects is slow, and the interpreter
             # lock is held throughout the sort.
             return sorted(found, key=lambda memory: memory.added.timestamp(), reverse=True)
@@ -57,23 +56,23 @@ class MemoryStore:
     async def memories_with_ids(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return those of these memories that are the persona's and not in the trash."""
         among = "guid IN (SELECT value FROM json_each(?))"
-        question = f"{SELECT_MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
+        query = f"{SELECT_MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
         wanted = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            return [_memory(row) for row in connection.execute(question, (wanted, persona_id))]
+            return [_memory(row) for row in connection.execute(query, (wanted, persona_id))]
 
         return await self._database.run(work)
 
     async def filings_of(self, persona_id: str) -> list[MemoryFiling]:
         """Return category and tags of the memories that have any; no other column is read."""
-        question = (
+        query = (
             "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
             " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
         )
 
         def work(connection: sqlite3.Connection) -> list[MemoryFiling]:
-            rows = connection.execute(question, (persona_id,))
+            rows = connection.execute(query, (persona_id,))
             return [MemoryFiling(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
 
         return await self._database.run(work)
@@ -98,6 +97,7 @@ class MemoryStore:
         return await self._database.run(lambda connection: delete(connection, guids))
 
     async def restore(self, guids: Sequence[UUID]) -> int:
+        """Restore memories from the trash and return how many were restored."""
         return await self._database.run(lambda connection: _set_deleted_at(connection, guids, None))
 
 
@@ -112,10 +112,7 @@ def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memorie
         known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
         if known and known[0] == MemoryType.CHAT_SESSION:
             raise StorageError("A conversation cannot be changed into another type of memory.")
-        if known:
-            update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
-        else:
-            insert(connection, "memories", {**row, "persona_id": persona_id})
+        save_row(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
 
 
 def mark_recalled(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
@@ -142,7 +139,7 @@ def _check(memory: MemoryUnit) -> None:
 
 
 def _memory(row: tuple[object, ...]) -> MemoryUnit:
-    return parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
+    return parse_row(MemoryUnit, MEMORY_COLUMNS, row)
 
 
 PENDING_REMINDERS = f"""
@@ -162,6 +159,6 @@ class ReminderRows:
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
             rows = connection.execute(PENDING_REMINDERS).fetchall()
-            return [(row[0], parse_record(MemoryUnit, dict(zip(MEMORY_COLUMNS, row[1:], strict=True)))) for row in rows]
+            return [(persona_id, _memory(tuple(row))) for persona_id, *row in rows]
 
         return await self._database.run(work)

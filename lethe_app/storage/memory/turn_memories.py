@@ -65,7 +65,7 @@ class TurnEffects:
     """Hidden message to insert directly above the message."""
     changed: Sequence[MemoryUnit] = ()
     deleted: Sequence[UUID] = ()
-    """Memories to move to the trash."""
+    """Memories that are moved to the trash."""
     recalled: Sequence[UUID] = ()
     """Memories and sessions that were recalled."""
     states: Mapping[str, object] = field(default_factory=dict)
@@ -76,14 +76,14 @@ class TurnEffects:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """What is stored of the turn that a message of the user's began."""
+    """Stored record of the turn that a message of the user began."""
 
     memory: TurnMemory | None
-    """None where nothing is known, or where the message has been edited since."""
+    """Memories recalled for the message; None if nothing is stored or the message was edited since."""
     deleted_ids: frozenset[UUID] = frozenset()
-    """Ids in `memory` of what was deleted since."""
+    """Ids in `memory` of records that were deleted since."""
     is_edited: bool = False
-    """True if something was recalled for another wording of the message."""
+    """True if the message was edited since memories were recalled for it."""
 
 
 NO_TURN = StoredTurn(None)
@@ -103,7 +103,7 @@ class TurnMemories:
         return (await self.load(message_id)).memory
 
     async def load(self, message_id: UUID) -> StoredTurn:
-        """Return what is stored of a turn."""
+        """Return the stored record of a turn."""
         return await self._database.run(lambda connection: load_turn(connection, message_id))
 
     async def recall_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
@@ -119,8 +119,8 @@ class TurnMemories:
                 kept = _parse_row(value)
                 if kept is not None and kept.said == _digest(content):
                     recalled = [one for one in kept.memory.recalled if str(one.memory) != session_id]
-                    told = [str(one.memory) for one in recalled if not (one.world or one.way in LOGGED)]
-                    found[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, told))
+                    own_ids = [str(one.memory) for one in recalled if not (one.world or one.way in LOGGED)]
+                    found[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, own_ids))
             return {message_id: count for message_id, count in found.items() if count}
 
         return await self._database.run(work)
@@ -156,7 +156,7 @@ class TurnMemories:
 
 
 def load_turn(connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:
-    """Return what is stored of the turn that a message began, inside a transaction."""
+    """Return the stored record of the turn that a message began, inside a transaction."""
     row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
     said, known = _text_digest(connection, message_id), _parse_row(row[0]) if row else None
     if said is None or known is None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import parse_record, storable, utc
+from lethe_app.storage.row_mapping import cells, parse_row, save_row, utc
 
 COLUMNS = tuple(WorkingMemoryEntry.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours
-_SAVE = f"INSERT OR REPLACE INTO workbench ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 _DELETE_EXCESS = """
-DELETE FROM workbench WHERE namespace = :here AND key IN (
-    SELECT key FROM workbench WHERE namespace = :here AND key <> :key ORDER BY expires DESC, stored DESC LIMIT -1 OFFSET :room)
+DELETE FROM workbench WHERE namespace = :namespace AND key IN (
+    SELECT key FROM workbench WHERE namespace = :namespace AND key <> :key
+    ORDER BY expires DESC, stored DESC LIMIT -1 OFFSET :others)
 """
 """Statement that deletes all entries of a namespace but the newly stored one and those that expire last."""
 
@@ -29,19 +28,17 @@ class WorkingMemoryRows:
 
     async def save_entry(self, entry: WorkingMemoryEntry, most: int, moment: datetime) -> None:
         """Insert or replace an entry; if the namespace then has more than `most`, those that expire first are deleted."""
-        moments = (utc(entry.stored), utc(entry.expires))
-        tags = storable(json.dumps(entry.tags, ensure_ascii=False))
-        words = (entry.namespace, entry.key, entry.value, entry.category)
-        row = (*(storable(text) for text in words), tags, *moments)
+        row = cells(entry, COLUMNS)
 
         def work(connection: sqlite3.Connection) -> None:
             _delete_expired(connection, moment)
-            connection.execute(_SAVE, row)
-            connection.execute(_DELETE_EXCESS, {"here": row[0], "key": row[1], "room": most - 1})
+            save_row(connection, "workbench", "namespace, key", row)
+            connection.execute(_DELETE_EXCESS, {"namespace": row["namespace"], "key": row["key"], "others": most - 1})
 
         await self._database.run(work)
 
     async def get(self, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
+        """Return an entry, or None."""
         found = await self._read("WHERE namespace = ? AND key = ? AND expires > ?", (namespace, key, utc(moment)))
         return found[0] if found else None
 
@@ -56,7 +53,7 @@ class WorkingMemoryRows:
     async def _read(self, where: str, values: Sequence[str]) -> list[WorkingMemoryEntry]:
         def work(connection: sqlite3.Connection) -> list[WorkingMemoryEntry]:
             rows = connection.execute(f"{_SELECT} {where}", tuple(values))
-            return [parse_record(WorkingMemoryEntry, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            return [parse_row(WorkingMemoryEntry, COLUMNS, row) for row in rows]
 
         return await self._database.run(work)
 

@@ -33,7 +33,7 @@ from lethe_app.errors import FileError, ReadOnly
 from lethe_app.paths import Paths
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from lethe_app.storage.chats.reshape import SessionReshaping
+from lethe_app.storage.chats.session_reshaping import SessionReshaping
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore

@@ -57,7 +57,7 @@ async def records(database: Database) -> tuple[list[MemoryUnit], list[ExtractedF
     return memories, sorted(await FactStore(database).facts_of("mara"), key=lambda one: one.guid)
 
 
-async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: ChangeLog):
+async def test_reverting_a_merge_restores_exactly_what_there_was(database: Database, changes: ChangeLog):
     before = await records(database)
 
     done = await changes.apply_change(MERGED)
@@ -72,7 +72,7 @@ async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(data
     assert (await changes.get(MERGED.id)).state is ChangeState.REVERTED  # type: ignore[union-attr]
 
 
-async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, changes: ChangeLog):
+async def test_interrupted_at_any_statement_nothing_is_stored(database: Database, changes: ChangeLog):
     before, at = await everything(database), 2
     while await cut_off(database, at, lambda: changes.apply_change(MERGED)):
         assert await everything(database) == before
@@ -87,7 +87,7 @@ async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Databas
     assert back > 15
 
 
-async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: Database, changes: ChangeLog):
+async def test_recalls_since_the_proposal_are_counted(database: Database, changes: ChangeLog):
     await MemoryStore(database).mark_recalled([DOG.guid, DOG.guid], now())
 
     await changes.apply_change(MERGED)
@@ -108,7 +108,7 @@ async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: 
         {"made_by": ""},
     ],
 )
-async def test_what_the_user_changed_meanwhile_is_left_alone(
+async def test_records_that_the_user_changed_meanwhile_are_left_alone(
     database: Database, changes: ChangeLog, touched: dict[str, object]
 ):
     await MemoryStore(database).save_memories("mara", DOG.model_copy(update=touched))
@@ -120,7 +120,7 @@ async def test_what_the_user_changed_meanwhile_is_left_alone(
     assert await records(database) == before
 
 
-async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Database, changes: ChangeLog):
+async def test_a_change_of_a_record_of_the_user_is_never_applied(database: Database, changes: ChangeLog):
     own, fact = MemoryUnit(content="My own."), ExtractedFact(fact="Anna is mine.", made_by=MadeBy.USER)
     await MemoryStore(database).save_memories("mara", own)
     await FactStore(database).save_facts("mara", fact)
@@ -133,7 +133,7 @@ async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Da
     assert fact in await FactStore(database).facts_of("mara")
 
 
-async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: ChangeLog):
+async def test_a_merged_memory_that_the_user_edited_is_not_reverted(database: Database, changes: ChangeLog):
     await changes.apply_change(MERGED)
     await MemoryStore(database).save_memories("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
     before = await records(database)
@@ -144,7 +144,7 @@ async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database:
     assert await records(database) == before
 
 
-async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(database: Database, changes: ChangeLog):
+async def test_a_source_that_the_user_restored_and_edited_is_not_overwritten(database: Database, changes: ChangeLog):
     await changes.apply_change(MERGED)
     await MemoryStore(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
 
@@ -154,7 +154,7 @@ async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(da
     assert "Anna had a dog." in [one.content for one in (await records(database))[0]]
 
 
-async def test_what_was_decided_about_is_not_done_again(changes: ChangeLog):
+async def test_a_decided_change_is_not_applied_again(changes: ChangeLog):
     await changes.save_changes(MERGED.model_copy(update={"state": ChangeState.DECLINED}))
 
     assert (await changes.apply_change(MERGED)).state is ChangeState.DECLINED

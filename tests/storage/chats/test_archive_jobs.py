@@ -19,15 +19,13 @@ def parts(database: Database) -> ArchiveJobs:
     return ArchiveJobs(database)
 
 
-async def test_a_session_that_is_archived_has_everything_before_it(
-    parts: ArchiveJobs, chats: SessionStore, session: ChatSession
-):
+async def test_archiving_a_session_queues_every_part(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     assert (await chats.session(session.guid)).archived
     assert [record.part for record in await parts.pending_parts()] == list(SessionPart)
 
 
-async def test_what_is_done_stays_done_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
+async def test_finished_parts_stay_finished_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
     await parts.start_archive(session.guid)
     done = PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small", 1)
     await parts.save_part(done)
@@ -35,7 +33,7 @@ async def test_what_is_done_stays_done_after_a_restart(parts: ArchiveJobs, sessi
     assert SessionPart.TITLE not in {record.part for record in await parts.pending_parts()}
 
 
-async def test_what_the_user_wrote_is_not_made_again(parts: ArchiveJobs, session: ChatSession):
+async def test_a_part_written_by_the_user_is_not_made_again(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     mine = PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER)
     await parts.save_part(mine)
@@ -44,7 +42,7 @@ async def test_what_the_user_wrote_is_not_made_again(parts: ArchiveJobs, session
     assert (await parts.parts_of(session.guid))[SessionPart.SUMMARY] == mine
 
 
-async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: ArchiveJobs, session: ChatSession):
+async def test_a_better_model_makes_only_parts_by_rules_again(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     makers = {SessionPart.TITLE: MadeBy.RULES, SessionPart.SUMMARY: MadeBy.MODEL, SessionPart.GOALS: MadeBy.USER}
     for part, maker in makers.items():
@@ -55,13 +53,13 @@ async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: Archi
     assert [record.part for record in await parts.pending_parts()] == [SessionPart.TITLE]
 
 
-async def test_nothing_is_done_for_a_session_in_the_trash(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
+async def test_a_session_in_the_trash_has_no_pending_parts(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     await chats.delete_session(session.guid)
     assert await parts.pending_parts() == []
 
 
-async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(
+async def test_a_value_and_its_author_are_stored_together_or_not_at_all(
     parts: ArchiveJobs, chats: SessionStore, session: ChatSession
 ):
     await parts.start_archive(session.guid)
@@ -76,7 +74,7 @@ async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(
     assert (await chats.session(session.guid)).content == "Mine."
 
 
-async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_changes(
+async def test_a_value_changes_only_its_own_fields_of_memory_and_session(
     parts: ArchiveJobs, chats: SessionStore, session: ChatSession
 ):
     await parts.start_archive(session.guid)
@@ -89,7 +87,7 @@ async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_ch
     assert await chats.session(session.guid) == before.model_copy(update=changed)
 
 
-async def test_a_value_no_session_can_have_is_refused(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
+async def test_an_invalid_value_is_refused(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     record = (await parts.parts_of(session.guid))[SessionPart.RELEVANCE]
 
@@ -99,7 +97,7 @@ async def test_a_value_no_session_can_have_is_refused(parts: ArchiveJobs, chats:
     assert (await parts.parts_of(session.guid))[SessionPart.RELEVANCE] == record
 
 
-async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(
+async def test_a_session_in_the_trash_can_neither_be_archived_nor_written(
     parts: ArchiveJobs, chats: SessionStore, session: ChatSession
 ):
     await parts.start_archive(session.guid)
@@ -112,7 +110,7 @@ async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(
 
 
 @pytest.mark.parametrize(("went_on", "maker"), [(True, MadeBy.RULES), (False, MadeBy.MODEL)])
-async def test_what_a_model_made_counts_as_the_rules_once_the_session_went_on(
+async def test_parts_by_a_model_count_as_by_rules_once_the_session_continues(
     parts: ArchiveJobs, chats: SessionStore, session: ChatSession, went_on: bool, maker: MadeBy
 ):
     await parts.start_archive(session.guid)
@@ -126,14 +124,14 @@ async def test_what_a_model_made_counts_as_the_rules_once_the_session_went_on(
     assert (title.state, title.made_by) == (PartState.PENDING, maker)
 
 
-async def test_a_session_told_anew_is_not_over_by_that(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
+async def test_queuing_parts_does_not_archive_a_session(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid, archive=False)
 
     assert not (await chats.session(session.guid)).archived
     assert len(await parts.pending_parts()) == len(SessionPart)
 
 
-async def test_a_model_does_not_do_again_what_it_failed_at(parts: ArchiveJobs, session: ChatSession):
+async def test_a_model_is_not_asked_again_for_a_part_it_failed_at(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     for part in SessionPart:
         await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))

@@ -67,7 +67,7 @@ async def words(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
     return await receipts.spans(message.id, message.shown)
 
 
-async def test_what_was_put_comes_back(receipts: Receipts, reply: Message, database: Database):
+async def test_a_stored_receipt_can_be_read(receipts: Receipts, reply: Message, database: Database):
     await keep(receipts, database, reply)
 
     assert await receipts.get(reply.id, 0) == ENTRY
@@ -75,7 +75,9 @@ async def test_what_was_put_comes_back(receipts: Receipts, reply: Message, datab
     assert await receipts.get(reply.id, 1) is None
 
 
-async def test_every_wording_has_its_own(receipts: Receipts, chats: SessionStore, reply: Message, database: Database):
+async def test_every_alternative_has_its_own_receipt(
+    receipts: Receipts, chats: SessionStore, reply: Message, database: Database
+):
     await keep(receipts, database, reply)
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
     other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
@@ -84,7 +86,7 @@ async def test_every_wording_has_its_own(receipts: Receipts, chats: SessionStore
     assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
 
 
-async def test_a_receipt_follows_its_wording_when_another_is_taken_back(
+async def test_a_receipt_follows_its_alternative_when_another_is_removed(
     receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
@@ -96,7 +98,7 @@ async def test_a_receipt_follows_its_wording_when_another_is_taken_back(
     assert await receipts.spans(reply.id, 0) == tuple(SPANS)
 
 
-async def test_only_the_newest_prompts_are_kept_and_all_receipts(
+async def test_only_the_newest_prompts_but_all_receipts_are_kept(
     receipts: Receipts, chats: SessionStore, say: Say, database: Database
 ):
     replies = [await chats.add_message(say(f"{number}", Role.ASSISTANT)) for number in range(5)]
@@ -107,7 +109,7 @@ async def test_only_the_newest_prompts_are_kept_and_all_receipts(
     assert all([await receipts.get(reply.id, 0) for reply in replies])
 
 
-async def test_of_a_message_that_is_gone_nothing_is_kept(
+async def test_nothing_is_stored_for_a_deleted_message(
     receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
     await chats.delete_message(reply.id)
@@ -117,7 +119,9 @@ async def test_of_a_message_that_is_gone_nothing_is_kept(
     assert await receipts.get(reply.id, 0) is None
 
 
-async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: SessionStore, database: Database, reply: Message):
+async def test_receipt_and_prompt_are_erased_with_their_message(
+    receipts: Receipts, chats: SessionStore, database: Database, reply: Message
+):
     await keep(receipts, database, reply)
     await chats.delete_message(reply.id)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
@@ -126,7 +130,7 @@ async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: Se
     assert rows == []
 
 
-async def test_both_go_for_good_with_their_session(
+async def test_receipt_and_prompt_are_erased_with_their_session(
     receipts: Receipts, chats: SessionStore, database: Database, session: ChatSession, reply: Message
 ):
     await keep(receipts, database, reply)
@@ -189,7 +193,7 @@ FORGETTING = [
 
 
 @pytest.mark.parametrize("forget", FORGETTING, ids=lambda forget: forget.__name__)
-async def test_when_something_is_forgotten_no_word_of_her_prompts_is_left(
+async def test_a_deletion_deletes_all_stored_prompts_of_the_persona(
     forget: Callable[[Database, ChatSession], Awaitable[None]],
     receipts: Receipts,
     database: Database,
@@ -205,7 +209,7 @@ async def test_when_something_is_forgotten_no_word_of_her_prompts_is_left(
 
 
 @pytest.mark.parametrize("forget", FORGETTING, ids=lambda forget: forget.__name__)
-async def test_a_prompt_made_before_something_was_forgotten_is_not_kept_after_it(
+async def test_a_prompt_built_before_a_deletion_is_not_stored_after_it(
     forget: Callable[[Database, ChatSession], Awaitable[None]],
     receipts: Receipts,
     database: Database,
@@ -221,7 +225,7 @@ async def test_a_prompt_made_before_something_was_forgotten_is_not_kept_after_it
     assert await receipts.get(reply.id, 0) == ENTRY
 
 
-async def test_what_others_were_told_stays(receipts: Receipts, database: Database, session: ChatSession, reply: Message):
+async def test_prompts_of_other_personas_stay(receipts: Receipts, database: Database, session: ChatSession, reply: Message):
     await keep(receipts, database, reply, "somebody-else")
 
     for forget in (fact_forgotten, memory_forgotten):
@@ -230,7 +234,7 @@ async def test_what_others_were_told_stays(receipts: Receipts, database: Databas
     assert await words(receipts, reply) == tuple(SPANS)
 
 
-async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
+async def test_learning_and_archiving_delete_no_prompt(
     receipts: Receipts, database: Database, session: ChatSession, chats: SessionStore, reply: Message
 ):
     await keep(receipts, database, reply)
@@ -248,7 +252,7 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
     assert await words(receipts, reply) == tuple(SPANS)
 
 
-async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Message, database: Database):
+async def test_all_stored_prompts_of_a_persona_can_be_deleted(receipts: Receipts, reply: Message, database: Database):
     await keep(receipts, database, reply)
 
     await receipts.delete_prompts("mara")
@@ -256,7 +260,7 @@ async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Me
     assert await words(receipts, reply) == ()
 
 
-async def test_what_another_version_wrote_counts_as_none(receipts: Receipts, database: Database, reply: Message):
+async def test_a_receipt_of_another_version_counts_as_missing(receipts: Receipts, database: Database, reply: Message):
     await keep(receipts, database, reply)
     await database.run(lambda c: c.execute("UPDATE receipts SET value = '{}'").rowcount)
     await database.run(lambda c: c.execute("UPDATE kept_prompts SET spans = x'00ff'").rowcount)
@@ -265,7 +269,7 @@ async def test_what_another_version_wrote_counts_as_none(receipts: Receipts, dat
     assert await words(receipts, reply) == ()
 
 
-async def test_no_word_of_a_forgotten_prompt_can_be_read_out_of_the_receipts(
+async def test_receipts_contain_no_text_of_a_deleted_prompt(
     receipts: Receipts, database: Database, session: ChatSession, reply: Message
 ):
     await keep(receipts, database, reply)

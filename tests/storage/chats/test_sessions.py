@@ -26,7 +26,7 @@ async def lines(chats: SessionStore, session: ChatSession) -> list[str]:
     return [message.content for message in await chats.page(session.guid, 0, 1000)]
 
 
-async def test_a_session_comes_back_with_every_field(chats: SessionStore):
+async def test_a_session_is_read_with_every_field(chats: SessionStore):
     session = ChatSession(
         persona_id="mara",
         user_id="me",
@@ -65,7 +65,7 @@ async def test_a_session_comes_back_with_every_field(chats: SessionStore):
     assert (await chats.session(session.guid)).added.utcoffset() == timedelta(hours=-7)
 
 
-async def test_a_session_changes_in_what_is_named_and_in_nothing_else(chats: SessionStore, session: ChatSession):
+async def test_only_the_named_fields_of_a_session_change(chats: SessionStore, session: ChatSession):
     changes = {"name": "New title", "scenario": "At sea.", "future_goals": ["Swim"], "archived": True}
 
     changed = await chats.change_session(session.guid, **changes)
@@ -74,7 +74,7 @@ async def test_a_session_changes_in_what_is_named_and_in_nothing_else(chats: Ses
     assert await chats.session(session.guid) == changed
 
 
-async def test_changing_a_session_does_not_move_its_leaf(chats: SessionStore, session: ChatSession, say: Say):
+async def test_changing_a_session_keeps_its_leaf(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say())
 
     await chats.change_session(session.guid, name="New title")
@@ -82,7 +82,7 @@ async def test_changing_a_session_does_not_move_its_leaf(chats: SessionStore, se
     assert (await chats.session(session.guid)).leaf_id == message.id
 
 
-async def test_a_message_comes_back_with_every_field(chats: SessionStore, session: ChatSession):
+async def test_a_message_is_read_with_every_field(chats: SessionStore, session: ChatSession):
     message = Message(
         session_id=session.guid,
         role=Role.ASSISTANT,
@@ -114,7 +114,7 @@ async def test_text_is_stored_as_it_is(chats: SessionStore, session: ChatSession
     assert (await chats.outline(session.guid))[0].length == len(text)
 
 
-async def test_half_a_character_is_replaced_and_the_stored_message_says_so(chats: SessionStore, say: Say):
+async def test_a_lone_surrogate_is_replaced_in_the_returned_message_too(chats: SessionStore, say: Say):
     message = await chats.add_message(say("whole"))
     message.note = "half \ud83d"
 
@@ -148,7 +148,7 @@ async def test_two_messages_added_at_once_follow_each_other(chats: SessionStore,
     assert await lines(chats, session) == [str(number) for number in range(10)]
 
 
-async def test_a_page_and_the_outline_speak_of_the_same_messages(chats: SessionStore, session: ChatSession, say: Say):
+async def test_pages_and_the_outline_have_the_same_messages(chats: SessionStore, session: ChatSession, say: Say):
     await chats.add_messages([say(f"{number}", hidden=number % 3 == 0) for number in range(20)])
 
     outline = await chats.outline(session.guid)
@@ -165,7 +165,7 @@ async def test_a_page_and_the_outline_speak_of_the_same_messages(chats: SessionS
     assert await chats.page(session.guid, 3, 0) == []
 
 
-async def test_the_tail_is_the_newest_messages_oldest_first(chats: SessionStore, session: ChatSession, say: Say):
+async def test_the_newest_messages_are_returned_oldest_first(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say(str(number)) for number in range(10)])
     await chats.delete_message(added[8].id)
 
@@ -177,7 +177,7 @@ async def test_the_tail_is_the_newest_messages_oldest_first(chats: SessionStore,
         await chats.newest_messages(session.guid, 5, before=uuid4())
 
 
-async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say):
+async def test_a_new_alternative_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say):
     message = await chats.add_message(say("one"))
 
     position = await chats.save_alternative(message.id, Alternative(content="two"))
@@ -189,14 +189,14 @@ async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: SessionStore, 
 
 
 @pytest.mark.parametrize("position", [-1, 1, 7])
-async def test_a_wording_that_is_not_there_cannot_be_shown(chats: SessionStore, say: Say, position: int):
+async def test_an_alternative_that_does_not_exist_cannot_be_shown(chats: SessionStore, say: Say, position: int):
     message = await chats.add_message(say("one"))
 
     with pytest.raises(StorageError, match="has 1 swipes"):
         await chats.set_shown(message.id, position)
 
 
-async def test_a_streaming_reply_is_kept_bit_by_bit(chats: SessionStore, session: ChatSession, say: Say):
+async def test_a_streaming_reply_is_stored_piece_by_piece(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say("", Role.ASSISTANT))
     for text in ("The", "The sea", "The sea.\n"):
         reply = Alternative(content=text, thinking="Hm.", model="echo", complete=text.endswith("\n"))
@@ -206,7 +206,7 @@ async def test_a_streaming_reply_is_kept_bit_by_bit(chats: SessionStore, session
     assert (await chats.outline(session.guid))[0].length == len("The sea.\n")
 
 
-async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: SessionStore):
+async def test_an_alternative_of_a_purged_message_cannot_be_replaced(chats: SessionStore):
     with pytest.raises(StorageError, match="no longer exists"):
         await chats.replace_alternative(uuid4(), 0, Alternative())
 
@@ -221,7 +221,7 @@ async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: SessionSt
         (1, 1, ["a", "c"], "c"),
     ],
 )
-async def test_taking_a_wording_back_keeps_the_others_and_what_is_shown(
+async def test_removing_an_alternative_keeps_the_others_and_the_selection(
     chats: SessionStore, session: ChatSession, shown: int, removed: int, left: list[str], content: str
 ):
     wordings = [Alternative(content=letter) for letter in "abc"]
@@ -233,14 +233,14 @@ async def test_taking_a_wording_back_keeps_the_others_and_what_is_shown(
     assert after.content == content
 
 
-async def test_the_only_wording_cannot_be_taken_back(chats: SessionStore, say: Say):
+async def test_the_only_alternative_cannot_be_removed(chats: SessionStore, say: Say):
     message = await chats.add_message(say("one"))
 
     with pytest.raises(StorageError, match="only version"):
         await chats.remove_alternative(message.id, 0)
 
 
-async def test_an_edit_changes_what_is_shown_and_nothing_else(chats: SessionStore, session: ChatSession, say: Say):
+async def test_an_edit_changes_the_shown_alternative_only(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say("one"))
     await chats.save_alternative(message.id, Alternative(content="two", thinking="hm", model="echo"))
 
@@ -302,7 +302,7 @@ async def test_of_several_deletions_all_happen_or_none(chats: SessionStore, sess
         await chats.restore_message(added[0].id)
 
 
-async def test_what_is_deleted_cannot_be_changed(chats: SessionStore, say: Say):
+async def test_deleted_messages_and_sessions_cannot_be_changed(chats: SessionStore, say: Say):
     message = await chats.add_message(say("1"))
     await chats.delete_message(message.id)
 
@@ -316,7 +316,7 @@ async def test_what_is_deleted_cannot_be_changed(chats: SessionStore, say: Say):
             await change
 
 
-async def test_a_message_under_an_older_one_begins_a_branch_and_both_stay(chats: SessionStore, session: ChatSession, say: Say):
+async def test_a_message_under_an_older_one_begins_a_branch(chats: SessionStore, session: ChatSession, say: Say):
     first, second, third = await chats.add_messages([say("1"), say("2"), say("3")])
 
     other = await chats.add_message(say("2b", parent_id=first.id))
@@ -363,7 +363,7 @@ async def test_the_list_of_sessions_shows_the_newest_activity_first(chats: Sessi
     assert len(await chats.sessions()) == 4
 
 
-async def test_a_new_wording_counts_as_activity(chats: SessionStore, session: ChatSession, say: Say):
+async def test_a_new_alternative_counts_as_activity(chats: SessionStore, session: ChatSession, say: Say):
     message = await chats.add_message(say())
     later = now() + timedelta(hours=1)
 
@@ -422,7 +422,7 @@ async def test_unfinished_replies_are_found(chats: SessionStore, say: Say):
     assert done.id != cut.id
 
 
-async def test_purging_erases_only_what_is_long_in_the_trash(
+async def test_purging_erases_only_records_long_in_the_trash(
     chats: SessionStore, session: ChatSession, say: Say, database: Database
 ):
     old, keep, young, tip = await chats.add_messages([say("old"), say("keep"), say("young"), say("tip")])
@@ -460,7 +460,7 @@ async def test_a_chain_of_deleted_messages_can_be_purged(chats: SessionStore, se
     assert (await chats.message(added[4].id)).parent_id == added[0].id
 
 
-async def test_a_row_that_someone_has_spoilt_is_told_as_damage(chats: SessionStore, database: Database, say: Say):
+async def test_a_damaged_row_is_reported_as_damage(chats: SessionStore, database: Database, say: Say):
     message = await chats.add_message(say())
     await database.run(lambda connection: connection.execute("UPDATE messages SET role = 'ghost'"))
 
@@ -485,7 +485,7 @@ async def test_on_a_full_disk_a_message_is_refused_and_the_others_stay(
     assert (await chats.sessions("mara"))[0].messages == 1
 
 
-async def test_everything_is_there_after_reopening(database: Database, chats: SessionStore, session: ChatSession, say: Say):
+async def test_everything_is_stored_after_reopening(database: Database, chats: SessionStore, session: ChatSession, say: Say):
     await chats.add_messages([say("one"), say("two")])
     await database.close()
 
@@ -507,7 +507,7 @@ async def test_the_newest_is_the_first_of_the_list(chats: SessionStore):
     assert await chats.newest_session("nobody") is None
 
 
-async def test_of_many_conversations_the_first_lines_are_those_of_all(database: Database, chats: SessionStore):
+async def test_a_limited_list_is_the_beginning_of_the_whole_list(database: Database, chats: SessionStore):
     for number in range(6):
         session = await chats.add_session(ChatSession(persona_id="mira", name=f"Number {number}"))
         part = (str(session.guid), "summary", "failed" if number % 2 else "pending", "rules")
@@ -522,7 +522,7 @@ async def test_of_many_conversations_the_first_lines_are_those_of_all(database: 
     assert await lines.sessions_of("mira", every[5].guid) == [every[5]]
 
 
-async def test_what_was_before_is_the_newest_and_what_is_sticky(chats: SessionStore):
+async def test_earlier_sessions_are_the_newest_ones_and_all_sticky_ones(chats: SessionStore):
     began = datetime(2026, 5, 1, 12, tzinfo=UTC)
     zones = [timezone(timedelta(hours=hours)) for hours in (-11, 0, 13)]  # whose texts are in another order than the moments
     told = []

@@ -43,7 +43,7 @@ def put(folder: Path, name: str, content: str) -> Path:
     return folder / name
 
 
-def test_without_a_folder_of_the_users_there_are_the_shipped_ones(shelf: FileCollection[Persona]):
+def test_without_a_user_folder_there_are_the_shipped_files(shelf: FileCollection[Persona]):
     stock = shelf.load_all()
 
     assert [persona.unique_name for persona in stock.values.values()] == ["mara", "zoe"]
@@ -80,7 +80,7 @@ def test_broken_files_are_collected_and_the_rest_is_there(shelf: FileCollection[
     assert stock.problems[1].field == "name"
 
 
-def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: FileCollection[Persona], own: Path):
+def test_the_shipped_file_replaces_a_broken_one_of_the_user(shelf: FileCollection[Persona], own: Path):
     put(own, "mara.json", "{")
 
     stock = shelf.load_all()
@@ -101,7 +101,7 @@ def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf:
         shelf.save(Persona(name="New"))
 
 
-def test_a_value_that_is_not_there_is_told(shelf: FileCollection[Persona]):
+def test_a_missing_value_raises_an_error(shelf: FileCollection[Persona]):
     with pytest.raises(FileError, match="does not exist"):
         shelf.get("nobody")
 
@@ -131,7 +131,7 @@ def test_a_new_value_gets_a_name_that_no_other_has(shelf: FileCollection[Persona
     assert shelf.get("zoë-müller").name == "Zoë Müller"
 
 
-def test_saving_again_replaces_the_users_file_and_never_ours(shelf: FileCollection[Persona], shipped: Path, own: Path):
+def test_saving_replaces_the_users_file_and_never_a_shipped_one(shelf: FileCollection[Persona], shipped: Path, own: Path):
     mara = shelf.get("mara").model_copy(update={"bio": "changed"})
 
     assert shelf.save(mara) == "mara"
@@ -142,7 +142,9 @@ def test_saving_again_replaces_the_users_file_and_never_ours(shelf: FileCollecti
     assert [path.name for path in own.iterdir()] == ["mara.json"]
 
 
-def test_what_could_not_be_read_is_kept_before_it_is_replaced(shelf: FileCollection[Persona], own: Path, tmp_path: Path):
+def test_an_unreadable_file_is_moved_to_the_trash_before_it_is_replaced(
+    shelf: FileCollection[Persona], own: Path, tmp_path: Path
+):
     put(own, "mara.json", "years of work, and one wrong comma")
 
     shelf.save(shelf.get("mara"))
@@ -151,7 +153,7 @@ def test_what_could_not_be_read_is_kept_before_it_is_replaced(shelf: FileCollect
     assert kept.read_text() == "years of work, and one wrong comma"
 
 
-def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: FileCollection[Persona], own: Path, tmp_path: Path):
+def test_a_deleted_file_can_be_restored_from_the_trash(shelf: FileCollection[Persona], own: Path, tmp_path: Path):
     shelf.save(Persona(name="Ada", bio="x"))
 
     trashed = shelf.delete("ada")
@@ -171,7 +173,7 @@ def test_a_restored_file_replaces_no_other(shelf: FileCollection[Persona]):
     assert (shelf.get("ada").bio, shelf.get("ada-2").bio) == ("second", "first")
 
 
-def test_deleting_the_users_version_shows_ours_again(shelf: FileCollection[Persona]):
+def test_deleting_the_users_file_shows_the_shipped_one_again(shelf: FileCollection[Persona]):
     shelf.save(shelf.get("mara").model_copy(update={"bio": "mine"}))
 
     trashed = shelf.delete("mara")
@@ -181,7 +183,7 @@ def test_deleting_the_users_version_shows_ours_again(shelf: FileCollection[Perso
     assert shelf.get("mara").bio == "mine"
 
 
-def test_ours_cannot_be_deleted(shelf: FileCollection[Persona], shipped: Path):
+def test_a_shipped_file_cannot_be_deleted(shelf: FileCollection[Persona], shipped: Path):
     with pytest.raises(ReadOnly, match="comes with Lethe"):
         shelf.delete("mara")
     with pytest.raises(FileError, match="does not exist"):
@@ -200,7 +202,7 @@ def test_presets_without_a_name_of_their_own_are_kept_by_file_name(tmp_path: Pat
     assert shelf.picture(shelf.get(stem)) is None
 
 
-def test_a_picture_lies_beside_the_file(shelf: FileCollection[Persona], shipped: Path, own: Path):
+def test_a_picture_is_found_beside_the_file(shelf: FileCollection[Persona], shipped: Path, own: Path):
     put(shipped, "mara.png", "ours")
 
     assert shelf.picture(Persona(name="Mara", avatar="mara.png")) == shipped / "mara.png"
@@ -213,7 +215,7 @@ def test_a_picture_lies_beside_the_file(shelf: FileCollection[Persona], shipped:
 @pytest.mark.parametrize(
     "avatar", ["../secret.png", "/etc/passwd", "..", ".", "sub/../../secret.png", "..\\secret.png", "a\0b"]
 )
-def test_a_picture_never_lies_outside_the_folder(shelf: FileCollection[Persona], tmp_path: Path, own: Path, avatar: str):
+def test_a_picture_outside_the_folder_is_never_returned(shelf: FileCollection[Persona], tmp_path: Path, own: Path, avatar: str):
     put(tmp_path, "secret.png", "private")
     own.mkdir()
 
@@ -229,7 +231,7 @@ def test_a_link_to_the_outside_is_no_picture(shelf: FileCollection[Persona], tmp
     assert shelf.picture(Persona(name="Mara", avatar="link.png")) is None
 
 
-def test_a_kept_picture_replaces_no_other(shelf: FileCollection[Persona], own: Path):
+def test_a_saved_picture_replaces_no_other(shelf: FileCollection[Persona], own: Path):
     first = shelf.save_picture("mara", b"one", ".png")
     second = shelf.save_picture("mara", b"two", ".png")
 
@@ -262,13 +264,13 @@ def test_a_name_becomes_a_safe_file_name(name: str, stem: str):
     assert stem_for(name, []) == stem
 
 
-def test_names_that_some_systems_take_for_the_same_are_kept_apart():
+def test_names_that_some_systems_treat_as_equal_are_distinguished():
     assert stem_for("Zoe\u0308", ["Zoë"]) == "zoë-2"
     assert stem_for("mara", ["MARA", "mara-2"]) == "mara-3"
 
 
 @given(name=st.text(), taken=st.lists(st.text(max_size=3)))
-def test_any_name_becomes_one_that_every_system_can_hold(name: str, taken: list[str]):
+def test_any_name_becomes_one_that_every_system_accepts(name: str, taken: list[str]):
     stem = stem_for(name, taken)
 
     assert is_plain(stem)
@@ -278,7 +280,7 @@ def test_any_name_becomes_one_that_every_system_can_hold(name: str, taken: list[
     assert stem_for(stem, []) == stem
 
 
-def test_a_shelf_that_keeps_values_reads_a_file_again_only_when_it_changed(shipped: Path, own: Path, tmp_path: Path):
+def test_a_collection_that_keeps_values_reads_a_file_again_only_when_it_changed(shipped: Path, own: Path, tmp_path: Path):
     shelf = FileCollection(Persona, shipped, own, tmp_path / "trash", keeps_values=True)
     before = shelf.load_all().values["mara"]
     assert shelf.load_all().values["mara"] is before

@@ -37,7 +37,7 @@ def settings_file(tmp_path: Path) -> SettingsFile:
     return SettingsFile(tmp_path / "settings.json", tmp_path / "trash")
 
 
-def test_a_persona_comes_back_as_it_was_written(file: Path):
+def test_a_persona_is_read_as_it_was_written(file: Path):
     persona = Persona(
         unique_name="mara", name="Mara 🗼", bio="Sie sagt:\n„مرحبا“", first_messages=["a", "b"], schedule={"monday": "swim"}
     )
@@ -50,7 +50,7 @@ def test_a_persona_comes_back_as_it_was_written(file: Path):
 
 
 @given(name=st.text(min_size=1), bio=st.text())
-def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str, bio: str):
+def test_any_text_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, name: str, bio: str):
     file = tmp_path_factory.getbasetemp() / "any.json"
 
     write_model(file, Persona(name=name, bio=bio))
@@ -59,7 +59,7 @@ def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str
     assert (read.name, read.bio) == (name, bio)
 
 
-def test_a_world_comes_back_with_its_entries(file: Path):
+def test_a_world_is_read_with_its_entries(file: Path):
     world = World(unique_name="mara", name="The coast", entries=[{"name": "Lighthouse", "keywords_main": ["light"]}])
 
     write_model(file, world)
@@ -79,7 +79,7 @@ def test_a_byte_order_mark_is_accepted(file: Path):
     assert read_model(file, Persona).name == "Mara"
 
 
-def test_half_a_character_is_replaced_and_a_whole_one_kept(file: Path):
+def test_a_lone_surrogate_is_replaced_and_a_pair_joined(file: Path):
     file.write_text(r'{"name": "half \ud83d, whole \ud83d\ude00"}')
 
     assert read_model(file, Persona).name == "half \ufffd, whole 😀"
@@ -101,7 +101,7 @@ def test_half_a_character_is_replaced_and_a_whole_one_kept(file: Path):
     ],
     ids=["empty", "comma", "cut off", "list", "null", "latin-1", "utf-16", "deep", "long number", "zeroes"],
 )
-def test_what_is_wrong_with_a_file_is_told_and_the_file_left_as_it_is(file: Path, content: bytes, problem: str):
+def test_the_error_of_a_file_is_reported_and_the_file_left_as_it_is(file: Path, content: bytes, problem: str):
     file.write_bytes(content)
 
     with pytest.raises(FileError) as caught:
@@ -140,7 +140,7 @@ def test_the_field_at_fault_is_named_in_plain_words(file: Path, values: object, 
     assert caught.value.problem.startswith(problem)
 
 
-def test_a_field_deep_inside_is_named_with_its_way(file: Path):
+def test_a_nested_field_is_named_with_its_path(file: Path):
     file.write_text('{"name": "W", "entries": [{}, {"priority": {}}]}')
 
     with pytest.raises(FileError) as caught:
@@ -150,19 +150,19 @@ def test_a_field_deep_inside_is_named_with_its_way(file: Path):
 
 
 @pytest.mark.parametrize(("value", "problem"), [(9.0, "at most 5"), ("warm", "must be a number")])
-def test_bounds_are_told(file: Path, value: object, problem: str):
+def test_bounds_are_reported(file: Path, value: object, problem: str):
     file.write_text(json.dumps({"name": "S", "temperature": value}))
 
     with pytest.raises(FileError, match=problem):
         read_model(file, SamplerPreset)
 
 
-def test_a_missing_file_is_told(file: Path):
+def test_a_missing_file_is_reported(file: Path):
     with pytest.raises(FileError, match="does not exist"):
         read_model(file, Persona)
 
 
-def test_a_folder_or_a_path_through_a_file_is_told(file: Path):
+def test_a_folder_or_a_path_through_a_file_is_reported(file: Path):
     file.mkdir()
     (file / "x").touch()
 
@@ -217,7 +217,7 @@ except LetheError as error:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a thing of Unix")
-def test_when_there_is_no_room_the_old_file_is_intact(file: Path):
+def test_on_a_full_disk_the_old_file_is_intact(file: Path):
     file.write_text("precious")
 
     done = subprocess.run(
@@ -235,7 +235,7 @@ def test_when_there_is_no_room_the_old_file_is_intact(file: Path):
     assert [left.name for left in file.parent.iterdir()] == [file.name]
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
+def test_a_read_only_folder_is_reported(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
 
     with pytest.raises(StorageError, match=r"mara\.json could not be read or written"):
@@ -246,7 +246,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
     ("number", "kind"),
     [(errno.ENOSPC, DiskFull), (errno.EACCES, ReadOnly), (errno.EROFS, ReadOnly), (errno.EIO, StorageError)],
 )
-def test_the_systems_complaints_become_ours(file: Path, number: int, kind: type[StorageError]):
+def test_errors_of_the_system_become_storage_errors(file: Path, number: int, kind: type[StorageError]):
     told = translate(OSError(number, os.strerror(number)), file)
 
     assert type(told) is kind
@@ -258,7 +258,7 @@ def test_without_a_file_the_settings_are_the_defaults_and_nothing_is_written(set
     assert list(tmp_path.iterdir()) == []
 
 
-def test_settings_come_back(settings_file: SettingsFile):
+def test_settings_are_read_as_they_were_saved(settings_file: SettingsFile):
     settings = Settings(font_size=20, model_folders=["/models/ä"], user_persona="me")
 
     settings_file.save(settings)
@@ -269,7 +269,7 @@ def test_settings_come_back(settings_file: SettingsFile):
 @pytest.mark.parametrize(
     ("content", "field"), [('{"font_size": "large"}', "font_size"), ('{"theme": "pink"}', "theme"), ("{", "")]
 )
-def test_wrong_settings_are_told_and_the_file_left_as_it_is(
+def test_invalid_settings_are_reported_and_the_file_left_as_it_is(
     settings_file: SettingsFile, tmp_path: Path, content: str, field: str
 ):
     (tmp_path / "settings.json").write_text(content)
@@ -281,7 +281,7 @@ def test_wrong_settings_are_told_and_the_file_left_as_it_is(
     assert (tmp_path / "settings.json").read_text() == content
 
 
-def test_settings_of_a_newer_version_are_passed_over_and_kept(settings_file: SettingsFile, tmp_path: Path):
+def test_settings_of_a_newer_version_are_ignored_and_kept(settings_file: SettingsFile, tmp_path: Path):
     path = tmp_path / "settings.json"
     path.write_text('{"font_size": 20, "telepathy": {"range": 3}}')
 

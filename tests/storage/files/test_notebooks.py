@@ -29,14 +29,14 @@ def trashed(tmp_path: Path) -> list[str]:
     return sorted(path.name.split(".")[0] for path in (tmp_path / "trash").rglob("*.md"))
 
 
-def test_a_notebook_is_a_readable_file_in_her_folder(files: NotebookFiles, tmp_path: Path):
+def test_a_notebook_is_a_readable_file_in_the_folder_of_the_persona(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
 
     assert there(tmp_path) == {"cooking.md": COOKING}
     assert files.read_all("mira").texts == {"cooking": COOKING}
 
 
-def test_what_the_user_wrote_meanwhile_is_what_is_changed(files: NotebookFiles, tmp_path: Path):
+def test_a_write_applies_to_what_the_user_wrote_meanwhile(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
     assert files.read_text("mira", "cooking") == COOKING
     path = tmp_path / "notebooks" / "mira" / "cooking.md"
@@ -57,7 +57,7 @@ def test_a_file_with_other_line_ends_keeps_them(files: NotebookFiles, tmp_path: 
     assert path.read_bytes() == b"# Cooking\r\n\r\n- Rice\r\n- Broth\r\n"
 
 
-def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(files: NotebookFiles, tmp_path: Path):
+def test_an_unreadable_file_is_reported_and_left_as_it_is(files: NotebookFiles, tmp_path: Path):
     path = tmp_path / "notebooks" / "mira" / "cooking.md"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"# Cooking\n\xff\xfe\n")
@@ -70,14 +70,14 @@ def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(files: NotebookFi
 
 
 @pytest.mark.parametrize("name", ["../cooking", ".hidden", "a/b", ""])
-def test_no_name_leads_out_of_her_folder(files: NotebookFiles, name: str):
+def test_no_name_leads_out_of_the_folder_of_the_persona(files: NotebookFiles, name: str):
     with pytest.raises(StorageError):
         files.write("mira", name, lambda _there: "x")
     with pytest.raises(StorageError):
         files.read_all("../mira")
 
 
-def test_what_is_no_notebook_is_passed_over_or_named(files: NotebookFiles, tmp_path: Path):
+def test_other_files_are_ignored_or_reported(files: NotebookFiles, tmp_path: Path):
     folder = tmp_path / "notebooks" / "mira"
     (folder / "a folder.md").mkdir(parents=True)
     (folder / "a:colon.md").write_text(COOKING, encoding="utf-8")
@@ -100,13 +100,13 @@ def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["v1.2 ideas", "Über uns 🐝", "a.b.c"])
-def test_a_name_of_the_users_comes_back_whole(files: NotebookFiles, name: str):
+def test_a_file_name_of_the_user_is_restored_whole(files: NotebookFiles, name: str):
     files.write("mira", name, lambda _there: COOKING)
 
     assert files.restore(files.delete("mira", name)) == ("mira", name)
 
 
-def test_several_change_together(files: NotebookFiles, tmp_path: Path):
+def test_several_notebooks_are_replaced_together(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
 
     files.replace_notebooks("mira", ["cooking"], {"rice": "# Rice\n", "bread": "# Bread\n"}, "index")
@@ -115,7 +115,7 @@ def test_several_change_together(files: NotebookFiles, tmp_path: Path):
     assert trashed(tmp_path) == ["cooking"]
 
 
-def test_what_is_deleted_comes_back_under_another_name_where_its_own_is_taken(files: NotebookFiles, tmp_path: Path):
+def test_a_notebook_is_restored_under_another_name_if_its_own_is_taken(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
     path = files.delete("mira", "cooking")
     files.write("mira", "cooking", lambda _there: "# Cooking\n")
@@ -150,7 +150,7 @@ BEFORE = {"cooking": "- Rice\n- Bread", "odds": "- Odds, longer"}
 AFTER = {"rice": "- Rice", "bread": "- Bread", "odds": "- Odds, shorter"}
 
 
-def test_a_kill_at_any_step_leaves_all_of_it_or_nothing(tmp_path: Path):
+def test_a_kill_at_any_step_leaves_the_whole_change_or_nothing(tmp_path: Path):
     root = Path(__file__).parents[3]
     outcomes = []
     for step in range(1, 60):

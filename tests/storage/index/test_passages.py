@@ -37,7 +37,7 @@ async def numbers_with(passages: Passages, word: str) -> list[int]:
     return sorted(set((await passages.occurrences([word])).passage))
 
 
-async def test_a_passage_comes_back_as_it_was(database: Database):
+async def test_a_passage_is_read_as_it_was_stored(database: Database):
     passages = Passages(database)
     given_passage = passage("Zoë keeps 3 goats. 🐐 \x00 日本語")
 
@@ -48,7 +48,7 @@ async def test_a_passage_comes_back_as_it_was(database: Database):
     assert await passages.passages_of(given_passage.source) == [stored]
 
 
-async def test_words_are_found_in_all_forms_with_their_places(database: Database):
+async def test_words_are_found_in_all_forms_with_their_positions(database: Database):
     passages = Passages(database)
     one, two = await passages.add([passage("She was running home."), passage("Homes of runners run down.")])
 
@@ -58,7 +58,7 @@ async def test_words_are_found_in_all_forms_with_their_places(database: Database
     assert places == [(0, one, 2), (0, two, 3), (1, one, 3), (1, two, 0)]
 
 
-async def test_what_is_replaced_loses_its_words_and_what_stays_the_same_keeps_its_number_and_vectors(database: Database):
+async def test_a_replaced_passage_loses_its_words_and_an_unchanged_one_keeps_number_and_vectors(database: Database):
     passages, message = Passages(database), uuid4()
     same, old = passage("She likes tea.", origin=message), passage("She likes cocoa.", origin=message)
     one, two = await passages.add([same, old])
@@ -84,7 +84,7 @@ async def test_replacing_twice_with_the_same_changes_nothing(database: Database)
     assert await passages.replace([message], []) == (numbers, [])
 
 
-async def test_debts_are_struck_off_with_what_settles_them(database: Database):
+async def test_queue_entries_are_deleted_with_the_replacement_of_their_passages(database: Database):
     passages, message = Passages(database), uuid4()
     await database.run(lambda connection: connection.execute(DEBTS) and None)
     owe = "INSERT INTO passage_debts (kind, id) VALUES ('message', '1'), ('message', '2'), ('fact', '3')"
@@ -99,7 +99,7 @@ async def test_debts_are_struck_off_with_what_settles_them(database: Database):
     assert await numbers_with(passages, "settled") == [1]
 
 
-async def test_what_came_from_a_session_or_a_message_goes_with_it(database: Database):
+async def test_passages_are_removed_by_source_or_origin(database: Database):
     passages = Passages(database)
     session, message = uuid4(), uuid4()
     first, second, third = await passages.add(
@@ -144,7 +144,7 @@ async def test_vectors_belong_to_one_embedder(database: Database):
     assert (await passages.count_without_vectors("minilm"), await passages.count_without_vectors("other")) == (1, 2)
 
 
-async def test_what_has_no_vector_is_found_also_among_the_oldest(database: Database, monkeypatch: pytest.MonkeyPatch):
+async def test_passages_without_a_vector_are_found_among_the_oldest_too(database: Database, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "NEWEST", 2)
     passages = Passages(database)
     numbers = await passages.add([passage(f"text {place}") for place in range(6)])
@@ -169,7 +169,7 @@ async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_mean
     assert await passages.count_without_vectors("minilm") == 1
 
 
-async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Database, monkeypatch: pytest.MonkeyPatch):
+async def test_encoded_rows_are_those_of_one_owner_by_number(database: Database, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "LINES_PER_QUERY", 2)
     passages = Passages(database)
     hers = [passage("one"), passage("two", origin=uuid4()), passage("three")]
@@ -186,7 +186,7 @@ async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Da
     assert await passages.encoded_rows("mara", third) == await passages.encoded_rows("nobody") == ""
 
 
-async def test_vectors_are_found_by_what_they_were_taken_from(database: Database):
+async def test_vectors_are_found_by_origin(database: Database):
     passages, origin = Passages(database), uuid4()
     one, two = await passages.add([passage("one", origin=origin), passage("two")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd"), PassageVector(two, b"efgh")])
@@ -195,7 +195,7 @@ async def test_vectors_are_found_by_what_they_were_taken_from(database: Database
     assert await passages.vectors_of_origins("other", [origin]) == []
 
 
-async def test_places_are_counted_and_read_only_where_they_are_few(database: Database):
+async def test_positions_are_read_only_where_they_are_few(database: Database):
     passages = Passages(database)
     await passages.add([passage("salt and sea"), passage("salt")])
 
@@ -204,7 +204,7 @@ async def test_places_are_counted_and_read_only_where_they_are_few(database: Dat
     assert found == await passages.occurrences(["salt", "sea"])
 
 
-async def test_a_closer_look_shows_words_and_meaning_of_just_these_passages(database: Database):
+async def test_details_are_words_and_vectors_of_these_passages_only(database: Database):
     passages = Passages(database)
     one, two, _three = await passages.add([passage("salt and sea"), passage("sea"), passage("sea")])
     await passages.set_vectors("minilm", [PassageVector(one, b"abcd", b"tok")])
@@ -235,7 +235,7 @@ HOSTILE = ['"', "NEAR(", "a AND b", "*", "\x00", "👩‍👧", "日本", "' OR 
 
 
 @pytest.mark.parametrize("word", HOSTILE)
-async def test_no_word_can_break_a_question(database: Database, word: str):
+async def test_no_word_can_break_a_query(database: Database, word: str):
     passages = Passages(database)
     await passages.add([passage(word), passage("plain")])
 

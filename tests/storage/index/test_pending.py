@@ -33,7 +33,7 @@ async def owed(debts: PendingIndex, database: Database) -> set[tuple[str, UUID]]
     return found
 
 
-async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
+async def test_added_edited_regenerated_deleted_and_restored_messages_are_queued(
     chats: SessionStore, debts: PendingIndex, database: Database, say: Callable[..., Message]
 ):
     message = await chats.add_message(say("The lamp is lit."))
@@ -51,7 +51,7 @@ async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
     assert await owed(debts, database) == this
 
 
-async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
+async def test_deleting_a_session_queues_it_with_its_messages_and_facts(
     chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
@@ -65,7 +65,7 @@ async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
     assert await owed(debts, database) == everything
 
 
-async def test_a_purge_is_owed_too(chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say):
+async def test_a_purge_is_queued_too(chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say):
     message = await chats.add_message(say())
     await chats.delete_session(session.guid)
     await owed(debts, database)
@@ -73,7 +73,7 @@ async def test_a_purge_is_owed_too(chats: SessionStore, debts: PendingIndex, dat
     assert await owed(debts, database) == {("session", session.guid), ("message", message.id)}
 
 
-async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts: PendingIndex, database: Database):
+async def test_memories_are_queued_for_their_content_and_not_for_their_usage(debts: PendingIndex, database: Database):
     memories = MemoryStore(database)
     memory = MemoryUnit(name="The lamp", content="It has been dark since May.")
     await memories.save_memories("mara", memory)
@@ -85,7 +85,7 @@ async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts
     assert await owed(debts, database) == {("memory", memory.guid)}
 
 
-async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(
+async def test_a_record_queued_again_while_it_is_indexed_stays_queued(
     chats: SessionStore, debts: PendingIndex, database: Database, say
 ):
     message = await chats.add_message(say())
@@ -96,7 +96,7 @@ async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(
     assert after.id == before.id
 
 
-async def test_only_what_can_be_heard_is_spoken(
+async def test_only_visible_messages_are_indexed(
     chats: SessionStore, debts: PendingIndex, session: ChatSession, say: Callable[..., Message]
 ):
     greeting = await chats.add_message(say("Come in.", Role.ASSISTANT, speaker_name="Mara"))
@@ -110,7 +110,7 @@ async def test_only_what_can_be_heard_is_spoken(
     assert await debts.messages_to_index([greeting.id, question.id]) == []
 
 
-async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
+async def test_neither_a_hidden_message_nor_a_deletion_changes_positions(
     database: Database, chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
@@ -122,12 +122,12 @@ async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
     assert after == {message.id: before[message.id] for message in said[1:]}
 
 
-async def test_only_the_first_words_are_an_opening(chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]):
+async def test_only_the_first_message_is_a_greeting(chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]):
     said = [await chats.add_message(say(text, Role.ASSISTANT)) for text in ("Come in.", "Well?")]
     assert [one.is_opening for one in await debts.messages_to_index([message.id for message in said])] == [True, False]
 
 
-async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
+async def test_all_records_can_be_queued_including_orphaned_passages(
     chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())

@@ -24,7 +24,7 @@ def fact(text: str = "Tomas keeps bees.", **fields: object) -> ExtractedFact:
     return ExtractedFact(fact=text, **{"first_seen": NOON, "last_seen": NOON, **fields})
 
 
-async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts: FactStore):
+async def test_a_fact_is_replaced_by_its_guid(facts: FactStore):
     one = fact(source_memories=[uuid4()], source_messages=[uuid4(), uuid4()], pinned=True, made_by=MadeBy.USER)
     await facts.save_facts("mara", one)
     assert await facts.get(one.guid) == one
@@ -37,7 +37,7 @@ async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts
     assert await facts.owner_of(one.guid) == "mara"
 
 
-async def test_newest_first_also_across_zones(facts: FactStore):
+async def test_facts_are_newest_first_across_time_zones(facts: FactStore):
     east, west = timezone(timedelta(hours=12)), timezone(timedelta(hours=-11))
     newest, older = (
         fact("b", last_seen=NOON.astimezone(west)),
@@ -63,7 +63,7 @@ async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: Fact
     assert await facts.tombstones_of("mara") == []
 
 
-async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(facts: FactStore):
+async def test_tombstones_of_the_same_text_are_united(facts: FactStore):
     first, second = uuid4(), uuid4()
 
     for message in (first, second, first):
@@ -73,7 +73,7 @@ async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(fa
 
 
 @pytest.mark.parametrize("order", [0, 1])
-async def test_a_stone_for_everything_stays_one(facts: FactStore, order: int):
+async def test_a_tombstone_for_all_messages_stays_one(facts: FactStore, order: int):
     stones = [Tombstone("d"), Tombstone("d", (uuid4(),))]
 
     for stone in stones[:: 1 if order else -1]:
@@ -82,7 +82,7 @@ async def test_a_stone_for_everything_stays_one(facts: FactStore, order: int):
     assert await facts.tombstones_of("mara") == [Tombstone("d")]
 
 
-async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_again(facts: FactStore):
+async def test_erasing_a_fact_makes_the_facts_it_superseded_valid_again(facts: FactStore):
     newest = fact("Tomas keeps ants.")
     middle = fact("Tomas keeps wasps.", superseded=True, superseded_by=newest.guid)
     oldest = fact("Tomas keeps bees.", superseded=True, superseded_by=middle.guid)
@@ -99,7 +99,7 @@ async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_ag
     assert await facts.tombstones_of("mara") == []
 
 
-async def test_kind_key_subject_and_story_come_back(facts: FactStore):
+async def test_kind_key_subject_and_story_are_stored(facts: FactStore):
     one = fact(kind=FactKind.HOME, key="home", subject="Tomas", in_story=True)
     await facts.save_facts("mara", one)
 

@@ -43,24 +43,24 @@ LIGHTHOUSE = MemoryUnit(
 )
 
 
-async def test_a_memory_comes_back_with_every_field(memories: MemoryStore):
+async def test_a_memory_is_read_with_every_field(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.get(LIGHTHOUSE.guid) == LIGHTHOUSE
     assert await memories.owner_of(LIGHTHOUSE.guid) == "mara"
 
 
-async def test_a_memory_put_again_replaces_the_old_one(memories: MemoryStore):
+async def test_a_memory_saved_again_replaces_the_old_one(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     await memories.save_memories("mara", LIGHTHOUSE.model_copy(update={"content": "Too late."}))
     assert [memory.content for memory in await memories.memories_of("mara")] == ["Too late."]
 
 
-async def test_each_persona_has_memories_of_her_own(memories: MemoryStore):
+async def test_each_persona_has_its_own_memories(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.memories_of("tom") == []
 
 
-async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories: MemoryStore):
+async def test_a_deleted_memory_is_in_the_trash_until_it_is_restored(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.delete([LIGHTHOUSE.guid]) == 1
     assert await memories.memories_of("mara") == []
@@ -71,7 +71,7 @@ async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories:
     assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
-async def test_deleting_what_is_not_there_does_nothing(memories: MemoryStore):
+async def test_deleting_a_missing_memory_does_nothing(memories: MemoryStore):
     assert await memories.delete([uuid4()]) == 0
 
 
@@ -90,7 +90,7 @@ async def test_a_session_does_not_become_another_memory(memories: MemoryStore, s
     assert await memories.delete([session.guid]) == 0
 
 
-async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: MemoryStore):
+async def test_a_recall_is_counted_and_changes_nothing_else(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     moment = now()
     for _time in range(2):
@@ -99,20 +99,20 @@ async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: M
     assert await memories.get(LIGHTHOUSE.guid) == expected
 
 
-async def test_a_memory_in_the_trash_comes_out_of_it_when_it_is_put_again(memories: MemoryStore):
+async def test_saving_a_memory_restores_it_from_the_trash(memories: MemoryStore):
     await memories.save_memories("mara", LIGHTHOUSE)
     await memories.delete([LIGHTHOUSE.guid])
     await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
-async def test_a_session_cannot_be_put_among_the_memories(memories: MemoryStore):
+async def test_a_session_cannot_be_saved_as_a_memory(memories: MemoryStore):
     with pytest.raises(StorageError):
         await memories.save_memories("mara", ChatSession(persona_id="mara"))
     assert await memories.memories_of("mara") == []
 
 
-async def test_a_fact_comes_back_with_every_field(facts: FactStore):
+async def test_a_fact_is_read_with_every_field(facts: FactStore):
     fact = ExtractedFact(
         fact="Tomas keeps bees.",
         source_memories=[uuid4(), uuid4()],
@@ -127,7 +127,7 @@ async def test_a_fact_comes_back_with_every_field(facts: FactStore):
     assert await facts.facts_of("mara") == [fact]
 
 
-async def test_a_forgotten_fact_leaves_a_trace_without_its_words(facts: FactStore, database: Database):
+async def test_a_forgotten_fact_leaves_a_tombstone_without_its_text(facts: FactStore, database: Database):
     fact = ExtractedFact(fact="Tomas keeps bees.", source_messages=[uuid4()])
     await facts.save_facts("mara", fact)
     stone = Tombstone("abc", tuple(fact.source_messages))

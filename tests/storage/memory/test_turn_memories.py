@@ -81,7 +81,9 @@ async def traces(database: Database, chats: SessionStore, session: ChatSession, 
     )
 
 
-async def test_all_of_it_is_kept(database: Database, chats: SessionStore, session: ChatSession, traces: TurnEffects):
+async def test_all_effects_of_a_turn_are_stored(
+    database: Database, chats: SessionStore, session: ChatSession, traces: TurnEffects
+):
     line = await TurnMemories(database).save_effects(traces)
 
     assert line is not None
@@ -97,7 +99,7 @@ async def test_all_of_it_is_kept(database: Database, chats: SessionStore, sessio
     assert await AppState(database).get("return notes", "mara") == ["later"]
 
 
-async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, traces: TurnEffects):
+async def test_interrupted_at_any_statement_nothing_is_stored(database: Database, traces: TurnEffects):
     before, at = await everything(database), 2
 
     while await cut_off(database, at, lambda: TurnMemories(database).save_effects(traces)):
@@ -108,7 +110,7 @@ async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Databas
     assert await everything(database) != before
 
 
-async def test_at_a_message_that_is_gone_nothing_is_kept(database: Database, chats: SessionStore, traces: TurnEffects):
+async def test_nothing_is_stored_for_a_message_that_is_gone(database: Database, chats: SessionStore, traces: TurnEffects):
     await chats.delete_message(traces.message)
     before = await everything(database)
 

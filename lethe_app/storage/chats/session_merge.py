@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
-from lethe_app.storage.chats.message_position import queue_for_indexing, update_session_row
+from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.row_mapping import Cell, storable, update
 
 MERGED_FIELDS = """
@@ -51,13 +51,13 @@ def sorted_by_start(connection: sqlite3.Connection, guids: Sequence[str]) -> lis
 def merge_into_first(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
     """Merge all sessions into the first; the others are deleted."""
     kept, *others = guids
-    told = _merged_fields(connection, guids)
+    fields = _merged_fields(connection, guids)
     for other in others:
         _append(connection, kept, other)
         connection.execute(COPY_USER_MARKS, (kept, other))
         rename_sources(connection, other, None, kept)
         connection.execute("DELETE FROM memories WHERE guid = ?", (other,))
-    for table, row in told.items():
+    for table, row in fields.items():
         update(connection, table, "guid", {**row, "guid": kept})
     update_session_row(connection, kept)
     queue_for_indexing(connection, kept)

@@ -18,7 +18,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord,
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from lethe_app.storage.chats.reshape import SessionReshaping
+from lethe_app.storage.chats.session_reshaping import SessionReshaping
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.pending import PendingIndex
@@ -57,7 +57,7 @@ def rest_of(session: ChatSession) -> ChatSession:
     return ChatSession(persona_id=session.persona_id, added=BEGAN)
 
 
-async def test_everything_from_a_message_on_becomes_a_conversation(
+async def test_a_split_moves_everything_from_a_message_on(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two", "three", "four")
@@ -76,7 +76,9 @@ async def test_everything_from_a_message_on_becomes_a_conversation(
     assert activity[fresh.guid] == said[3].time
 
 
-async def test_wordings_branches_and_the_trash_go_along(chats: SessionStore, session: ChatSession, reshaping: SessionReshaping):
+async def test_a_split_moves_alternatives_branches_and_deleted_messages(
+    chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
+):
     said = await talked(chats, session, "one", "two", "three")
     await chats.save_alternative(said[2].id, Alternative(content="three, again"))
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[1].id, alternatives=[Alternative(content="aside")])
@@ -96,7 +98,7 @@ async def test_wordings_branches_and_the_trash_go_along(chats: SessionStore, ses
     assert [message.content for message in await chats.deleted_messages(fresh.guid)] == []
 
 
-async def test_the_first_message_and_one_out_of_sight_cannot_begin_another(
+async def test_a_split_at_the_first_message_or_on_another_branch_is_refused(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two")
@@ -109,7 +111,7 @@ async def test_the_first_message_and_one_out_of_sight_cannot_begin_another(
         await reshaping.split(said[1].id, rest_of(session))
 
 
-async def test_several_become_the_earliest_in_the_order_in_which_they_began(
+async def test_a_merge_puts_sessions_into_the_earliest_in_order_of_start(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     early = await chats.add_session(ChatSession(persona_id="mara", added=session.added - timedelta(days=9), name="Early"))
@@ -127,7 +129,7 @@ async def test_several_become_the_earliest_in_the_order_in_which_they_began(
     assert (whole.name, whole.content, whole.added) == ("Early", "Late.", early.added)
 
 
-async def test_joining_keeps_what_the_user_wrote(
+async def test_a_merge_keeps_what_the_user_wrote(
     chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
@@ -149,7 +151,7 @@ async def test_joining_keeps_what_the_user_wrote(
     assert (await parts.parts_of(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_only_conversations_with_one_persona_become_one(
+async def test_only_sessions_of_one_persona_can_be_merged(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     stranger = await chats.add_session(ChatSession(persona_id="edmund"))
@@ -160,7 +162,7 @@ async def test_only_conversations_with_one_persona_become_one(
         await reshaping.merge([session.guid, session.guid])
 
 
-async def test_undoing_brings_back_records_parts_and_state(
+async def test_undo_restores_rows_parts_and_state(
     chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1), name="Second"))
@@ -181,7 +183,7 @@ async def test_undoing_brings_back_records_parts_and_state(
     assert await SessionState(database).get(other.guid, "scratch") == {"ship": "Petrel"}
 
 
-async def test_what_was_said_since_stays_when_a_split_is_undone(
+async def test_messages_added_since_stay_when_a_split_is_undone(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two", "three")
@@ -195,7 +197,7 @@ async def test_what_was_said_since_stays_when_a_split_is_undone(
     assert [one.guid for one in await chats.sessions("mara")] == [session.guid]
 
 
-async def test_what_was_said_since_stays_when_a_merge_is_undone(
+async def test_messages_added_since_stay_when_a_merge_is_undone(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
@@ -210,7 +212,7 @@ async def test_what_was_said_since_stays_when_a_merge_is_undone(
     assert await words(chats, other.guid) == ["two", "three"]
 
 
-async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
+async def test_a_message_is_inserted_into_an_old_session_and_erased_again(
     chats: SessionStore, session: ChatSession, say: Say, database: Database, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two", "three")
@@ -229,7 +231,7 @@ async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
     assert (await chats.session(session.guid)).leaf_id == said[2].id
 
 
-async def test_facts_lead_to_where_they_were_said(
+async def test_facts_name_the_session_their_messages_moved_to(
     chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
     said = await talked(chats, session, "one", "two")
@@ -361,7 +363,7 @@ async def split_and_merge(folder: Path, tree: list[tuple[int, bool, bool, int]],
 
 @settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 @given(tree=TREES, where=st.integers(0, 50))
-def test_split_and_merge_give_the_same_back(tree: list[tuple[int, bool, bool, int]], where: int):
+def test_undo_of_split_and_merge_restores_the_same_sessions(tree: list[tuple[int, bool, bool, int]], where: int):
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(split_and_merge(Path(folder), tree, where))
 

@@ -82,8 +82,8 @@ class TrashListing:
         def work(connection: sqlite3.Connection) -> list[Trashed]:
             return [
                 Trashed(kind, id_, " ".join(title.split()), datetime.fromisoformat(when), size, persona, count, place)
-                for kind, question in QUERIES.items()
-                for id_, title, when, size, persona, count, place in connection.execute(question, (FIRST_WORDS,))
+                for kind, query in QUERIES.items()
+                for id_, title, when, size, persona, count, place in connection.execute(query, (FIRST_WORDS,))
             ]
 
         return await self._database.run(work)
@@ -113,24 +113,25 @@ class TrashListing:
 
         await self._database.run(work)
 
-    async def erase_persona(self, persona_id: str, kept: PersonaStateKeys) -> None:
+    async def erase_persona(self, persona_id: str, keys: PersonaStateKeys) -> None:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `kept`."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(DELETE_WORKING_MEMORY, (persona_id,))  # before the conversations, by which they are known
             for table in TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
-            for scope in kept.by_persona:
+            for scope in keys.by_persona:
                 connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
-            for beginning in kept.by_beginning:
-                here = (len(beginning), beginning, persona_id)
-                connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", here)
-            for scope in kept.whole:
+            for prefix in keys.by_beginning:
+                values = (len(prefix), prefix, persona_id)
+                # Not LIKE, for which “_” and “%” in a prefix would be wildcards.
+                connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
+            for scope in keys.whole:
                 connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
-            for scope in kept.by_value:
+            for scope in keys.by_value:
                 owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
-                question = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
-                connection.execute(question, (scope, persona_id))
+                query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
+                connection.execute(query, (scope, persona_id))
 
         await self._database.run(work)
 

@@ -1,9 +1,8 @@
-"""Derived values of a session, recomputed after messages moved: message count, last activity, branching."""
+"""Derived columns of a session, recomputed after messages moved: message count, last activity, branching."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from datetime import datetime
 
 from lethe_app.storage.chats import messages
@@ -25,10 +24,10 @@ UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 F
 
 def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     """Recompute message count, branching and last activity of a session; its tip must be correct already."""
-    here = {"id": session}
+    values = {"id": session}
     messages.recount(connection, session)
-    (is_branched,) = connection.execute(IS_BRANCHED, here).fetchone()
-    last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, here))
+    (is_branched,) = connection.execute(IS_BRANCHED, values).fetchone()
+    last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, values))
     connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
 
 
@@ -37,8 +36,3 @@ def queue_for_indexing(connection: sqlite3.Connection, session: str) -> None:
     of_messages = "INSERT INTO passage_debts (kind, id) SELECT 'message', id FROM messages WHERE session_id = ?"
     connection.execute(of_messages, (session,))
     connection.execute("INSERT INTO passage_debts (kind, id) VALUES ('session', ?)", (session,))
-
-
-def placeholders(values: Sequence[object]) -> str:
-    """Return as many SQL placeholders as there are values."""
-    return ", ".join("?" * len(values))

@@ -13,11 +13,11 @@ from uuid import UUID
 from lethe_app.domain.changes import SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats import branches, messages, split_merge
-from lethe_app.storage.chats.message_position import placeholders, queue_for_indexing, update_session_row
-from lethe_app.storage.chats.split_merge_undo import restore_snapshot, take_snapshot
+from lethe_app.storage.chats import branches, messages, session_merge
+from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
+from lethe_app.storage.chats.session_snapshots import restore_snapshot, take_snapshot
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, placeholders
 
 DESCENDANTS = """
 WITH RECURSIVE down (id) AS (
@@ -34,7 +34,7 @@ class SessionReshaping:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def split(self, message_id: UUID, fresh: ChatSession) -> SessionSnapshot:
+    async def split(self, message_id: UUID, new_session: ChatSession) -> SessionSnapshot:
         """Move a message and everything below it, other branches included, to the new session `fresh`; returns what undo
         needs.
 
@@ -42,15 +42,15 @@ class SessionReshaping:
         """
 
         def work(connection: sqlite3.Connection) -> SessionSnapshot:
-            here = str(message_id)
-            old = messages.session_of(connection, here)
+            id_ = str(message_id)
+            old = messages.session_of(connection, id_)
             branch = branches.newest_ids(connection, old, -1, None)
-            if here not in branch:
+            if id_ not in branch:
                 raise StorageError("A conversation can only be split at a message that is shown.")
-            if branch[0] == here:
+            if branch[0] == id_:
                 raise StorageError("This is already the first message of the conversation.")
-            before = take_snapshot(connection, [old], made=[str(fresh.guid)])
-            _move_down(connection, old, here, fresh)
+            before = take_snapshot(connection, [old], created=[str(new_session.guid)])
+            _move_down(connection, old, id_, new_session)
             return before
 
         return await self._database.run(work)
@@ -62,9 +62,9 @@ class SessionReshaping:
         """
 
         def work(connection: sqlite3.Connection) -> SessionSnapshot:
-            wanted = split_merge.sorted_by_start(connection, list(dict.fromkeys(map(str, guids))))
+            wanted = session_merge.sorted_by_start(connection, list(dict.fromkeys(map(str, guids))))
             before = take_snapshot(connection, wanted)
-            split_merge.merge_into_first(connection, wanted)
+            session_merge.merge_into_first(connection, wanted)
             return before
 
         return await self._database.run(work)
@@ -78,7 +78,7 @@ class SessionReshaping:
             if messages.session_of(connection, str(above)) != str(message.session_id):
                 raise StorageError("A message cannot be inserted above a message of another conversation.")
             made = messages.insert_above(connection, str(above), message)
-            queue_for_indexing(connection, str(message.session_id))  # all below it have moved on by one place
+            queue_for_indexing(connection, str(message.session_id))  # the position of every later message has changed
             return made
 
         return await self._database.run(work)
@@ -87,12 +87,12 @@ class SessionReshaping:
         """Undo `insert`: erase the message for good; its children become those of its parent."""
 
         def work(connection: sqlite3.Connection) -> None:
-            here = str(message_id)
-            session = messages.session_of(connection, here)
-            (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (here,)).fetchone()
-            connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, here))
-            connection.execute("UPDATE sessions SET tip_id = ? WHERE tip_id = ?", (parent, here))
-            connection.execute("DELETE FROM messages WHERE id = ?", (here,))
+            id_ = str(message_id)
+            session = messages.session_of(connection, id_)
+            (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
+            connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
+            connection.execute("UPDATE sessions SET tip_id = ? WHERE tip_id = ?", (parent, id_))
+            connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
             update_session_row(connection, session)
             queue_for_indexing(connection, session)
 
@@ -103,14 +103,14 @@ class SessionReshaping:
         await self._database.run(lambda connection: restore_snapshot(connection, before))
 
 
-def _move_down(connection: sqlite3.Connection, old: str, first: str, fresh: ChatSession) -> None:
+def _move_down(connection: sqlite3.Connection, old: str, first: str, new_session: ChatSession) -> None:
     """Move a message and its descendants to the new session, whose tip is that of the old one."""
     new, (parent,) = (
-        str(fresh.guid),
+        str(new_session.guid),
         connection.execute("SELECT parent_id FROM messages WHERE id = ?", (first,)).fetchone(),
     )
-    row = cells(fresh, SESSION_COLUMNS)
-    insert(connection, "memories", {**cells(fresh, MEMORY_COLUMNS), "persona_id": row["persona_id"]})
+    row = cells(new_session, SESSION_COLUMNS)
+    insert(connection, "memories", {**cells(new_session, MEMORY_COLUMNS), "persona_id": row["persona_id"]})
     insert(
         connection, "sessions", {**row, "guid": new, "last_activity": "", "tip_id": branches.branch_state(connection, old).tip}
     )
@@ -123,7 +123,7 @@ def _move_down(connection: sqlite3.Connection, old: str, first: str, fresh: Chat
         f" WHERE session_id = ? AND key IN ({placeholders(COPIED_STATE)})",
         (new, old, *COPIED_STATE),
     )
-    split_merge.rename_sources(connection, old, [id_ for _new, id_ in moved], new)
+    session_merge.rename_sources(connection, old, [id_ for _new, id_ in moved], new)
     for session in (old, new):
         update_session_row(connection, session)
         queue_for_indexing(connection, session)
