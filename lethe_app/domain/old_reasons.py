@@ -138,21 +138,21 @@ def _block(stored: Values) -> Values:
 def _cost(stored: Values) -> Values:
     if "because" not in stored:
         return stored
-    kept = {key: value for key, value in stored.items() if key != "because"}
+    others = {key: value for key, value in stored.items() if key != "because"}
     because = str(stored["because"])
     if not because:
-        return {**kept, "reason": None}
+        return {**others, "reason": None}
     part = _PART.fullmatch(because)
     if because not in _COSTS and part is not None:
-        return {**kept, "reason": "part", "part": part["part"]}
-    return {**kept, "reason": _COSTS.get(because)}
+        return {**others, "reason": "part", "part": part["part"]}
+    return {**others, "reason": _COSTS.get(because)}
 
 
 def _share(stored: Values) -> Values:
     if "note" not in stored:
         return stored
-    kept = {key: value for key, value in stored.items() if key != "note"}
-    return {**kept, "cuts": list(_cuts(str(stored["note"])))}
+    others = {key: value for key, value in stored.items() if key != "note"}
+    return {**others, "cuts": list(_cuts(str(stored["note"])))}
 
 
 def _cuts(note: str) -> Iterable[Values]:
@@ -173,7 +173,7 @@ def _matched(template: str, text: str) -> Values | None:
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)\}", template)
-    made = (f"(?P<{piece}>.+?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
+    made = (f"(?P<{piece}>.+?)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
     return re.compile("".join(made), re.DOTALL)
 
 

@@ -15,7 +15,7 @@ def sanitized(text: str) -> str:
     `\n`, runs of spaces become one space, and more than one empty line becomes one.
     """
     text = _BREAKS.sub("\n", text)
-    seen = "".join(letter for letter in text if letter in "\n\t" or unicodedata.category(letter)[0] != "C")
-    seen = _UNSEEN.sub("", unicodedata.normalize("NFC", seen))
-    lines = (re.sub(r"[^\S\n]+", " ", line).strip() for line in seen.split("\n"))
+    visible = "".join(letter for letter in text if letter in "\n\t" or unicodedata.category(letter)[0] != "C")
+    visible = _UNSEEN.sub("", unicodedata.normalize("NFC", visible))
+    lines = (re.sub(r"[^\S\n]+", " ", line).strip() for line in visible.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -178,5 +178,5 @@ class WorkingMemoryEntry(BaseModel):
 def _plain(field: Mapping[str, Any]) -> dict[str, Any]:
     """Return a property's schema without the titles and references that pydantic adds, which small models cannot handle."""
     field = next((one for one in field.get("anyOf", ()) if one.get("type") != "null"), {}) | dict(field)
-    kept = {name: value for name, value in field.items() if name in {"type", "description", "enum", "default", "items"}}
-    return kept if "type" in kept else {"type": "string", **kept}
+    properties = {name: value for name, value in field.items() if name in {"type", "description", "enum", "default", "items"}}
+    return properties if "type" in properties else {"type": "string", **properties}

@@ -176,14 +176,14 @@ def _is_absent(path: Path) -> bool:
 
 def _create(path: Path, migrations: Sequence[Migration]) -> None:
     """Create the database under a temporary name and rename it, so that a crash leaves either no database or a complete one."""
-    fresh = beside(path, ".new")
+    new = beside(path, ".new")
     # Leftovers of a creation that crashed: SQLite would replay a journal into the new file. A log of `path` with content was
     # refused before.
-    for leftover in (fresh, beside(fresh, "-journal"), beside(fresh, "-wal"), beside(path, "-wal"), beside(path, "-shm")):
+    for leftover in (new, beside(new, "-journal"), beside(new, "-wal"), beside(path, "-wal"), beside(path, "-shm")):
         leftover.unlink(missing_ok=True)
-    with contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
+    with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
         migrate(connection, migrations)
-    fresh.replace(path)
+    new.replace(path)
     sync_folder(path.parent)
 
 

@@ -88,8 +88,8 @@ class TokenCounts:
         rows = [(tokenizer, _digest(text), tokens) for text, tokens in counts.items()]
 
         def work(connection: sqlite3.Connection) -> None:
-            (kept,) = connection.execute("SELECT count(*) FROM token_counts").fetchone()
-            if kept + len(rows) > MOST_COUNTS:
+            (count,) = connection.execute("SELECT count(*) FROM token_counts").fetchone()
+            if count + len(rows) > MOST_COUNTS:
                 connection.execute("DELETE FROM token_counts")
             connection.executemany("INSERT OR REPLACE INTO token_counts (tokenizer, digest, tokens) VALUES (?, ?, ?)", rows)
 
@@ -111,21 +111,21 @@ def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) 
 
 def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
     """Set a session value inside the caller's transaction; None deletes the key."""
-    place = (str(session_id), key)
+    row_key = (str(session_id), key)
     if value is None:
-        connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", place)
+        connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", row_key)
     else:
-        row = (*place, storable(json.dumps(value, ensure_ascii=False)))
+        row = (*row_key, storable(json.dumps(value, ensure_ascii=False)))
         connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
 
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """Set a value of the app state inside the caller's transaction; None deletes the key."""
-    place = (storable(scope), storable(key))
+    row_key = (storable(scope), storable(key))
     if value is None:
-        connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", place)
+        connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", row_key)
     else:
-        row = (*place, storable(json.dumps(value, ensure_ascii=False)))
+        row = (*row_key, storable(json.dumps(value, ensure_ascii=False)))
         connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
 

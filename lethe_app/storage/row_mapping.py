@@ -60,8 +60,8 @@ def select_by_values(connection: sqlite3.Connection, query: str, values: Sequenc
     """Return the rows of a query that ends with a column name, for those rows whose column has one of the values."""
     rows: list[Row] = []
     for start in range(0, len(values), VALUES_PER_QUERY):
-        some = values[start : start + VALUES_PER_QUERY]
-        rows += connection.execute(f"{query} IN ({placeholders(some)})", some).fetchall()
+        batch = values[start : start + VALUES_PER_QUERY]
+        rows += connection.execute(f"{query} IN ({placeholders(batch)})", batch).fetchall()
     return rows
 
 
@@ -90,8 +90,8 @@ def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[st
 
 def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Cell]) -> None:
     """Update the row with the same `key`, or insert one; `key` as in `update`."""
-    # Not INSERT OR REPLACE: that deletes the row first, and whatever refers to it would be deleted or set to null. Not an upsert
-    # either: its conflict handling also applies inside triggers, and overrides the ON CONFLICT REPLACE of `passage_debts`.
+    # Not INSERT OR REPLACE: that deletes the row first, and whatever refers to it would be deleted or set to null. Not an
+    # upsert either: its conflict handling also applies inside triggers, and overrides the one of `passage_debts`.
     if not update(connection, table, key, row):
         insert(connection, table, row)
 

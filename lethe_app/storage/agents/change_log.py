@@ -104,16 +104,16 @@ def _load_change(connection: sqlite3.Connection, change_id: UUID) -> RecordedCha
 
 
 def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
-    held = _unchanged_records(connection, ChangedRecords.before(change))
-    if any(map(is_owned_by_user, held.memories)) or any(map(is_owned_by_user, held.facts)):
+    current = _unchanged_records(connection, ChangedRecords.before(change))
+    if any(map(is_owned_by_user, current.memories)) or any(map(is_owned_by_user, current.facts)):
         raise StorageError("This belongs to the user, so it was left unchanged.")
-    done = rebased(change, held)
+    done = rebased(change, current)
     new = ChangedRecords.after(done)
-    kept = new.guids
-    memories.delete(connection, [one.guid for one in held.memories if one.guid not in kept])
+    remaining = new.guids
+    memories.delete(connection, [one.guid for one in current.memories if one.guid not in remaining])
     memories.save_in_transaction(connection, change.persona_id, new.memories)
-    gone = [(utc(now()), str(one.guid)) for one in held.facts if one.guid not in kept]
-    connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", gone)
+    deleted = [(utc(now()), str(one.guid)) for one in current.facts if one.guid not in remaining]
+    connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", deleted)
     _save_facts(connection, change.persona_id, new.facts)
     return done
 
@@ -121,13 +121,13 @@ def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedCh
 def _revert(connection: sqlite3.Connection, change: RecordedChange) -> None:
     old, new = ChangedRecords.before(change), ChangedRecords.after(change)
     _unchanged_records(connection, new)
-    made, kept = new.guids - old.guids, new.guids
+    created, remaining = new.guids - old.guids, new.guids
     for memory in old.memories:  # one that the user took out of the trash and made their own stays theirs
-        current = _memory(connection, memory.guid) if memory.guid not in kept else None
+        current = _memory(connection, memory.guid) if memory.guid not in remaining else None
         if current is not None:
             _check_unchanged(memory, current)
     for table in ("memories", "facts"):
-        connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in made])  # noqa: S608 - ours
+        connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in created])  # noqa: S608 - ours
     memories.save_in_transaction(connection, change.persona_id, old.memories)
     _save_facts(connection, change.persona_id, old.facts)
 

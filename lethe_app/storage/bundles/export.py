@@ -80,8 +80,10 @@ class PersonaExport:
                 parse_row(ExtractedFact, FACT_COLUMNS, row)
                 for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
             ]
-            stones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
-            forgotten = [ForgottenFact(digest=digest, messages=json.loads(said)) for digest, said in stones]
+            tombstones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
+            forgotten = [
+                ForgottenFact(digest=digest, messages=json.loads(stored_messages)) for digest, stored_messages in tombstones
+            ]
             if sources is None:
                 return PersonaHistory(memories, facts, forgotten)
             known = {memory.guid for memory in memories} | set(sources)
@@ -107,25 +109,25 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     tip = nearest_live(connection, last)
     session = parse_record(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
     ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
-    said = messages.load(connection, [id_ for (id_,) in ids])
+    stored_messages = messages.load(connection, [id_ for (id_,) in ids])
     turns = dict(connection.execute(TURNS, (guid,)).fetchall())
     parts = connection.execute(PARTS, (guid,))
-    kept = BundledSession(
+    record = BundledSession(
         session=session,
         worlds=_texts(_state(connection, guid, WORLDS)),
         scratch=_pairs(_state(connection, guid, SCRATCH)),
         parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )
-    return BundledConversation(kept, [_with_turn(message, turns.get(str(message.id))) for message in said])
+    return BundledConversation(record, [_with_turn(message, turns.get(str(message.id))) for message in stored_messages])
 
 
 def _with_turn(message: Message, turn: str | None) -> BundledMessage:
     """Attach the recalled memories to a message; those in the format of another version are left out."""
     try:
-        kept = BundledTurn.model_validate_json(turn) if turn is not None else None
+        record = BundledTurn.model_validate_json(turn) if turn is not None else None
     except ValidationError:
-        kept = None
-    return BundledMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=kept)
+        record = None
+    return BundledMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=record)
 
 
 def _with_sources(fact: ExtractedFact, known: Collection[UUID]) -> ExtractedFact:

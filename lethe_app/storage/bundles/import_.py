@@ -36,12 +36,12 @@ class IdMapping:
 
     def __init__(self, past: PersonaHistory, others: Mapping[UUID, UUID]) -> None:
         """Assign new ids to all records of the bundle; `others` were assigned before, such as those of World Info entries."""
-        talks = past.conversations
+        conversations = past.conversations
         known = [
             *(memory.guid for memory in past.memories),
             *(fact.guid for fact in past.facts),
-            *(talk.kept.session.guid for talk in talks),
-            *(message.id for talk in talks for message in talk.messages),
+            *(conversation.kept.session.guid for conversation in conversations),
+            *(message.id for conversation in conversations for message in conversation.messages),
         ]
         self._new = {str(old): str(new) for old, new in others.items()} | {str(old): str(uuid4()) for old in known}
 
@@ -84,17 +84,17 @@ class BundleImport:
         """
 
         def work(connection: sqlite3.Connection) -> None:
-            arrival = enter()
-            ids = IdMapping(arrival.history, arrival.entries)
-            _store(connection, arrival, ids, check)
-            _store_app_state(connection, arrival.app_state, ids)
+            persona = enter()
+            ids = IdMapping(persona.history, persona.entries)
+            _store(connection, persona, ids, check)
+            _store_app_state(connection, persona.app_state, ids)
             check(1.0)
 
         await self._database.run(work)
 
 
-def _store(connection: sqlite3.Connection, arrival: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
-    persona_id, past = arrival.persona_id, arrival.history
+def _store(connection: sqlite3.Connection, persona: PersonaImport, ids: IdMapping, check: Callable[[float], None]) -> None:
+    persona_id, past = persona.persona_id, persona.history
     for memory in past.memories:
         own: dict[str, Cell] = {
             "guid": ids.new_id(memory.guid),
@@ -109,19 +109,19 @@ def _store(connection: sqlite3.Connection, arrival: PersonaImport, ids: IdMappin
             "source_messages": ids.json_of_ids(fact.source_messages),
         }
         insert(connection, "facts", {**cells(fact, FACT_COLUMNS), **named, "persona_id": persona_id})
-    for stone in past.forgotten:
+    for tombstone in past.forgotten:
         connection.execute(
             "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
-            (persona_id, storable(stone.digest), ids.json_of_ids(stone.messages)),
+            (persona_id, storable(tombstone.digest), ids.json_of_ids(tombstone.messages)),
         )
-    for number, talk in enumerate(past.conversations):
+    for number, conversation in enumerate(past.conversations):
         check(number / len(past.conversations))
-        _store_conversation(connection, arrival, talk, ids)
+        _store_conversation(connection, persona, conversation, ids)
 
 
-def _store_app_state(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
+def _store_app_state(connection: sqlite3.Connection, values_by_place: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
     """Write values to the app state; empty ones are skipped."""
-    for (scope, key), values in places.items():
+    for (scope, key), values in values_by_place.items():
         if values:
             text = storable(ids.replace_ids(json.dumps(values, ensure_ascii=False)))
             row = (storable(scope), storable(key), text)
@@ -129,23 +129,23 @@ def _store_app_state(connection: sqlite3.Connection, places: Mapping[tuple[str, 
 
 
 def _store_conversation(
-    connection: sqlite3.Connection, arrival: PersonaImport, talk: BundledConversation, ids: IdMapping
+    connection: sqlite3.Connection, persona: PersonaImport, conversation: BundledConversation, ids: IdMapping
 ) -> None:
-    session, persona_id, speaker = talk.kept.session, arrival.persona_id, arrival.speaker
+    session, persona_id, speaker = conversation.kept.session, persona.persona_id, persona.speaker
     guid = str(ids.new_id(session.guid))
     memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
     own: dict[str, Cell] = {"guid": guid, "persona_id": persona_id, "user_id": speaker(session.user_id), "last_activity": ""}
     own["guests"] = "[]"  # a persona with the same file name in this home may be another one
     insert(connection, "sessions", {**row, **own})
-    for seq, message in enumerate(talk.messages, start=1):
+    for seq, message in enumerate(conversation.messages, start=1):
         _store_message(connection, guid, seq, message, ids, speaker)
-    last = talk.messages[-1].id if talk.messages else None
+    last = conversation.messages[-1].id if conversation.messages else None
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.new_id(session.leaf_id or last), guid))
-    for part in talk.kept.parts:
+    for part in conversation.kept.parts:
         insert(connection, "session_parts", {**cells(part, type(part).model_fields), "session_id": guid})
-    worlds = [arrival.worlds[name] for name in talk.kept.worlds if name in arrival.worlds]
-    state = {WORLDS: worlds, SCRATCH: talk.kept.scratch}
+    worlds = [persona.worlds[name] for name in conversation.kept.worlds if name in persona.worlds]
+    state = {WORLDS: worlds, SCRATCH: conversation.kept.scratch}
     for key, value in state.items():
         if value:
             text = storable(json.dumps(value, ensure_ascii=False))

@@ -147,24 +147,24 @@ def standing_of(connection: sqlite3.Connection, message_id: str) -> MessageStand
     """Return the position of a message that is stored. For the user's previous activity only the eight most recent sessions are
     searched, which include the last one the user wrote in. Raise StorageError.
     """
-    spoken, asked = connection.execute(STANDING, (message_id,)).fetchone()
-    return _among_sessions(connection, session_of(connection, message_id), message_id, spoken, asked)
+    visible, by_user = connection.execute(STANDING, (message_id,)).fetchone()
+    return _among_sessions(connection, session_of(connection, message_id), message_id, visible, by_user)
 
 
 def standing_of_next(connection: sqlite3.Connection, session_id: str) -> MessageStanding:
     """Return the position that the next message of the user in a session will have."""
-    spoken, asked = connection.execute(STANDING_AT_END, (session_id,)).fetchone()
-    return _among_sessions(connection, session_id, "", spoken + 1, asked + 1)
+    visible, by_user = connection.execute(STANDING_AT_END, (session_id,)).fetchone()
+    return _among_sessions(connection, session_id, "", visible + 1, by_user + 1)
 
 
 def _among_sessions(
-    connection: sqlite3.Connection, session_id: str, message_id: str, spoken: int, asked: int
+    connection: sqlite3.Connection, session_id: str, message_id: str, visible: int, by_user: int
 ) -> MessageStanding:
     newest = connection.execute(NEWEST_SESSIONS, (session_id,)).fetchall()
     rows = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
     times = [datetime.fromisoformat(row[0]) for row in rows if row]
     (has_later,) = connection.execute(HAS_LATER, (session_id,)).fetchone()
-    return MessageStanding(spoken, asked, max(times, default=None), is_latest=not has_later)
+    return MessageStanding(visible, by_user, max(times, default=None), is_latest=not has_later)
 
 
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:

@@ -145,10 +145,10 @@ class SessionLines:
                 parts = connection.execute(PARTS, (persona_id,)).fetchall()
             else:
                 parts = select_by_values(connection, PARTS_OF_SOME, [row[0] for row in rows])
-            made: dict[str, list[tuple[str, str, str]]] = {}
+            by_session: dict[str, list[tuple[str, str, str]]] = {}
             for guid, part, state, made_by in parts:
-                made.setdefault(guid, []).append((part, state, made_by))
-            return [_line(row, made.get(row[0], [])) for row in rows]
+                by_session.setdefault(guid, []).append((part, state, made_by))
+            return [_line(row, by_session.get(row[0], [])) for row in rows]
 
         return await self._database.run(work)
 

@@ -110,23 +110,25 @@ def _by_user(connection: sqlite3.Connection, guids: Sequence[str], part: str) ->
 
 
 def _merged_list(lists: Sequence[str]) -> str:
-    return storable(json.dumps(list(dict.fromkeys(word for each in lists for word in json.loads(each))), ensure_ascii=False))
+    return storable(
+        json.dumps(list(dict.fromkeys(word for values in lists for word in json.loads(values))), ensure_ascii=False)
+    )
 
 
 def rename_sources(connection: sqlite3.Connection, old: str, moved: Collection[str] | None, new: str) -> None:
     """Replace the source of facts extracted from `moved` messages of the session `old`, or from any of it, by the session
     `new`.
     """
-    gone = set(moved) if moved is not None else None
-    for guid, memories, said in connection.execute(SOURCES, (old,)).fetchall():
-        lines = set(json.loads(said))
-        if gone is None:
-            put = [new]
-        elif lines & gone:
-            put = [old, new] if lines - gone else [new]
+    moved_ids = set(moved) if moved is not None else None
+    for guid, source_memories, source_messages in connection.execute(SOURCES, (old,)).fetchall():
+        fact_messages = set(json.loads(source_messages))
+        if moved_ids is None:
+            replacement = [new]
+        elif fact_messages & moved_ids:
+            replacement = [old, new] if fact_messages - moved_ids else [new]
         else:
             continue
-        sources = [one for source in json.loads(memories) for one in (put if source == old else [source])]
+        sources = [one for source in json.loads(source_memories) for one in (replacement if source == old else [source])]
         connection.execute(
             "UPDATE facts SET source_memories = ? WHERE guid = ?", (json.dumps(list(dict.fromkeys(sources))), guid)
         )

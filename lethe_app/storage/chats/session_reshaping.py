@@ -77,9 +77,9 @@ class SessionReshaping:
                 return messages.add(connection, message)
             if messages.session_of(connection, str(above)) != str(message.session_id):
                 raise StorageError("A message cannot be inserted above a message of another conversation.")
-            made = messages.insert_above(connection, str(above), message)
+            inserted = messages.insert_above(connection, str(above), message)
             queue_for_indexing(connection, str(message.session_id))  # the position of every later message has changed
-            return made
+            return inserted
 
         return await self._database.run(work)
 

@@ -104,14 +104,14 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PASSAGES_PER_CALL))]
-            owners, kept, seen = {owner, f"waiting:{owner}"}, list[TextHit](), 0
-            while seen < len(numbers) and len(kept) < HITS_PER_CALL:
-                some = numbers[seen : seen + PASSAGES_PER_READ]
-                found = map(TextHit._make, select_by_values(connection, PASSAGES, some))
-                kept += [one for one in found if (owner is None or one.owner in owners) and keep(one)]
-                seen += len(some)
-            kept.sort(key=lambda one: one.time, reverse=True)
-            return kept, numbers[seen - 1] if seen < len(numbers) or len(numbers) == PASSAGES_PER_CALL else 0
+            owners, hits, read = {owner, f"waiting:{owner}"}, list[TextHit](), 0
+            while read < len(numbers) and len(hits) < HITS_PER_CALL:
+                batch = numbers[read : read + PASSAGES_PER_READ]
+                found = map(TextHit._make, select_by_values(connection, PASSAGES, batch))
+                hits += [hit for hit in found if (owner is None or hit.owner in owners) and keep(hit)]
+                read += len(batch)
+            hits.sort(key=lambda hit: hit.time, reverse=True)
+            return hits, numbers[read - 1] if read < len(numbers) or len(numbers) == PASSAGES_PER_CALL else 0
 
         return await self._database.run(work)
 
@@ -121,7 +121,7 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> list[TextHit]:
             rows = [*connection.execute(SUMMARY, values), *connection.execute(OF_SESSION, values)]
-            return [one for one in map(TextHit._make, rows) if keep(one)]
+            return [hit for hit in map(TextHit._make, rows) if keep(hit)]
 
         return await self._database.run(work)
 
@@ -130,9 +130,9 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> list[TextHit]:
             found: dict[str, TextHit] = {}
-            for one in map(TextHit._make, connection.execute(GREETINGS, (owner,))):
-                if one.text not in found and len(found) < MAX_GREETINGS and keep(one):
-                    found[one.text] = one
+            for hit in map(TextHit._make, connection.execute(GREETINGS, (owner,))):
+                if hit.text not in found and len(found) < MAX_GREETINGS and keep(hit):
+                    found[hit.text] = hit
             return list(found.values())
 
         return await self._database.run(work)
@@ -148,8 +148,8 @@ class FullTextSearch:
     async def _piece(self, query: str, owner: str | None, below: int, keep: HitFilter) -> tuple[list[TextHit], int]:
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             rows = connection.execute(query, (owner, below, UNINDEXED_PER_CALL)).fetchall()
-            kept = [one for row in rows if keep(one := TextHit(*row[1:]))]
-            return kept, rows[-1][0] if len(rows) == UNINDEXED_PER_CALL else 0
+            hits = [hit for row in rows if keep(hit := TextHit(*row[1:]))]
+            return hits, rows[-1][0] if len(rows) == UNINDEXED_PER_CALL else 0
 
         return await self._database.run(work)
 

@@ -27,7 +27,7 @@ def add(connection: sqlite3.Connection, passage: Passage) -> int:
 
 def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
     """Delete passages and return the numbers that existed."""
-    gone = []
+    removed = []
     for number in numbers:
         row = connection.execute("SELECT searched FROM passages WHERE number = ?", (number,)).fetchone()
         if row is not None:
@@ -36,8 +36,8 @@ def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
             forget = "INSERT INTO passage_words (passage_words, rowid, searched) VALUES ('delete', ?, ?)"
             connection.execute(forget, (number, row[0]))
             connection.execute("DELETE FROM passages WHERE number = ?", (number,))
-            gone.append(number)
-    return gone
+            removed.append(number)
+    return removed
 
 
 def replace(
@@ -53,8 +53,8 @@ def replace(
     for row in select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", about):  # noqa: S608 - names are ours
         stored[row[1:]].append(row[0])
     kept = [found.pop(0) if (found := stored[row_of(passage)]) else 0 for passage in passages]
-    gone = remove(connection, sorted(number for row, left in stored.items() if row[3] in named for number in left))
-    return gone, [number or add(connection, passage) for number, passage in zip(kept, passages, strict=True)]
+    removed = remove(connection, sorted(number for row, numbers in stored.items() if row[3] in named for number in numbers))
+    return removed, [number or add(connection, passage) for number, passage in zip(kept, passages, strict=True)]
 
 
 def row_of(passage: Passage) -> Row:

@@ -208,14 +208,14 @@ class Passages:
     async def message_passages(self, numbers: Sequence[int], personas: Collection[str]) -> list[MessagePassage]:
         """Return those of these passages that are messages; the lines of `personas` with the message above them."""
         query = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
-        above = """
+        previous = """
             SELECT text FROM passages WHERE source = ? AND kind = 'message' AND place < ? ORDER BY place DESC, number LIMIT 1
         """
 
         def work(connection: sqlite3.Connection) -> list[MessagePassage]:
             lines = []
             for number, speaker, text, source, place in select_by_values(connection, query, numbers):
-                found = connection.execute(above, (source, place)).fetchone() if speaker in personas else None
+                found = connection.execute(previous, (source, place)).fetchone() if speaker in personas else None
                 lines.append(MessagePassage(number, speaker, text, found[0] if found else ""))
             return lines
 
@@ -271,11 +271,11 @@ class Passages:
         query = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
 
         def work(connection: sqlite3.Connection) -> PassageDetails:
-            seen = [row for row in select_by_values(connection, query, numbers) if row[1] == embedder]
+            found = [row for row in select_by_values(connection, query, numbers) if row[1] == embedder]
             return PassageDetails(
                 words_of.occurrences_in(connection, words, numbers),
-                {row[0]: row[2] for row in seen},
-                {row[0]: row[3] for row in seen},
+                {row[0]: row[2] for row in found},
+                {row[0]: row[3] for row in found},
             )
 
         return await self._database.run(work)

@@ -72,12 +72,12 @@ def passages_of_terms(connection: sqlite3.Connection, words: Sequence[str]) -> T
     lowest = {
         place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == READ_PER_WORD
     }
-    left = READ_IN_ADDITION
+    remaining = READ_IN_ADDITION
     for place in sorted(lowest, key=lambda place: lowest[place]):  # the lower they reach, the rarer is the word
-        more = _newest_passages(connection, asked[place], left + 1, lowest[place] - 1)
-        found.complete[place] = (count := more.count(",") + 1 if more else 0) <= left
+        more = _newest_passages(connection, asked[place], remaining + 1, lowest[place] - 1)
+        found.complete[place] = (count := more.count(",") + 1 if more else 0) <= remaining
         found.passages[place] += f",{more}" if more else ""
-        left = max(0, left - count)
+        remaining = max(0, remaining - count)
     return found
 
 
@@ -114,21 +114,23 @@ def _positions(
     query = f"""
         SELECT count(*), group_concat(doc), group_concat(offset) FROM (SELECT doc, offset FROM {table} WHERE term = ? LIMIT ?)
     """  # noqa: S608 - names are ours
-    found, left = Occurrences([], [], []), most
+    found, remaining = Occurrences([], [], []), most
     for position, terms in enumerate(words):
-        places: list[tuple[int, int]] = []
+        positions: list[tuple[int, int]] = []
         for after, term in enumerate(terms):
-            count, passages, offsets = connection.execute(query, (term, -1 if left is None else left + 1)).fetchone()
-            if left is not None:
-                left -= count
-                if left < 0:
+            count, passages, offsets = connection.execute(query, (term, -1 if remaining is None else remaining + 1)).fetchone()
+            if remaining is not None:
+                remaining -= count
+                if remaining < 0:
                     return None
-            some = list(zip(map(int, passages.split(",")), map(int, offsets.split(",")), strict=True)) if count else []
-            following = {(passage, offset - after) for passage, offset in some} if after else set()
-            places = [place for place in places if place in following] if after else some
-        found.word.extend([position] * len(places))
-        found.passage.extend(passage for passage, _offset in places)
-        found.offset.extend(offset for _passage, offset in places)
+            found_positions = (
+                list(zip(map(int, passages.split(",")), map(int, offsets.split(",")), strict=True)) if count else []
+            )
+            following = {(passage, offset - after) for passage, offset in found_positions} if after else set()
+            positions = [place for place in positions if place in following] if after else found_positions
+        found.word.extend([position] * len(positions))
+        found.passage.extend(passage for passage, _offset in positions)
+        found.offset.extend(offset for _passage, offset in positions)
     return found
 
 

@@ -116,9 +116,9 @@ class TurnMemories:
         def work(connection: sqlite3.Connection) -> dict[UUID, int]:
             found: dict[UUID, int] = {}
             for message_id, session_id, content, value in connection.execute(OF_MESSAGES, (wanted,)).fetchall():
-                kept = _parse_row(value)
-                if kept is not None and kept.said == _digest(content):
-                    recalled = [one for one in kept.memory.recalled if str(one.memory) != session_id]
+                record = _parse_row(value)
+                if record is not None and record.said == _digest(content):
+                    recalled = [one for one in record.memory.recalled if str(one.memory) != session_id]
                     own_ids = [str(one.memory) for one in recalled if not (one.world or one.way in LOGGED)]
                     found[UUID(message_id)] = len(recalled) - len(_deleted_among(connection, own_ids))
             return {message_id: count for message_id, count in found.items() if count}
@@ -134,21 +134,21 @@ class TurnMemories:
         """Store what was recalled for a message. Raise StorageError if the message is gone."""
         await self._database.run(lambda connection: _save(connection, message_id, memory))
 
-    async def save_effects(self, traces: TurnEffects) -> Message | None:
+    async def save_effects(self, effects: TurnEffects) -> Message | None:
         """Store all effects of a turn in one transaction; returns the hidden message as stored. Raise StorageError if the
         message is gone.
         """
 
         def work(connection: sqlite3.Connection) -> Message | None:
-            below, line = str(traces.message), traces.hidden_line
+            below, line = str(effects.message), effects.hidden_line
             stored = messages.insert_above(connection, below, line) if line is not None else None
-            _save(connection, traces.message, traces.memory)
-            memories.save_in_transaction(connection, traces.persona_id, traces.changed)
-            memories.delete(connection, traces.deleted)
-            memories.mark_recalled(connection, traces.recalled, traces.moment)
-            for key, value in traces.states.items():
-                key_value.set_session_value(connection, traces.session, key, value)
-            for (scope, key), value in traces.app_state.items():
+            _save(connection, effects.message, effects.memory)
+            memories.save_in_transaction(connection, effects.persona_id, effects.changed)
+            memories.delete(connection, effects.deleted)
+            memories.mark_recalled(connection, effects.recalled, effects.moment)
+            for key, value in effects.states.items():
+                key_value.set_session_value(connection, effects.session, key, value)
+            for (scope, key), value in effects.app_state.items():
                 key_value.set_app_value(connection, scope, key, value)
             return stored
 
@@ -158,20 +158,20 @@ class TurnMemories:
 def load_turn(connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:
     """Return the stored record of the turn that a message began, inside a transaction."""
     row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
-    said, known = _text_digest(connection, message_id), _parse_row(row[0]) if row else None
-    if said is None or known is None:
+    text_digest, known = _text_digest(connection, message_id), _parse_row(row[0]) if row else None
+    if text_digest is None or known is None:
         return NO_TURN
-    if known.said != said:
+    if known.said != text_digest:
         return StoredTurn(None, is_edited=True)
     gone = _deleted_among(connection, [str(guid) for guid in known.memory.sources])
     return StoredTurn(known.memory, frozenset(map(UUID, gone)))
 
 
 def _save(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:
-    said = _text_digest(connection, message_id)
-    if said is None:
+    text_digest = _text_digest(connection, message_id)
+    if text_digest is None:
         raise StorageError("This message no longer exists.", "It may be in the Trash.")
-    row = (str(message_id), storable(_Row(said=said, memory=memory).model_dump_json()))
+    row = (str(message_id), storable(_Row(said=text_digest, memory=memory).model_dump_json()))
     connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
 
 
