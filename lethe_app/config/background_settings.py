@@ -11,19 +11,19 @@ _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 
 
 class BackgroundSettings(BaseModel):
-    """Base class of `Settings` with the sections AWAY, WEB and TOOLS."""
+    """Base class of `Settings` with the sections BACKGROUND, WEB and TOOLS."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # Background activity
     agents: bool = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         True,
         "Allow background activity",
         "Let personas run their background tasks while you are away.",
     )
     agent_idle_minutes: int = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         15,
         "Start after idle time",
         "Minutes without a key press or click before background tasks start.",
@@ -31,7 +31,7 @@ class BackgroundSettings(BaseModel):
         le=1440,
     )
     agent_day_tokens: int = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         100_000,
         "Daily token limit",
         "Maximum tokens per persona and day, prompt and output together; 0 = no limit.",
@@ -39,7 +39,7 @@ class BackgroundSettings(BaseModel):
         le=100_000_000,
     )
     agent_day_minutes: int = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         30,
         "Daily time limit",
         "Maximum minutes per persona and day that the model works in the background; 0 = no limit.",
@@ -47,44 +47,52 @@ class BackgroundSettings(BaseModel):
         le=1440,
     )
     agent_quiet_from: str = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         "",
         "Quiet hours from",
         "Start of the hours in which no background task starts, for example 22:00; leave empty for none.",
         pattern=_TIME_OF_DAY,
     )
     agent_quiet_until: str = setting(
-        SettingSection.AWAY, "", "Quiet hours until", "End of the quiet hours, for example 07:00.", pattern=_TIME_OF_DAY
+        SettingSection.BACKGROUND, "", "Quiet hours until", "End of the quiet hours, for example 07:00.", pattern=_TIME_OF_DAY
     )
     agent_on_battery: bool = setting(
-        SettingSection.AWAY, False, "Run on battery", "Run background tasks on battery power as well."
+        SettingSection.BACKGROUND, False, "Run on battery", "Run background tasks on battery power as well."
     )
     agent_hours: dict[str, float] = setting(
-        SettingSection.AWAY, {}, "Task intervals", "Hours between runs by task name; tasks not listed keep their own interval."
+        SettingSection.BACKGROUND,
+        {},
+        "Task intervals",
+        "Hours between runs by task name; tasks not listed keep their own interval.",
     )
     tasks_off: list[str] = setting(
-        SettingSection.AWAY, [], "Disabled tasks", "Background tasks disabled for every persona.", max_length=100
+        SettingSection.BACKGROUND, [], "Disabled tasks", "Background tasks disabled for every persona.", max_length=100
     )
     dreams_apply: bool = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         False,
         "Apply dreams automatically",
         "Merge, file or drop memories as soon as a dream suggests it, instead of asking first; every change can be undone.",
     )
     goals_from_roleplay: RoleplayGoals = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         RoleplayGoals.NEVER,
         "Goals from roleplay",
         "Use roleplay conversations as a source of goals as well.",
     )
     notebooks: bool = setting(
-        SettingSection.AWAY,
+        SettingSection.BACKGROUND,
         True,
         "Notebooks",
         "Keep a notebook, a file you can read and edit, for every subject you come back to.",
     )
     notebook_lines: int = setting(
-        SettingSection.AWAY, 50, "Max notebook length", "Lines above which a notebook is split into several.", ge=10, le=1000
+        SettingSection.BACKGROUND,
+        50,
+        "Max notebook length",
+        "Lines above which a notebook is split into several.",
+        ge=10,
+        le=1000,
     )
 
     # Internet

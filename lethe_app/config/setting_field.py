@@ -18,8 +18,8 @@ class SettingSection(StrEnum):
     PROMPT = "Prompt"
     SESSIONS = "Conversations"
     MEMORY = "Memory"
-    NEWS = "Proactive messages"
-    AWAY = "Background activity"
+    PROACTIVE = "Proactive messages"
+    BACKGROUND = "Background activity"
     WEB = "Internet"
     TOOLS = "Tools"
 

@@ -373,10 +373,10 @@ class Settings(BackgroundSettings):
 
     # Proactive messages
     disable_eurekas: bool = setting(
-        SettingSection.NEWS, False, "Disable proactive messages", "Stop personas from bringing anything up unasked."
+        SettingSection.PROACTIVE, False, "Disable proactive messages", "Stop personas from bringing anything up unasked."
     )
     min_insert_delay: int = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         30,
         "Proactive message interval",
         "Minimum number of minutes between proactive messages.",
@@ -384,7 +384,7 @@ class Settings(BackgroundSettings):
         le=10_080,
     )
     min_message_delay: int = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         4,
         "Messages between proactive messages",
         "Minimum number of messages between proactive messages.",
@@ -392,7 +392,7 @@ class Settings(BackgroundSettings):
         le=1000,
     )
     eureka_cut_off_days: int = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         15,
         "Proactive messages expire after",
         "Days after which a waiting proactive message is no longer brought up.",
@@ -400,7 +400,7 @@ class Settings(BackgroundSettings):
         le=3650,
     )
     hours_before_afk: float = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         4.0,
         "Greet after absence",
         "Hours of silence after which the persona greets you as returning.",
@@ -408,7 +408,7 @@ class Settings(BackgroundSettings):
         le=8760.0,
     )
     min_no_recall_days: int = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         10,
         "Memory decay time",
         "Days per priority step after which an unused memory of a decaying type is forgotten.",
@@ -416,21 +416,24 @@ class Settings(BackgroundSettings):
         le=3650,
     )
     decaying_types: list[str] = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         ["web_search", "goal", "reminder"],
         "Decaying memory types",
         "Memory types that are forgotten when nothing recalls them for a long time.",
     )
-    mood_handling: bool = setting(SettingSection.NEWS, True, "Moods", "Enable moods for personas that have them.")
-    static_mood: bool = setting(SettingSection.NEWS, False, "Fixed mood", "Show the mood, but let nothing change it.")
+    mood_handling: bool = setting(SettingSection.PROACTIVE, True, "Moods", "Enable moods for personas that have them.")
+    static_mood: bool = setting(SettingSection.PROACTIVE, False, "Fixed mood", "Show the mood, but let nothing change it.")
     tagged_events: bool = setting(
-        SettingSection.NEWS,
+        SettingSection.PROACTIVE,
         True,
         "Proactive messages as events",
         "Mark proactive messages as events in the prompt, so that models invent less around them.",
     )
     guidance_latest_only: bool = setting(
-        SettingSection.NEWS, True, "Newest conversation only", "Keep notes and proactive messages out of older conversations."
+        SettingSection.PROACTIVE,
+        True,
+        "Newest conversation only",
+        "Keep notes and proactive messages out of older conversations.",
     )
 
     def for_model(self, file_name: str) -> Settings:

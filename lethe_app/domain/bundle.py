@@ -124,7 +124,7 @@ class ForgottenFact(BaseModel):
 class BundledConversation:
     """Session with every message that is not in the trash, on all branches."""
 
-    kept: BundledSession
+    record: BundledSession
     messages: Sequence[BundledMessage]
 
 
@@ -163,10 +163,10 @@ class PersonaHistory:
     facts: Sequence[ExtractedFact] = ()
     forgotten: Sequence[ForgottenFact] = ()
     conversations: Sequence[BundledConversation] = ()
-    habits: PersonaRecords = field(default_factory=PersonaRecords)
+    records: PersonaRecords = field(default_factory=PersonaRecords)
     notebooks: Mapping[str, str] = field(default_factory=dict)
     """Texts of the notebooks by file name; `lately` is the text of their index."""
-    lately: str = ""
+    notebook_index: str = ""
     mind: BundledMind = field(default_factory=BundledMind)
 
 
@@ -181,17 +181,17 @@ class Bundle:
     """File ending such as `.png`; empty where there is no picture."""
     worlds: Mapping[str, World] = field(default_factory=dict)
     """Worlds by the name under which the persona and its sessions refer to them."""
-    past: PersonaHistory = field(default_factory=PersonaHistory)
+    history: PersonaHistory = field(default_factory=PersonaHistory)
 
     @property
     def holds(self) -> BundleCounts:
         """Return the actual numbers of records, independent of the manifest."""
-        talks = self.past.conversations
+        talks = self.history.conversations
         return BundleCounts(
             worlds=len(self.worlds),
-            memories=len(self.past.memories),
-            facts=len(self.past.facts),
-            notebooks=len(self.past.notebooks),
+            memories=len(self.history.memories),
+            facts=len(self.history.facts),
+            notebooks=len(self.history.notebooks),
             conversations=len(talks),
             messages=sum(len(talk.messages) for talk in talks),
         )

@@ -81,11 +81,11 @@ class BundleReader:
             facts=self._read_records(archive.FACTS, ExtractedFact),
             forgotten=self._read_records(archive.FORGOTTEN, ForgottenFact),
             conversations=conversations,
-            habits=self._read_record(archive.HABITS, PersonaRecords, SMALL)
+            records=self._read_record(archive.HABITS, PersonaRecords, SMALL)
             if archive.HABITS in self._archive
             else PersonaRecords(),
             notebooks={Path(name).stem: self._read_text(name) for name in self._archive.names_matching(r"notebooks/.*\.md")},
-            lately=self._read_text(archive.LATELY) if archive.LATELY in self._archive else "",
+            notebook_index=self._read_text(archive.LATELY) if archive.LATELY in self._archive else "",
             mind=self._read_mind() if archive.MIND in self._archive else BundledMind(),
         )
         bundle = Bundle(manifest, persona, picture, ending, worlds, past)
@@ -164,7 +164,7 @@ class BundleReader:
         if any(memory.category is MemoryType.CHAT_SESSION for memory in past.memories):
             raise FileError(self._archive.location_of(archive.MEMORIES), "must not be a conversation", "category")
         memory_ids = [memory.guid for memory in past.memories] + [
-            conversation.kept.session.guid for conversation in past.conversations
+            conversation.record.session.guid for conversation in past.conversations
         ]
         message_ids = [message.id for conversation in past.conversations for message in conversation.messages]
         for ids in (memory_ids, [fact.guid for fact in past.facts], message_ids):
@@ -234,18 +234,18 @@ class BundleWriter:
         self._write_records(archive.MEMORIES, past.memories)
         self._write_records(archive.FACTS, past.facts)
         self._write_records(archive.FORGOTTEN, past.forgotten)
-        self._write_records(archive.HABITS, [past.habits])
+        self._write_records(archive.HABITS, [past.records])
         for name, text in past.notebooks.items():
             self._packer.add_member(f"notebooks/{name}.md", iter([_replace_surrogates(text).encode()]))
-        if past.lately:
-            self._packer.add_member(archive.LATELY, iter([_replace_surrogates(past.lately).encode()]))
+        if past.notebook_index:
+            self._packer.add_member(archive.LATELY, iter([_replace_surrogates(past.notebook_index).encode()]))
         if not past.mind.is_empty:
             self._write_records(archive.MIND, [past.mind])
 
     def write_conversation(self, conversation: BundledConversation) -> None:
         """Write one conversation; its members are numbered in order of writing."""
         self._conversations += 1
-        self._write_records(f"conversations/{self._conversations:06}.jsonl", [conversation.kept, *conversation.messages])
+        self._write_records(f"conversations/{self._conversations:06}.jsonl", [conversation.record, *conversation.messages])
 
     def finish(self, manifest: Manifest) -> None:
         """Write the manifest last and close the archive."""

@@ -62,9 +62,9 @@ class PersonaStateKeys:
 
     by_persona: Sequence[str] = ()
     """Scopes in which the key is the persona id."""
-    by_beginning: Sequence[str] = ()
+    by_prefix: Sequence[str] = ()
     """Prefixes of scopes in which the key is the persona id."""
-    whole: Sequence[str] = ()
+    whole_scopes: Sequence[str] = ()
     """Scopes that belong to the persona alone."""
     by_value: Sequence[str] = ()
     """Scopes whose values contain the persona id as `persona_id`."""
@@ -122,11 +122,11 @@ class TrashListing:
                 connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
             for scope in keys.by_persona:
                 connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
-            for prefix in keys.by_beginning:
+            for prefix in keys.by_prefix:
                 values = (len(prefix), prefix, persona_id)
                 # Not LIKE, for which “_” and “%” in a prefix would be wildcards.
                 connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
-            for scope in keys.whole:
+            for scope in keys.whole_scopes:
                 connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
             for scope in keys.by_value:
                 owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"

@@ -72,8 +72,8 @@ def test_whatever_is_written_is_read_as_it_was(bundle: Bundle):
     writer = BundleWriter(made)
 
     writer.write_persona(bundle.persona, bundle.picture, bundle.picture_ending, dict(bundle.worlds))
-    writer.write_history(bundle.past)
-    for talk in bundle.past.conversations:
+    writer.write_history(bundle.history)
+    for talk in bundle.history.conversations:
         writer.write_conversation(talk)
     writer.finish(bundle.manifest)
 
@@ -229,7 +229,7 @@ def test_a_damaged_archive_never_gets_in_half():
 
 
 def words_of(bundle: Bundle) -> list[str]:
-    return [message.content for talk in bundle.past.conversations for message in talk.messages]
+    return [message.content for talk in bundle.history.conversations for message in talk.messages]
 
 
 def test_a_bundle_from_which_something_was_taken_is_refused():

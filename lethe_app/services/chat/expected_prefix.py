@@ -27,7 +27,11 @@ def expected_memory(turn: TurnContext) -> TurnMemory:
     The prediction holds unless a key activates or ends an entry in the system prompt. A wrong prediction only loses the
     prefill.
     """
-    recalled = turn.rows.known.recalled if turn.question in turn.messages[-NEAR_END:] and turn.rows.known else _constants(turn)
+    recalled = (
+        turn.rows.turn_memory.recalled
+        if turn.question in turn.messages[-NEAR_END:] and turn.rows.turn_memory
+        else _constants(turn)
+    )
     return TurnMemory(recalled=[one for one in recalled if one.position_index == SYSTEM and one.way in LASTING])
 
 

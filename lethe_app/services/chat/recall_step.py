@@ -37,10 +37,10 @@ class RecallStep:
         question, rows = turn.question, turn.rows
         if question is None:
             return
-        if rows.known is not None:
-            yield MemoriesRecalled(question.id, known_still(rows.known, rows.gone))
+        if rows.turn_memory is not None:
+            yield MemoriesRecalled(question.id, known_still(rows.turn_memory, rows.deleted_ids))
             return
-        if rows.is_reworded and (stale := _looked_up_above(turn, question)):
+        if rows.is_edited and (stale := _looked_up_above(turn, question)):
             await self._chats.delete_message(*stale)
             turn = turn.without_lines(stale)
             yield NotesDeleted(stale)
@@ -48,7 +48,7 @@ class RecallStep:
         if remembered.note is not None:
             yield NoteAdded(remembered.note, question.id)
         yield MemoriesRecalled(question.id, remembered.memory)
-        if turn.before is not None and not rows.is_reworded:
+        if turn.before is not None and not rows.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
         async with aclosing(self._look_up(turn.session, turn.participants, question)) as looking:
             async for event in looking:

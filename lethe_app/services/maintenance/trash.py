@@ -187,7 +187,7 @@ def app_state_keys(persona_id: str) -> PersonaStateKeys:
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
             *(proactive.NOTES, feedback.SCOPE, writer.SCOPE, goals.SCOPE, draft_chat.SCOPE),
         ),
-        by_beginning=(STATE_SCOPE,),
-        whole=(objections.scope_of(persona_id),),
+        by_prefix=(STATE_SCOPE,),
+        whole_scopes=(objections.scope_of(persona_id),),
         by_value=(research.SCOPE,),
     )

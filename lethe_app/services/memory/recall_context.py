@@ -125,7 +125,7 @@ class RecallContexts:
             window=ScanWindow.from_history(history, question),
             history=history,
             memories=await self._memories.memories_of(turn.session.persona_id),
-            sessions=turn.rows.mentionable,
+            sessions=turn.rows.recallable_sessions,
             bound=turn.files.worlds,
             context=context,
             prefix=turn.prefix,
@@ -194,7 +194,7 @@ def announced_in_view(turn: TurnContext) -> frozenset[UUID]:
     visible = set(ids[ids.index(first) if first in ids else 0 :])
     here = {memory for memory, line in announced_lines(turn.states.get(ANNOUNCED)).items() if line in visible}
     earlier = prefix.earlier if prefix is not None else ()
-    states = (turn.rows.earlier_states.get(guid, {}) for guid in earlier)
+    states = (turn.rows.past_states.get(guid, {}) for guid in earlier)
     return frozenset(here.union(*(announced_lines(state.get(ANNOUNCED)) for state in states)))
 
 

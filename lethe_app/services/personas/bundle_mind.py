@@ -51,7 +51,7 @@ class MindTransfer:
         notebooks, recent_index = await self._database.run_outside_transaction(lambda: self._pack_notebooks(persona_id))
         mind = await self._load_mind(persona_id)
         return replace(
-            past, notebooks=notebooks, lately=recent_index, mind=mind if is_whole else _remove_session_references(mind)
+            past, notebooks=notebooks, notebook_index=recent_index, mind=mind if is_whole else _remove_session_references(mind)
         )
 
     def _pack_notebooks(self, persona_id: str) -> tuple[dict[str, str], str]:
@@ -94,7 +94,7 @@ class MindTransfer:
         for name in past.notebooks:
             names[name] = stem_for(name, [*taken_names, *names.values()])
         recents = writing.update_index(
-            writing.parse_index(self._files.read_index(persona_id)), _rename_recents(past.lately, names)
+            writing.parse_index(self._files.read_index(persona_id)), _rename_recents(past.notebook_index, names)
         )
         texts = {names[name]: text for name, text in past.notebooks.items()}
         folder = self._files.folder(persona_id)

@@ -194,7 +194,7 @@ class BundleService:
         habits = PersonaRecords(
             objections=objections if isinstance(objections, list) else [], notes=notes if isinstance(notes, list) else []
         )
-        return replace(past, habits=habits)
+        return replace(past, records=habits)
 
     async def _packable_worlds(self, persona: Persona) -> dict[str, World]:
         """Return the persona's worlds that exist and can be packed, by the name under which the persona refers to them."""
@@ -249,8 +249,8 @@ class BundleService:
 
         def write_contents() -> PersonaImport:
             self._file_writer.write_files(imported, bundle, name)
-            self._minds.write_notebooks(imported.persona.unique_name, bundle.past, imported.files)
-            persona_id, habits = imported.persona.unique_name, bundle.past.habits
+            self._minds.write_notebooks(imported.persona.unique_name, bundle.history, imported.files)
+            persona_id, habits = imported.persona.unique_name, bundle.history.records
 
             def map_speaker(old: str) -> str:
                 """Return the new speaker id of a message: the imported persona, a user persona that exists here too, or
@@ -258,9 +258,9 @@ class BundleService:
                 """
                 return persona_id if old and old == bundle.manifest.unique_name else old if old in user_persona_ids else ""
 
-            app_state = build_app_state(bundle.past.mind, persona_id)
+            app_state = build_app_state(bundle.history.mind, persona_id)
             app_state |= {(OBJECTIONS.format(persona_id), "all"): habits.objections, (NOTES, persona_id): habits.notes}
-            return PersonaImport(persona_id, bundle.past, imported.entries, imported.worlds, map_speaker, app_state)
+            return PersonaImport(persona_id, bundle.history, imported.entries, imported.worlds, map_speaker, app_state)
 
         try:
             await run_cancellable(self._importer.import_persona(write_contents, token.report_progress), token)

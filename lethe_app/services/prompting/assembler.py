@@ -243,12 +243,12 @@ class PromptAssembler:
         if prefix.first is None:
             return 0
         ids = [message.id for message in turn.messages]
-        known = turn.rows.scope.first
-        if turn.rows.spoken_before is None or prefix.first not in ids or (known is not None and known not in ids):
+        known = turn.rows.scope.first_message
+        if turn.rows.messages_before is None or prefix.first not in ids or (known is not None and known not in ids):
             first = await self._chats.message(prefix.first)
             return (await self._chats.standing_of(first.id)).messages - is_spoken(first)
         begin = ids.index(known) if known is not None else 0
-        return turn.rows.spoken_before + sum(map(is_spoken, turn.messages[begin : ids.index(prefix.first)]))
+        return turn.rows.messages_before + sum(map(is_spoken, turn.messages[begin : ids.index(prefix.first)]))
 
     async def _history(self, turn: TurnContext, prefix: StablePrefix, context: int) -> list[Message]:
         """Return the messages of the prefix's earlier sessions, then those of this one from the start of its history,
@@ -258,13 +258,13 @@ class PromptAssembler:
         """
         most = max(context // SHORTEST_TURN, 1)
         messages = turn.messages
-        if prefix.first != turn.rows.scope.first and all(message.id != prefix.first for message in messages):
+        if prefix.first != turn.rows.scope.first_message and all(message.id != prefix.first for message in messages):
             messages = await self._chats.newest_messages(turn.session.guid, most, turn.before)
         begins = next((place for place, message in enumerate(messages) if message.id == prefix.first), 0)
         earlier: list[Message] = []
         for guid in prefix.earlier:
-            if guid in turn.rows.earlier:
-                earlier += turn.rows.earlier[guid]
+            if guid in turn.rows.past_messages:
+                earlier += turn.rows.past_messages[guid]
                 continue
             with suppress(StorageError):  # deleted meanwhile
                 earlier += await self._chats.newest_messages(guid, most)

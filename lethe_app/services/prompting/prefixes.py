@@ -81,7 +81,7 @@ class StablePrefixes:
 
     async def _current(self, turn: TurnContext, model: LoadedModel, kept: StablePrefix | None) -> StablePrefix:
         session = turn.session
-        if kept is None or kept.context != model.context or turn.rows.spoken_before is None:
+        if kept is None or kept.context != model.context or turn.rows.messages_before is None:
             fresh = await self._begun(session, model)
             return await self._make(turn, model, fresh, await self._chosen(session, model) if not fresh.first else [])
         if self._made.get(session.guid) == self._terms(session):

@@ -87,7 +87,7 @@ class TurnContext:
     def with_question(self, message: Message) -> TurnContext:
         """Return the turn with a new message of the user, which was just stored."""
         session = self.session.model_copy(update={"leaf_id": message.id})
-        rows = replace(self.rows, session=session, known=None, gone=frozenset(), is_reworded=False, is_newest=True)
+        rows = replace(self.rows, session=session, turn_memory=None, deleted_ids=frozenset(), is_edited=False, is_newest=True)
         return replace(self, rows=rows, messages=[*self.messages, message])
 
     def with_line(self, line: Message, above: UUID) -> TurnContext:
@@ -147,10 +147,10 @@ class TurnLoader:
             prefix = stored_prefix(states)
             return TurnScope(
                 files=files,
-                least=max(LOOK_BACK, 2 * min(files.worlds.depth, DEEPEST)),  # hidden lines lie between
-                most=max(context // SHORTEST_TURN, 1),
-                first=prefix.first if prefix is not None and prefix.context == context else None,
-                earlier=prefix.earlier if prefix is not None else (),
+                min_messages=max(LOOK_BACK, 2 * min(files.worlds.depth, DEEPEST)),  # hidden lines lie between
+                max_messages=max(context // SHORTEST_TURN, 1),
+                first_message=prefix.first if prefix is not None and prefix.context == context else None,
+                past_sessions=prefix.earlier if prefix is not None else (),
                 app_state=self._app_keys(session.persona_id),
             )
 

@@ -128,7 +128,7 @@ class SessionService:
 
     def has_timed_out(self, turn: TurnContext) -> bool:
         """Return whether the user was away for so long that the next message begins a new session."""
-        newest = turn.rows.newest
+        newest = turn.rows.newest_session
         return newest is not None and newest.guid == turn.session.guid and self._timeout.has_timed_out(newest)
 
     async def rotate(self, session: ChatSession) -> UUID:

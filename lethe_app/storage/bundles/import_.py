@@ -40,7 +40,7 @@ class IdMapping:
         known = [
             *(memory.guid for memory in past.memories),
             *(fact.guid for fact in past.facts),
-            *(conversation.kept.session.guid for conversation in conversations),
+            *(conversation.record.session.guid for conversation in conversations),
             *(message.id for conversation in conversations for message in conversation.messages),
         ]
         self._new = {str(old): str(new) for old, new in others.items()} | {str(old): str(uuid4()) for old in known}
@@ -131,7 +131,7 @@ def _store_app_state(connection: sqlite3.Connection, values_by_place: Mapping[tu
 def _store_conversation(
     connection: sqlite3.Connection, persona: PersonaImport, conversation: BundledConversation, ids: IdMapping
 ) -> None:
-    session, persona_id, speaker = conversation.kept.session, persona.persona_id, persona.speaker
+    session, persona_id, speaker = conversation.record.session, persona.persona_id, persona.speaker
     guid = str(ids.new_id(session.guid))
     memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
@@ -142,10 +142,10 @@ def _store_conversation(
         _store_message(connection, guid, seq, message, ids, speaker)
     last = conversation.messages[-1].id if conversation.messages else None
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.new_id(session.leaf_id or last), guid))
-    for part in conversation.kept.parts:
+    for part in conversation.record.parts:
         insert(connection, "session_parts", {**cells(part, type(part).model_fields), "session_id": guid})
-    worlds = [persona.worlds[name] for name in conversation.kept.worlds if name in persona.worlds]
-    state = {WORLDS: worlds, SCRATCH: conversation.kept.scratch}
+    worlds = [persona.worlds[name] for name in conversation.record.worlds if name in persona.worlds]
+    state = {WORLDS: worlds, SCRATCH: conversation.record.scratch}
     for key, value in state.items():
         if value:
             text = storable(json.dumps(value, ensure_ascii=False))

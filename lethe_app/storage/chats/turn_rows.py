@@ -35,13 +35,13 @@ class TurnScope(Generic[Files]):
 
     files: Files
     """Records read from the user's files, in the storage thread."""
-    least: int
+    min_messages: int
     """Minimum number of messages, counted from the newest one."""
-    most: int
+    max_messages: int
     """Maximum number of messages of each session."""
-    first: UUID | None = None
+    first_message: UUID | None = None
     """Message with which the session's history in the prompt begins; None is the first one of the session."""
-    earlier: Sequence[UUID] = ()
+    past_sessions: Sequence[UUID] = ()
     """Earlier sessions that are in the prompt word for word."""
     app_state: Sequence[tuple[str, str]] = ()
     """Scope and key of the values of the app state to read."""
@@ -53,21 +53,21 @@ class TurnRows(Generic[Files]):
 
     session: ChatSession
     scope: TurnScope[Files]
-    newest: SessionSummary | None
+    newest_session: SessionSummary | None
     """Session of the persona with the newest activity."""
     messages: Sequence[Message]
     """Messages above the reply that is to be generated, oldest first."""
-    earlier: Mapping[UUID, Sequence[Message]]
+    past_messages: Mapping[UUID, Sequence[Message]]
     """Messages of the earlier sessions that still exist."""
     states: Mapping[str, object]
     """State of the session by key."""
-    earlier_states: Mapping[UUID, Mapping[str, object]]
+    past_states: Mapping[UUID, Mapping[str, object]]
     app_state: Mapping[tuple[str, str], object]
-    mentionable: Sequence[ChatSession]
+    recallable_sessions: Sequence[ChatSession]
     """Sessions of the persona that are sticky or have keywords of their own."""
     standing: MessageStanding
     """Position of the user's newest message, or of the one that is about to be added."""
-    spoken_before: int | None
+    messages_before: int | None
     """Number of visible messages before `TurnScope.first`; None if that message does not exist."""
     is_newest: bool
     """True if no message of the user follows those in `messages`."""
@@ -75,11 +75,11 @@ class TurnRows(Generic[Files]):
     """True if records other than this session and its messages are queued for indexing."""
     deletions: int
     """Number of deletions of the persona's memories; a prompt built before a deletion is not stored after it."""
-    known: TurnMemory | None = None
+    turn_memory: TurnMemory | None = None
     """Memories recalled for the user's newest message, if it was not edited since."""
-    gone: frozenset[UUID] = field(default_factory=frozenset)
-    """Ids in `known` of records that were deleted since."""
-    is_reworded: bool = False
+    deleted_ids: frozenset[UUID] = field(default_factory=frozenset)
+    """Ids in `turn_memory` of records that were deleted since."""
+    is_edited: bool = False
     """True if the message was edited since memories were recalled for it."""
 
 
@@ -131,21 +131,23 @@ def _read(
     return TurnRows(
         session=session,
         scope=scope,
-        newest=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, most=1)), None),
+        newest_session=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, most=1)), None),
         messages=read,
-        earlier={guid: found for guid in scope.earlier if (found := _earlier(connection, guid, scope.most)) is not None},
+        past_messages={
+            guid: found for guid in scope.past_sessions if (found := _earlier(connection, guid, scope.max_messages)) is not None
+        },
         states=states,
-        earlier_states={guid: key_value.session_values(connection, guid) for guid in scope.earlier},
+        past_states={guid: key_value.session_values(connection, guid) for guid in scope.past_sessions},
         app_state=key_value.app_values(connection, scope.app_state),
-        mentionable=sessions.load_recallable(connection, session.persona_id),
+        recallable_sessions=sessions.load_recallable(connection, session.persona_id),
         standing=position,
-        spoken_before=_spoken_before(connection, session_id, scope.first),
+        messages_before=_spoken_before(connection, session_id, scope.first_message),
         is_newest=before is None or _is_newest(connection, str(session_id), question),
         has_pending=pending.has_entries_outside(connection, session_id),
         deletions=receipts.deletions_of(connection, session.persona_id),
-        known=turn.memory,
-        gone=turn.deleted_ids,
-        is_reworded=turn.is_edited,
+        turn_memory=turn.memory,
+        deleted_ids=turn.deleted_ids,
+        is_edited=turn.is_edited,
     )
 
 
@@ -157,10 +159,10 @@ def question_of(read: Sequence[Message]) -> Message | None:
 def _messages(connection: sqlite3.Connection, session_id: UUID, before: UUID | None, scope: TurnScope[Files]) -> list[Message]:
     """Return messages from the one with which the history begins, and at least `scope.least`."""
     above = str(before) if before is not None else None
-    ids = branches.newest_ids(connection, str(session_id), max(scope.most, scope.least), above)
-    first = str(scope.first)
+    ids = branches.newest_ids(connection, str(session_id), max(scope.max_messages, scope.min_messages), above)
+    first = str(scope.first_message)
     begins = ids.index(first) if first in ids else 0
-    return messages.load(connection, ids[min(begins, max(len(ids) - scope.least, 0)) :])
+    return messages.load(connection, ids[min(begins, max(len(ids) - scope.min_messages, 0)) :])
 
 
 def _earlier(connection: sqlite3.Connection, guid: UUID, most: int) -> list[Message] | None:

@@ -119,7 +119,7 @@ async def belongings(services: AppServices, persona_id: str) -> list[object]:
     past = await kept.history_of(persona_id, None)
     talks = [talk for guid in await kept.session_ids_of(persona_id) if (talk := await kept.conversation(guid))]
     told = [*past.memories, *past.facts, *past.forgotten]
-    told += [one for talk in talks for one in (talk.kept, *talk.messages)]
+    told += [one for talk in talks for one in (talk.record, *talk.messages)]
     persona = await services.library.persona(persona_id)
     worlds = [world for name, world in (await services.library.worlds()).items() if name in persona.worlds]
     text = json.dumps([one.model_dump(mode="json") for one in [persona, *worlds, *told]])
@@ -205,8 +205,8 @@ async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every
     bundle = await services.bundles.read_bundle(file)
 
     assert bundle.manifest.version == 1
-    assert not bundle.past.notebooks
-    assert bundle.past.mind.is_empty
+    assert not bundle.history.notebooks
+    assert bundle.history.mind.is_empty
     assert "lighthouse" not in zipfile.ZipFile(file).read("persona.json").decode()
     assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith(("notebooks", "mind"))]
 
@@ -284,8 +284,8 @@ async def test_memories_come_without_naming_conversations_that_do_not(services: 
 
     bundle = await services.bundles.read_bundle(file)
     assert bundle.manifest.holds == bundle.holds == BundleCounts(worlds=1, memories=1, facts=2, notebooks=1)
-    assert [len(fact.source_memories) for fact in bundle.past.facts] == [0, 1]
-    assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
+    assert [len(fact.source_memories) for fact in bundle.history.facts] == [0, 1]
+    assert [fact.source_messages for fact in bundle.history.facts] == [[], []]
 
 
 async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(services: AppServices, tmp_path: Path):
