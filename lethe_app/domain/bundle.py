@@ -152,6 +152,7 @@ class BundledMind(BaseModel):
 
     @property
     def is_empty(self) -> bool:
+        """Return whether there is nothing to export."""
         return self == BundledMind()
 
 

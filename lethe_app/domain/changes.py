@@ -50,6 +50,7 @@ class ChangedRecords(BaseModel):
 
     @property
     def guids(self) -> set[UUID]:
+        """Return the ids of the records."""
         return {one.guid for one in self.memories} | {one.guid for one in self.facts}
 
     @property
@@ -209,4 +210,5 @@ class Trashed:
 
     @property
     def key(self) -> str:
+        """Return an id that is unique among all kinds of items."""
         return f"{self.kind} {self.id}"

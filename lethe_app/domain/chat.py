@@ -65,10 +65,12 @@ class Message(BaseModel):
 
     @property
     def content(self) -> str:
+        """Return the text of the selected alternative."""
         return self.current.content
 
     @property
     def thinking(self) -> str:
+        """Return the thinking block of the selected alternative."""
         return self.current.thinking
 
 

@@ -74,12 +74,11 @@ class MemoryLine(NamedTuple):
 
     @property
     def is_session(self) -> bool:
+        """Return whether the memory is a session."""
         return self.category is MemoryType.CHAT_SESSION
 
-    def is_future(self, moment: float) -> bool:
-        return self.added > moment
-
     def has_ended(self, moment: float) -> bool:
+        """Return whether the memory ended before `moment` (seconds since 1970)."""
         return self.until <= moment
 
 

@@ -123,6 +123,7 @@ class Usage:
 
     @property
     def reused_tokens(self) -> int:
+        """Return the number of prompt tokens taken from the KV cache."""
         return self.prompt_tokens - self.evaluated_tokens
 
     @property
@@ -192,6 +193,7 @@ class DownloadProgress:
 
     @property
     def is_over(self) -> bool:
+        """Return whether the download ended, successfully or not."""
         return self.stage in {DownloadStage.DONE, DownloadStage.FAILED, DownloadStage.STOPPED}
 
 

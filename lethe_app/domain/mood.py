@@ -64,6 +64,7 @@ class Mood(BaseModel):
 
     @property
     def values(self) -> dict[str, float]:
+        """Return the values of the moodlets, from 0 to 1, by id."""
         return {id_: feeling.value for id_, feeling in self.feelings.items()}
 
 

@@ -210,7 +210,7 @@ class TurnMemory(BaseModel):
 
     @property
     def sources(self) -> set[UUID]:
-        """Ids of the memories, sessions, facts and messages that this is made of; entries of worlds are not among them."""
+        """Return the ids of the memories, sessions, facts and messages that were recalled, without world entries."""
         own = [one for one in self.recalled if not one.world]
         return {one.memory for one in own} | {lead.origin for one in own for lead in one.leads}
 

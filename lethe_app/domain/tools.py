@@ -157,6 +157,7 @@ class ToolSet:
     """Name of the distribution of a plug-in; empty for built-in tools."""
 
     def tool(self, name: str) -> Tool | None:
+        """Return the tool with this name, or None."""
         return next((one for one in self.tools if one.name == name), None)
 
 

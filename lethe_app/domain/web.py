@@ -75,6 +75,7 @@ class Inquiry(BaseModel):
 
     @property
     def is_running(self) -> bool:
+        """Return whether the inquiry has not ended yet."""
         return self.state is InquiryState.RUNNING
 
     @property
@@ -144,6 +145,7 @@ class OutgoingRequest(BaseModel):
 
     @property
     def is_under_way(self) -> bool:
+        """Return whether the request has not ended yet."""
         return self.ended is None
 
 

@@ -52,7 +52,7 @@ def _own_entries(row: Recalled, which: str) -> list[Recalled]:
 
 
 def _redact(one: Recalled, gone: set[str]) -> bool:
-    """Blank a recalled memory if it is purged itself, else those of its lines that lead to purged records; returns whether
+    """Blank a recalled memory if it is purged itself, else those of its lines that lead to purged records; return whether
     it changed.
     """
     leads = [lead for lead in one.get("leads", []) if lead.get("origin") in gone and lead.get("text")]

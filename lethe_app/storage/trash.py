@@ -56,6 +56,7 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
     """
     guids = [guid for (guid,) in connection.execute("SELECT guid FROM memories WHERE deleted_at < ?", (before,))]
     erase_memories(connection, guids)
+    # After the sessions: what they contained is gone by now and is not counted.
     rows = connection.execute("SELECT id FROM messages WHERE deleted_at < ?", (before,)).fetchall()
     erase_messages(connection, [id_ for (id_,) in rows])
     return len(guids) + len(rows)
@@ -67,6 +68,7 @@ def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (gone,)).fetchall():
         connection.execute(REPLACE_SUCCESSOR, {"gone": fact})
         connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
+    # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
     connection.execute(f"DELETE FROM memories WHERE {in_trash}", (gone,))  # noqa: S608 - names are ours
 

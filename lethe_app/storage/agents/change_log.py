@@ -9,13 +9,11 @@ from uuid import UUID
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecords, Record, is_owned_by_user, is_same_content, rebased
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory import memories
-from lethe_app.storage.memory.facts import FACT_COLUMNS, IS_KNOWN, SELECT_FACT
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, parse_row, save_row, utc
+from lethe_app.storage.memory import facts, memories
+from lethe_app.storage.row_mapping import cells, parse_row, save_row, utc
 
 COLUMNS = tuple(RecordedChange.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
@@ -42,7 +40,7 @@ class ChangeLog:
         return found[0] if found else None
 
     async def apply_change(self, change: RecordedChange) -> RecordedChange:
-        """Apply a proposed change and record it as applied, in one transaction; returns the change as it was applied.
+        """Apply a proposed change and record it as applied, in one transaction; return the change as it was applied.
 
         It is applied to the records as they are now. Raise StorageError, without any change, if a record is gone, was
         changed meanwhile or belongs to the user. A change that was decided before is returned unaltered.
@@ -114,7 +112,7 @@ def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedCh
     memories.save_in_transaction(connection, change.persona_id, new.memories)
     deleted = [(utc(now()), str(one.guid)) for one in current.facts if one.guid not in remaining]
     connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", deleted)
-    _save_facts(connection, change.persona_id, new.facts)
+    facts.save_in_transaction(connection, change.persona_id, new.facts, restore=True)
     return done
 
 
@@ -123,19 +121,19 @@ def _revert(connection: sqlite3.Connection, change: RecordedChange) -> None:
     _unchanged_records(connection, new)
     created, remaining = new.guids - old.guids, new.guids
     for memory in old.memories:  # one that the user took out of the trash and made their own stays theirs
-        current = _memory(connection, memory.guid) if memory.guid not in remaining else None
+        current = memories.find_memory(connection, memory.guid) if memory.guid not in remaining else None
         if current is not None:
             _check_unchanged(memory, current)
     for table in ("memories", "facts"):
         connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in created])  # noqa: S608 - ours
     memories.save_in_transaction(connection, change.persona_id, old.memories)
-    _save_facts(connection, change.persona_id, old.facts)
+    facts.save_in_transaction(connection, change.persona_id, old.facts, restore=True)
 
 
 def _unchanged_records(connection: sqlite3.Connection, records: ChangedRecords) -> ChangedRecords:
     """Return the current versions of these records. Raise StorageError if one is gone or was changed."""
-    found_memories = [_check_unchanged(one, _memory(connection, one.guid)) for one in records.memories]
-    found_facts = [_check_unchanged(one, _fact(connection, one.guid)) for one in records.facts]
+    found_memories = [_check_unchanged(one, memories.find_memory(connection, one.guid)) for one in records.memories]
+    found_facts = [_check_unchanged(one, facts.find_fact(connection, one.guid)) for one in records.facts]
     return ChangedRecords(memories=found_memories, facts=found_facts)
 
 
@@ -148,18 +146,3 @@ def _check_unchanged(one: Record, current: Record | None) -> Record:
             f"“{title[:60]}” has been changed since, so nothing was changed.", "Decline the change, or run Dreams again."
         )
     return current
-
-
-def _memory(connection: sqlite3.Connection, guid: UUID) -> MemoryUnit | None:
-    row = connection.execute(f"{memories.SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
-    return parse_row(MemoryUnit, MEMORY_COLUMNS, row) if row is not None else None
-
-
-def _fact(connection: sqlite3.Connection, guid: UUID) -> ExtractedFact | None:
-    row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
-    return parse_row(ExtractedFact, FACT_COLUMNS, row) if row is not None else None
-
-
-def _save_facts(connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
-    for fact in facts:
-        save_row(connection, "facts", "guid", {**cells(fact, FACT_COLUMNS), "persona_id": persona_id, "deleted_at": None})

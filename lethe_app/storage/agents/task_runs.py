@@ -58,7 +58,7 @@ class TaskRuns:
         return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc(moment)))
 
     async def mark_lost_runs(self, still_open: Collection[UUID] = ()) -> int:
-        """Mark unfinished runs as lost, except `still_open`, after the program ended during them; returns their number."""
+        """Mark unfinished runs as lost, except `still_open`, after the program ended during them; return their number."""
         is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
         query = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
         values = (RunOutcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))

@@ -46,6 +46,7 @@ class IdMapping:
         self._new = {str(old): str(new) for old, new in others.items()} | {str(old): str(uuid4()) for old in known}
 
     def new_id(self, old: UUID | str | None) -> str | None:
+        """Return the new id of a record, or `old` if it is not in the bundle; None for None."""
         return self._new.get(str(old), str(old)) if old is not None else None
 
     def json_of_ids(self, old: Iterable[UUID]) -> str:

@@ -84,7 +84,7 @@ class ArchiveJobs:
     async def save_value(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
         """Write fields of the session and the state of the job in one transaction.
 
-        With `before` only if the job is still in that state; returns False if it is not. Raise `StorageError` if the session
+        With `before` only if the job is still in that state; return False if it is not. Raise `StorageError` if the session
         is gone.
         """
         guid = str(record.session)
@@ -106,7 +106,7 @@ class ArchiveJobs:
         return await self._database.run(work)
 
     async def requeue_parts(self, parts: Sequence[SessionPart], model: str = "") -> int:
-        """Queue these parts again for all sessions where only rules wrote them; returns the number of jobs.
+        """Queue these parts again for all sessions where only rules wrote them; return the number of jobs.
 
         Jobs at which this very model failed are skipped: their error text begins with the model's name. The number of tries
         is kept; otherwise a model that crashes at a part whenever it is loaded would do so for ever.

@@ -35,7 +35,7 @@ class SessionReshaping:
         self._database = database
 
     async def split(self, message_id: UUID, new_session: ChatSession) -> SessionSnapshot:
-        """Move a message and everything below it, other branches included, to the new session `fresh`; returns what undo
+        """Move a message and everything below it, other branches included, to the new session `fresh`; return what undo
         needs.
 
         Raise StorageError if the message is not on the displayed branch or is its first.
@@ -56,7 +56,7 @@ class SessionReshaping:
         return await self._database.run(work)
 
     async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
-        """Merge sessions of one persona, in the order in which they began, into the earliest; returns what undo needs.
+        """Merge sessions of one persona, in the order in which they began, into the earliest; return what undo needs.
 
         `SessionSnapshot.kept` is the merged session. Raise StorageError for fewer than two sessions or several personas.
         """

@@ -53,6 +53,7 @@ class SessionStore:
         return await self._database.run(work)
 
     async def session(self, guid: UUID) -> ChatSession:
+        """Return a session. Raise StorageError if it does not exist or is in the trash."""
         return await self._database.run(lambda connection: load_session(connection, str(guid)))
 
     async def change_session(self, guid: UUID, **fields: object) -> ChatSession:
@@ -108,7 +109,6 @@ class SessionStore:
 
     async def recallable_sessions(self, persona_id: str) -> list[ChatSession]:
         """Return the sessions that are recalled always (sticky) or by keywords of their own."""
-
         return await self._database.run(lambda connection: load_recallable(connection, persona_id))
 
     async def standing_of(self, message_id: UUID) -> MessageStanding:
@@ -120,6 +120,7 @@ class SessionStore:
         await self._database.run(lambda connection: trash.delete_session(connection, str(guid)))
 
     async def restore_session(self, guid: UUID) -> None:
+        """Restore a session from the trash. Raise StorageError if it is not there."""
         await self._database.run(lambda connection: trash.restore_session(connection, str(guid)))
 
     # Messages
@@ -137,6 +138,7 @@ class SessionStore:
         return await self._database.run(lambda connection: [messages.add(connection, message) for message in new])
 
     async def message(self, message_id: UUID) -> Message:
+        """Return a message. Raise StorageError if it does not exist or is in the trash."""
         return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))
 
     async def edit_message(self, message_id: UUID, content: str) -> Message:
@@ -161,6 +163,7 @@ class SessionStore:
         return await self._change(before.id, restore)
 
     async def set_shown(self, message_id: UUID, position: int) -> Message:
+        """Display the alternative at a position and return the message. Raise StorageError if there is none."""
         return await self._change(message_id, lambda connection, id_: messages.show_alternative(connection, id_, position))
 
     async def save_alternative(self, message_id: UUID, alternative: Alternative) -> int:
@@ -190,7 +193,7 @@ class SessionStore:
         return await self._database.run(lambda connection: trash.deleted_messages_of(connection, str(session_id)))
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
-        """Erase for good what has been in the trash for more than `days`; returns the number of records."""
+        """Erase the records that have been in the trash for more than `days`; return the number of records."""
         before = utc((moment or now()) - timedelta(days=days))
         return await self._database.run(lambda connection: trash.purge(connection, before))
 
@@ -249,7 +252,7 @@ def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[Cha
 
 
 def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
-    """Return one session. Raises StorageError if it is not there or in the trash."""
+    """Return one session. Raise StorageError if it does not exist or is in the trash."""
     row = connection.execute(SELECT_SESSION, (guid,)).fetchone()
     if row is None:
         raise StorageError("This conversation no longer exists.", "It may be in the Trash.")

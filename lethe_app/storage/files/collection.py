@@ -113,14 +113,14 @@ class FileCollection(Generic[T]):
         raise FileError(path, "does not exist")
 
     def save_to_trash(self, value: T) -> Path:
-        """Write a value that never was a file into the trash, under the name a deleted file would have; returns its path."""
+        """Write a value that never was a file into the trash, under the name a deleted file would have; return its path."""
         self.check_name(stem := str(getattr(value, NAME_FIELD, "")))
         target = trash_path(f"{stem}.json", self._trash)
         write_model(target, value)
         return target
 
     def restore(self, trashed: Path) -> str:
-        """Move a deleted file back, under a new name if its own is taken; returns the name without extension."""
+        """Move a deleted file back, under a new name if its own is taken; return the name without extension."""
         stem = trashed.stem.rsplit(".", 1)[0]
         taken = self._stems()
         if stem in taken and (self._own / f"{stem}.json").exists():

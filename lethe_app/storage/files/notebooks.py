@@ -132,7 +132,7 @@ class NotebookFiles:
         return move_to_trash(path, self._trash / FOLDER / persona)
 
     def restore(self, trashed: Path) -> tuple[str, str]:
-        """Move a notebook back from the trash; returns persona and name, a new one if its own is taken. Raise StorageError."""
+        """Move a notebook back from the trash; return persona and name, a new one if its own is taken. Raise StorageError."""
         persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without the extension and the time of deletion
         if not trashed.is_file():
             raise StorageError("This notebook is no longer in the Trash.")

@@ -83,6 +83,7 @@ class TextHit(NamedTuple):
 
     @property
     def moment(self) -> datetime:
+        """Return the time, which is stored as text."""
         return datetime.fromisoformat(self.time)
 
 

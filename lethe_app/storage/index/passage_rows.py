@@ -43,7 +43,7 @@ def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
 def replace(
     connection: sqlite3.Connection, origins: Sequence[UUID], passages: Sequence[Passage]
 ) -> tuple[list[int], list[int]]:
-    """Replace all passages of these origins; returns the numbers deleted, and the number of each new passage.
+    """Replace all passages of these origins; return the numbers deleted, and the number of each new passage.
 
     A passage that is stored already with the same content is left unchanged and keeps its number and vector.
     """

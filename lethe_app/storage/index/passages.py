@@ -151,7 +151,7 @@ class Passages:
     # Vectors
 
     async def set_vectors(self, embedder: str, vectors: Sequence[PassageVector]) -> list[int]:
-        """Store vectors, replacing those of another embedder; returns the numbers stored. Passages that are gone or changed
+        """Store vectors, replacing those of another embedder; return the numbers stored. Passages that are gone or changed
         are skipped.
         """
 

@@ -90,6 +90,7 @@ class PendingIndex:
         return await self._database.run(work)
 
     async def count_entries(self) -> int:
+        """Return the length of the queue."""
         return await self._database.run(
             lambda connection: int(connection.execute("SELECT count(*) FROM passage_debts").fetchone()[0])
         )

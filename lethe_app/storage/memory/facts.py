@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.row_mapping import cells, parse_row, save_row, utc
+from lethe_app.storage.row_mapping import Cell, cells, parse_row, save_row, utc
 
 FACT_COLUMNS = tuple(ExtractedFact.model_fields)
 SELECT_FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
@@ -53,22 +53,18 @@ class FactStore:
     async def save_facts(self, persona_id: str, *facts: ExtractedFact) -> None:
         """Insert facts, or replace those with a known guid; all or none."""
 
-        def work(connection: sqlite3.Connection) -> None:
-            for fact in facts:
-                save_row(connection, "facts", "guid", {**cells(fact, FACT_COLUMNS), "persona_id": persona_id})
-
-        await self._database.run(work)
+        await self._database.run(lambda connection: save_in_transaction(connection, persona_id, facts))
 
     async def get(self, guid: UUID) -> ExtractedFact:
         """Return a fact. Raise StorageError if it does not exist, is in the trash or is dormant."""
 
         def work(connection: sqlite3.Connection) -> ExtractedFact:
-            row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
-            if row is None:
+            fact = find_fact(connection, guid)
+            if fact is None:
                 raise StorageError(
                     "This fact no longer exists.", "The fact or the conversation it comes from may be in the Trash."
                 )
-            return _fact(row)
+            return fact
 
         return await self._database.run(work)
 
@@ -155,6 +151,24 @@ class FactStore:
             return [Tombstone(digest, tuple(UUID(id_) for id_ in json.loads(messages))) for digest, messages in rows]
 
         return await self._database.run(work)
+
+
+# Functions for use inside the caller's transaction
+
+
+def find_fact(connection: sqlite3.Connection, guid: UUID) -> ExtractedFact | None:
+    """Return a fact; None if it does not exist, is in the trash or is dormant."""
+    row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
+    return _fact(row) if row is not None else None
+
+
+def save_in_transaction(
+    connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact], *, restore: bool = False
+) -> None:
+    """Insert facts, or replace those with a known guid; with `restore`, those in the trash are restored."""
+    more: dict[str, Cell] = {"persona_id": persona_id} | ({"deleted_at": None} if restore else {})
+    for fact in facts:
+        save_row(connection, "facts", "guid", cells(fact, FACT_COLUMNS) | more)
 
 
 def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: Tombstone) -> None:

@@ -34,10 +34,10 @@ class MemoryStore:
         """Return a memory. Raise StorageError if it does not exist or is in the trash."""
 
         def work(connection: sqlite3.Connection) -> MemoryUnit:
-            row = connection.execute(f"{SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
-            if row is None:
+            memory = find_memory(connection, guid)
+            if memory is None:
                 raise StorageError("This memory no longer exists.", "It may be in the Trash.")
-            return _memory(row)
+            return memory
 
         return await self._database.run(work)
 
@@ -102,6 +102,12 @@ class MemoryStore:
 
 
 # Functions for use inside the caller's transaction
+
+
+def find_memory(connection: sqlite3.Connection, guid: UUID) -> MemoryUnit | None:
+    """Return a memory; None if it does not exist or is in the trash."""
+    row = connection.execute(f"{SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+    return _memory(row) if row is not None else None
 
 
 def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:

@@ -32,6 +32,7 @@ SELECT t.message_id, m.session_id, a.content, t.value
 FROM json_each(?) w JOIN turn_memories t ON t.message_id = w.value JOIN messages m ON m.id = t.message_id
 JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 """
+# The facts are narrowed to the given ones first: whether a fact is dormant takes two subqueries.
 DELETED_AMONG = f"""
 SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
 AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {IS_KNOWN})
@@ -98,8 +99,7 @@ class TurnMemories:
         self._database = database
 
     async def get(self, message_id: UUID) -> TurnMemory | None:
-        """Return what was recalled for a message, or None if nothing is stored or the message was edited since."""
-
+        """Return the memories recalled for a message, or None if nothing is stored or the message was edited since."""
         return (await self.load(message_id)).memory
 
     async def load(self, message_id: UUID) -> StoredTurn:
@@ -131,11 +131,11 @@ class TurnMemories:
         return {UUID(guid) for guid in await self._database.run(lambda connection: _deleted_among(connection, wanted))}
 
     async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
-        """Store what was recalled for a message. Raise StorageError if the message is gone."""
+        """Store the memories recalled for a message. Raise StorageError if the message is gone."""
         await self._database.run(lambda connection: _save(connection, message_id, memory))
 
     async def save_effects(self, effects: TurnEffects) -> Message | None:
-        """Store all effects of a turn in one transaction; returns the hidden message as stored. Raise StorageError if the
+        """Store all effects of a turn in one transaction; return the hidden message as stored. Raise StorageError if the
         message is gone.
         """
 
