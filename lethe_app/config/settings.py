@@ -164,7 +164,6 @@ class Settings(BackgroundSettings):
         "Cut messages that leave the prompt out of the KV cache instead of reprocessing the rest at once; with “Prefill"
         " while typing” the rest is reprocessed while you type.",
     )
-
     model_choices: dict[str, ModelChoices] = setting(
         SettingSection.MODEL, {}, "Per-model settings", "Settings for single models by file name, edited on the Models page."
     )
