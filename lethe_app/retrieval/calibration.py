@@ -84,7 +84,7 @@ class Thresholds(BaseModel):
     duplicate: float = Field(ge=0, le=FARTHEST)
     """The same fact, judged by distance alone."""
     same_words: float = Field(ge=0, le=FARTHEST)
-    """The same fact, if the words do not contradict it (`contradictions.Contrast.agrees`)."""
+    """The same fact, if the words do not contradict it (`contradictions.SentenceContrast.is_agreeing`)."""
     same_memory: float = Field(ge=0, le=FARTHEST)
     """A memory that replaces another one."""
     update: float = Field(ge=0, le=FARTHEST)
@@ -118,7 +118,7 @@ class ThresholdTarget:
     """Maximum share of memories of other topics that pass."""
 
 
-AIMS = {
+THRESHOLD_TARGETS = {
     "rag_limit": ThresholdTarget(precision=0.80, strangers=0.02),
     "natural": ThresholdTarget(precision=0.95, strangers=0.005),
 }
@@ -144,7 +144,7 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
     - `same_memory`: the largest threshold with a precision of at least `REPLACEMENT_PRECISION` for duplicates and updates, but
     never above `same_words`: the replaced memory is lost, and in a real memory far more near neighbours are merely related than
     among the pairs.
-    - `rag_limit`, `natural`: the largest threshold that meets `AIMS`.
+    - `rag_limit`, `natural`: the largest threshold that meets `THRESHOLD_TARGETS`.
 
     duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
 
@@ -156,7 +156,7 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
     """
     if len(pairs) != len(distances):
         raise ValueError(f"{len(pairs)} pairs, but {len(distances)} distances")
-    distances = [min(max(far, 0.0), FARTHEST) if math.isfinite(far) else FARTHEST for far in distances]
+    distances = [min(max(distance, 0.0), FARTHEST) if math.isfinite(distance) else FARTHEST for distance in distances]
     identity_limit = identity_distance(pairs, distances)
     facts = fit_facts(pairs, distances)
     messages = fit_messages(pairs, distances)
@@ -177,7 +177,7 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
     return Thresholds(**limits, embedder=embedder, fitted=now(), quality=quality)
 
 
-Fitted = dict[str, tuple[float | None, DistanceSample]]
+FittedThresholds = dict[str, tuple[float | None, DistanceSample]]
 """Name of a threshold → its value, or None if there is none, and the pairs it was fitted on."""
 
 
@@ -186,21 +186,23 @@ def identity_distance(pairs: Sequence[CalibrationPair], distances: Sequence[floa
     difference at all.
     """
     others = [
-        far for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS and pair.kind is not PairKind.DUPLICATE
+        distance
+        for pair, distance in zip(pairs, distances, strict=True)
+        if pair.kind in FACTS and pair.kind is not PairKind.DUPLICATE
     ]
     return min(MAX_IDENTITY_DISTANCE, max(0.0, min(others, default=FARTHEST) / 2))
 
 
-def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> Fitted:
+def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> FittedThresholds:
     """Fit the thresholds between facts."""
-    rows = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS]
-    agreeing = [compare_sentences(pair.first, pair.second).is_agreeing for pair, _far in rows]
-    kinds, far = [pair.kind for pair, _far in rows], [far for _pair, far in rows]
-    duplicates = DistanceSample.from_distances(far, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
-    agreeing_distances = [distance if agrees else np.inf for distance, agrees in zip(far, agreeing, strict=True)]
+    rows = [(pair, distance) for pair, distance in zip(pairs, distances, strict=True) if pair.kind in FACTS]
+    agreeing = [compare_sentences(pair.first, pair.second).is_agreeing for pair, _distance in rows]
+    kinds, all_distances = [pair.kind for pair, _distance in rows], [distance for _pair, distance in rows]
+    duplicates = DistanceSample.from_distances(all_distances, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
+    agreeing_distances = [distance if agrees else np.inf for distance, agrees in zip(all_distances, agreeing, strict=True)]
     same_words = DistanceSample.from_distances(agreeing_distances, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
     duplicates_and_updates = DistanceSample.from_distances(
-        far, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds
+        all_distances, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds
     )
     has_duplicate_limit, has_update_limit = duplicates.is_separable(), duplicates_and_updates.is_separable()
     return {
@@ -217,19 +219,21 @@ def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> F
     }
 
 
-def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> Fitted:
+def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> FittedThresholds:
     """Fit the thresholds between messages and memories. Without pairs of other topics, only precision is required."""
-    rows = [(pair.kind, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
-    strangers = np.sort(np.array([far for kind, far in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
-    near = [(kind, far) for kind, far in rows if kind is not PairKind.QUESTION_STRANGER]
-    kinds = [kind for kind, _far in near]
-    sample = DistanceSample.from_distances([far for _kind, far in near], [kind is PairKind.QUESTION for kind in kinds], kinds)
-    fitted: Fitted = {}
-    for name, aim in AIMS.items():
-        limit = sample.find_precise(aim.precision, aim.precision) if sample.is_separable() else None
+    rows = [(pair.kind, distance) for pair, distance in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
+    strangers = np.sort(np.array([distance for kind, distance in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
+    near = [(kind, distance) for kind, distance in rows if kind is not PairKind.QUESTION_STRANGER]
+    kinds = [kind for kind, _distance in near]
+    sample = DistanceSample.from_distances(
+        [distance for _kind, distance in near], [kind is PairKind.QUESTION for kind in kinds], kinds
+    )
+    fitted: FittedThresholds = {}
+    for name, target in THRESHOLD_TARGETS.items():
+        limit = sample.find_precise(target.precision, target.precision) if sample.is_separable() else None
         if limit is not None and len(strangers):
             # The quantile of the strangers' distances is the largest threshold with the allowed share of them below it.
-            limit = min(limit, float(strangers[int(aim.strangers * len(strangers))]))
+            limit = min(limit, float(strangers[int(target.strangers * len(strangers))]))
         fitted[name] = (limit, sample)
     return fitted
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
-Chosen = npt.NDArray[np.bool_]
+Mask = npt.NDArray[np.bool_]
 
 FARTHEST = 2.0
 """Cosine distance of opposite unit vectors."""
@@ -24,12 +24,12 @@ class DistanceSample:
     """Distances of pairs, ascending, with labels and weights. A pair with infinite distance passes no threshold."""
 
     distances: Numbers
-    wanted: Chosen
+    wanted: Mask
     weight: Numbers
 
     @classmethod
     def from_distances(
-        cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]
+        cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Mask, kinds: Sequence[str]
     ) -> DistanceSample:
         """Create a sample in which every kind has a total weight of 1, however many pairs it has."""
         count = {kind: kinds.count(kind) for kind in set(kinds)}
@@ -38,7 +38,7 @@ class DistanceSample:
         order = np.argsort(clipped, kind="stable")
         return cls(clipped[order], np.asarray(wanted, bool)[order], weight[order])
 
-    def candidate_thresholds(self) -> tuple[Numbers, Numbers, Numbers, Chosen]:
+    def candidate_thresholds(self) -> tuple[Numbers, Numbers, Numbers, Mask]:
         """Return all candidate thresholds, ascending, halfway between neighbouring distances, with three arrays for each.
 
         The arrays are the wanted weight below it, the total weight below it, and whether enough wanted pairs are below it.
@@ -49,9 +49,9 @@ class DistanceSample:
         is_cut = np.isfinite(self.distances) & (self.distances < after)
         limits = np.where(np.isfinite(after), (self.distances + after) / 2, self.distances + MARGIN)
         number = np.cumsum(self.wanted)
-        enough = number >= max(MIN_WANTED, MIN_WANTED_SHARE * number[-1])
+        has_enough = number >= max(MIN_WANTED, MIN_WANTED_SHARE * number[-1])
         wanted_weight = np.cumsum(self.weight * self.wanted)
-        return limits[is_cut], wanted_weight[is_cut], np.cumsum(self.weight)[is_cut], enough[is_cut]
+        return limits[is_cut], wanted_weight[is_cut], np.cumsum(self.weight)[is_cut], has_enough[is_cut]
 
     def is_separable(self) -> bool:
         """Return whether the wanted pairs are significantly nearer, by the rank-sum test of Mann and Whitney (1947), with
@@ -71,10 +71,10 @@ class DistanceSample:
 
         If none reaches it, return the most precise one, or None if its precision is below `min_precision`.
         """
-        limits, wanted_weight, total_weight, enough = self.candidate_thresholds()
-        if not enough.any():
+        limits, wanted_weight, total_weight, has_enough = self.candidate_thresholds()
+        if not has_enough.any():
             return None
-        precision = np.where(enough, wanted_weight / total_weight, 0)
+        precision = np.where(has_enough, wanted_weight / total_weight, 0)
         reached = min(target, float(precision.max()))
         if reached < min_precision:
             return None
@@ -84,10 +84,10 @@ class DistanceSample:
         """Return the threshold that maximises wanted minus unwanted weight below it, where both are equally dense; None if
         none gains.
         """
-        limits, wanted_weight, total_weight, enough = self.candidate_thresholds()
-        if not enough.any():
+        limits, wanted_weight, total_weight, has_enough = self.candidate_thresholds()
+        if not has_enough.any():
             return None
-        gain = np.where(enough, 2 * wanted_weight - total_weight, -np.inf)
+        gain = np.where(has_enough, 2 * wanted_weight - total_weight, -np.inf)
         return float(limits[int(gain.argmax())]) if gain.max() > 0 else None
 
     def precision_and_recall(self, limit: float) -> tuple[float, float]:

@@ -74,7 +74,7 @@ def gather_features(
     spread: TermSpread,
     nearest: tuple[Rows, Floats],
 ) -> PassageFeatures:
-    """Combine cosines (`near`: passage numbers and cosines) and word occurrences into features of these rows, which must
+    """Combine cosines (`nearest`: passage numbers and cosines) and word occurrences into features of these rows, which must
     ascend.
     """
     sources, source = np.unique(columns.source[rows], return_inverse=True)

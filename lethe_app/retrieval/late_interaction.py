@@ -63,6 +63,7 @@ def nearest_cosines(query: Matrix, blobs: Sequence[bytes]) -> Matrix:
         chunk = slice(start, start + ROWS_PER_PRODUCT)
         np.matmul(query, rows[chunk].astype(np.float32).T, out=cosines[:, chunk])
     starts = (np.cumsum(counts) - counts)[filled]
+    # Passages without tokens are left out above, because reduceat returns the next segment's value for an empty one.
     result[:, filled] = np.maximum.reduceat(cosines, starts, axis=1) / QUANTISATION_STEPS
     return result
 
@@ -79,8 +80,8 @@ def words_of(pieces: Sequence[str]) -> list[str]:
     """Return the folded word that each token piece belongs to; empty for control tokens, punctuation and stop words."""
     groups: list[list[int]] = []
     for number, piece in enumerate(pieces):
-        begins = piece.startswith(WORD_START) or _is_control(piece) or number == 0
-        groups.append([number]) if begins else groups[-1].append(number)
+        is_word_start = piece.startswith(WORD_START) or _is_control(piece) or number == 0
+        groups.append([number]) if is_word_start else groups[-1].append(number)
     words = [""] * len(pieces)
     for group in groups:
         spelled = "".join(pieces[number] for number in group)

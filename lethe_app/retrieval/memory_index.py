@@ -177,15 +177,15 @@ class MemoryIndex:
         changed.
 
         Passages dated after `at` are ignored. `excluded` excludes sources that are in the prompt already, `allowed_sources`
-        restricts the result, and `meaning` is the embedding of the text if it is known. The names of participants in
+        restricts the result, and `embedding` is that of the text if it is known. The names of participants in
         `participants` are no query words, and statements of `personas` about the user are no evidence. A long text is searched
-        in parts (`parts_of`). If the embedder fails, only words are searched.
+        in parts (`split_query`). If the embedder fails, only words are searched.
         """
         parts, results = split_query(text, participants), list[RankedSources]()
         for part in parts:
             # The given embedding is that of the whole text.
             part_embedding = embedding if part == text else None
-            weighing = await self.collect_evidence(
+            evidence = await self.collect_evidence(
                 owners,
                 part,
                 at=at,
@@ -195,7 +195,7 @@ class MemoryIndex:
                 participants=participants,
                 personas=personas,
             )
-            results.append(weighing.rank_sources(limit) if weighing is not None else RankedSources())
+            results.append(evidence.rank_sources(limit) if evidence is not None else RankedSources())
         return results[0].merge_parts(results[1:], limit)
 
     async def collect_evidence(
@@ -232,7 +232,7 @@ class MemoryIndex:
         by_meaning = embedding is not None and view.has_vectors()
         embedding = embedding if by_meaning else None
         geometry = await self._get_geometry() if embedding is not None else STARTER
-        looker = CandidateSearch(
+        search = CandidateSearch(
             self._passages,
             self._embedder,
             view,
@@ -244,10 +244,10 @@ class MemoryIndex:
             geometry,
             frozenset(personas),
         )
-        looked = await looker.collect()
-        similarities, weight = _compare_tokens(looked, columns, query, embedding, geometry)
-        scores = compute_signals(columns, looked, similarities, weight, time_reference)
-        return SearchEvidence(query, time_reference, columns, looked.features, looked.compared, scores, by_meaning)
+        candidates = await search.collect()
+        similarities, weight = _compare_tokens(candidates, columns, query, embedding, geometry)
+        scores = compute_signals(columns, candidates, similarities, weight, time_reference)
+        return SearchEvidence(query, time_reference, columns, candidates.features, candidates.compared, scores, by_meaning)
 
     async def _get_geometry(self) -> EmbedderGeometry:
         """Return the background of the present embedder, measured once."""
@@ -294,7 +294,7 @@ class MemoryIndex:
 
 
 def _compare_tokens(
-    looked: CandidateFeatures,
+    candidates: CandidateFeatures,
     columns: ColumnSnapshot,
     query: QueryTerms,
     embedding: TextEmbedding | None,
@@ -305,18 +305,18 @@ def _compare_tokens(
 
     Without an embedder query words are compared instead: an identical word counts, and more so in a short text (as in BM25).
     """
-    evidence = looked.features
-    exact = evidence.shares[:, looked.compared].astype(np.float32)
+    evidence = candidates.features
+    exact = evidence.shares[:, candidates.compared].astype(np.float32)
     if embedding is None:
-        length = columns.length[evidence.rows[looked.compared]] / columns.mean_length
+        length = columns.length[evidence.rows[candidates.compared]] / columns.mean_length
         return (exact * (1 + SATURATION) / (1 + length_term(length))).astype(np.float32), evidence.rarity_in_passages
     weights: dict[str, float] = {}
     for word, rarity in zip(query.words, evidence.rarity_in_passages.tolist(), strict=True):
         for part in space_characters(word).split():  # embedders take scripts without spaces character by character
             weights[part] = max(rarity, weights.get(part, 0.0))
     tokens, weight, _words = late_interaction.query_tokens(embedding, weights)
-    numbers = columns.number[evidence.rows[looked.compared]].tolist()
-    cosines = late_interaction.nearest_cosines(tokens, [looked.tokens.get(number, b"") for number in numbers])
+    numbers = columns.number[evidence.rows[candidates.compared]].tolist()
+    cosines = late_interaction.nearest_cosines(tokens, [candidates.tokens.get(number, b"") for number in numbers])
     return late_interaction.sharpen(geometry.scale_tokens(cosines)), weight
 
 

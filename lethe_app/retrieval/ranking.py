@@ -14,7 +14,7 @@ from lethe_app.retrieval.assertions import classify_line, is_request
 from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, standardise
 from lethe_app.retrieval.query_terms import QueryTerms
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, compute_likelihoods, find_distinctive
-from lethe_app.retrieval.signals import WeighedSources
+from lethe_app.retrieval.signals import ScoredSources
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import LINES, ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.top_k import highest_first
@@ -46,7 +46,7 @@ class RankingReason:
     name: str
     value: float
     """Unscaled value of the signal."""
-    part: float
+    contribution: float
     """Contribution to the score."""
 
 
@@ -103,7 +103,7 @@ class SearchEvidence:
     columns: ColumnSnapshot
     features: PassageFeatures
     compared: Rows
-    scores: WeighedSources
+    scores: ScoredSources
     by_meaning: bool
     """True if there were vectors to compare the query with."""
 
@@ -111,7 +111,7 @@ class SearchEvidence:
     def nearness(self) -> Floats:
         """Late-interaction score of every candidate passage; 0 if it was not compared."""
         nearness_by_passage = np.zeros(len(self.features.rows), np.float32)
-        nearness_by_passage[self.compared] = self.scores.late
+        nearness_by_passage[self.compared] = self.scores.interaction
         return nearness_by_passage
 
     def rank_sources(self, limit: int) -> RankedSources:
@@ -149,9 +149,9 @@ class SearchEvidence:
     def _build_hit(self, position: int, likelihood: float, strength: Floats, *, is_sure: bool) -> RankedSource:
         source = self.columns.sources[int(self.features.sources[position])]
         reasons = [
-            RankingReason(name, float(self.scores.values[name][position]), float(part[position]))
-            for name, part in self.scores.parts.items()
-            if part[position] > 0
+            RankingReason(name, float(self.scores.values[name][position]), float(contribution[position]))
+            for name, contribution in self.scores.contributions.items()
+            if contribution[position] > 0
         ]
         members = np.flatnonzero(self.features.source == position)
         counted = members[~self.features.silent[members]]
@@ -164,14 +164,16 @@ class SearchEvidence:
             likelihood=likelihood,
             is_sure=is_sure,
             leads=tuple(self._build_lead(int(member)) for member in best),
-            reasons=tuple(sorted(reasons, key=lambda reason: -reason.part)),
+            reasons=tuple(sorted(reasons, key=lambda reason: -reason.contribution)),
             time_words=self.time_reference.fit(date.fromordinal(first_day))[1],
         )
 
     def _build_lead(self, position: int) -> PassageLead:
         return PassageLead(
             passage=int(self.columns.number[self.features.rows[position]]),
-            words=tuple(word for word, there in zip(self.query.words, self.features.shares[:, position], strict=True) if there),
+            words=tuple(
+                word for word, occurs in zip(self.query.words, self.features.shares[:, position], strict=True) if occurs
+            ),
             cosine=float(self.features.cosine[position]),
             nearness=float(self.nearness[position]),
         )
@@ -185,6 +187,7 @@ class SearchEvidence:
     def _rank_lines(self, strength: Floats) -> tuple[int, ...]:
         """Return the numbers of messages ranked by their own match and the score of their session."""
         lines = np.flatnonzero(self.features.group == LINES)
+        # Half the score of its session lifts a line among equal ones, but no weak line above one that matches by itself.
         score = standardise(strength[lines]) + 0.5 * standardise(self.scores.score)[self.features.source[lines]]
         best = lines[highest_first(score, MAX_LINES)]
         return tuple(self.columns.number[self.features.rows[best]].tolist())

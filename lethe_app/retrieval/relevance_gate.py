@@ -54,8 +54,8 @@ class RelevanceGate:
 BY_MEANING = RelevanceGate(
     bias=-7.8,
     weights={
-        "matter": 4.4, "nearest": 3.5, "ahead": 5.6, "together": 1.3, "rare words": 2.0, "single word": -1.8,
-        "nothing telling": -1.2,
+        "topic": 4.4, "nearest": 3.5, "lead": 5.6, "together": 1.3, "rare words": 2.0, "single word": -1.8,
+        "nothing distinctive": -1.2,
     },
     statement_limits=GateLimits(first=0.37, others=0.48),
     question_limits=GateLimits(first=0.32, others=0.18),
@@ -68,7 +68,7 @@ about strangers (docs/benchmarks.md).
 
 BY_WORDS = RelevanceGate(
     bias=-4.8,
-    weights={"rare words": 1.7, "said": 3.0, "single word": -2.0, "nothing telling there": -3.5},
+    weights={"rare words": 1.7, "said": 3.0, "single word": -2.0, "no distinctive word there": -3.5},
     statement_limits=GateLimits(first=0.3, others=0.3),
     question_limits=GateLimits(first=0.22, others=0.14),
 )
@@ -83,23 +83,25 @@ def compute_likelihoods(
 ) -> Floats:
     """Return the likelihood, 0 to 1, that each source is meant; 0 if the query has no terms.
 
-    `words` is the number of query terms, `telling` marks those that are distinctive, and `occurrences` has shape (terms,
+    `is_distinctive` marks the distinctive ones of the `term_count` query terms, and `occurrences` has shape (terms,
     sources) and marks the sources a term occurs in.
     """
     shape = np.ones(len(values["words"]), np.float32)
     if term_count == 0:
         return 0 * shape
     inputs = dict(values) | {
+        # BM25 grows without bound with every further word; the logarithm keeps a long message from passing by its length.
         "rare words": np.log1p(values["words"]),
         "single word": shape * (term_count == 1),
-        "nothing telling": shape * (not any(is_distinctive)),
-        "nothing telling there": shape * ~occurrences[np.asarray(is_distinctive, bool)].any(axis=0),
+        "nothing distinctive": shape * (not any(is_distinctive)),
+        "no distinctive word there": shape * ~occurrences[np.asarray(is_distinctive, bool)].any(axis=0),
     }
+    # The bias lies far below zero: without any evidence nothing is recalled.
     score = gate.bias * shape
     for name, weight in gate.weights.items():
         score += weight * inputs[name]
-    likely: Floats = np.reciprocal(1 + np.exp(-score))
-    return likely
+    likelihoods: Floats = np.reciprocal(1 + np.exp(-score))
+    return likelihoods
 
 
 def find_distinctive(words: Sequence[str], rarity_in_passages: Floats) -> list[bool]:
@@ -107,4 +109,4 @@ def find_distinctive(words: Sequence[str], rarity_in_passages: Floats) -> list[b
     name is not.
     """
     is_rare = rarity_in_passages >= MIN_RARITY
-    return [word not in EVERYDAY and bool(told) for word, told in zip(words, is_rare, strict=True)]
+    return [word not in EVERYDAY and bool(is_rare_word) for word, is_rare_word in zip(words, is_rare, strict=True)]

@@ -17,9 +17,9 @@ from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, SUMMAR
 CHANCE_SIMILARITY = 0.03
 """Squared similarity of a token pair that an unrelated source reaches by chance."""
 MAX_TOKENS = 16
-"""Tokens of a long query that are combined into pairs; the ones with the highest weight are used."""
-
-
+"""Tokens of a long query that are combined into pairs; the ones with the highest weight are used. Their pairs grow with the
+square: 16 make 120 products per passage.
+"""
 FULL_FACT_COUNT = 5
 """Facts per source from which the fact signal has its full weight; with fewer it is reduced in proportion."""
 
@@ -34,6 +34,7 @@ class Signal:
     """True if the signal is scaled by how many facts the sources have."""
 
 
+# The names are stored with the reasons of a recalled memory, and worded in services/memory/reason_words.
 SIGNALS = {
     "together": Signal(0.8, True),
     "said": Signal(0.3, True),
@@ -49,52 +50,53 @@ the LoCoMo benchmark reaches R@1 75.9, R@5 92.1 and MRR 90.0 with given facts (d
 """
 RIVAL_COUNT = 4
 """Number of next-best sources whose mean a source must exceed to stand out."""
-BASELINE_SAID = 0.1
-"""`said` value of an unrelated source, used in place of rivals where there are too few sources."""
+BASELINE_INTERACTION = 0.1
+"""`best_interaction` value of an unrelated source, used in place of rivals where there are too few sources."""
 
 
 @dataclass(frozen=True)
-class WeighedSources:
+class ScoredSources:
     """Signal values and scores of every candidate source, and the late-interaction score of each compared passage."""
 
     values: dict[str, Floats]
     """Signal name → unscaled value per source. It also holds the inputs of the relevance gate that are no ranking signals."""
-    parts: dict[str, Floats]
+    contributions: dict[str, Floats]
     """Signal name → contribution to the score of each source."""
     score: Floats
-    late: Floats
+    interaction: Floats
     """Per compared passage: weighted mean similarity of the query tokens to their nearest token, 0 to 1."""
 
 
 def compute_signals(
-    columns: ColumnSnapshot, looked: CandidateFeatures, similarities: Floats, weight: Floats, time_reference: TimeReference
-) -> WeighedSources:
+    columns: ColumnSnapshot, candidates: CandidateFeatures, similarities: Floats, weight: Floats, time_reference: TimeReference
+) -> ScoredSources:
     """Compute all signals of all candidate sources. `similarities` has shape (query tokens, compared passages).
 
     Standalone passages count as line, fact and summary of their source at once, because their source has nothing else.
     """
-    evidence, compared = looked.features, looked.compared
-    count = len(evidence.sources)
-    owner = evidence.source[compared]
-    late = (weight @ similarities / max(float(weight.sum()), 1e-9)).astype(np.float32)
-    group_masks = {group: (evidence.group == group) | (evidence.group == STANDALONE) for group in (LINES, FACTS, SUMMARIES)}
-    best = {group: _best_by_source(evidence.cosine, evidence.source, members, count) for group, members in group_masks.items()}
-    said = max_by_owner(late, owner, count)
+    features, compared = candidates.features, candidates.compared
+    count = len(features.sources)
+    owner = features.source[compared]
+    interaction = (weight @ similarities / max(float(weight.sum()), 1e-9)).astype(np.float32)
+    group_masks = {group: (features.group == group) | (features.group == STANDALONE) for group in (LINES, FACTS, SUMMARIES)}
+    best = {group: _best_by_source(features.cosine, features.source, members, count) for group, members in group_masks.items()}
+    best_interaction = max_by_owner(interaction, owner, count)
     values = {
         "together": _pair_coverage(similarities, weight, owner, count),
-        "said": said,
+        "said": best_interaction,
         "about": best[FACTS],
         "summary": best[SUMMARIES],
-        **_time_signals(columns, evidence, time_reference),
-        # The rest is for the relevance gate only. It is not standardised, so a value means the same for every query.
-        "known": np.full(count, _fact_coverage(columns), np.float32),
-        "matter": _mean_of_known(best[LINES], best[SUMMARIES]),
-        "nearest": max_by_owner(evidence.cosine, evidence.source, count),
-        "ahead": lead_over_rivals(said),
-        "words": max_by_owner(evidence.bm25, evidence.source, count),
+        **_time_signals(columns, features, time_reference),
+        # The rest is for the relevance gate only, which needs values that mean the same for every query. Ranking signals are
+        # standardised over the sources of one query, so the best of a hundred unrelated ones would look as good as a match.
+        "fact coverage": np.full(count, _fact_coverage(columns), np.float32),
+        "topic": _mean_of_known(best[LINES], best[SUMMARIES]),
+        "nearest": max_by_owner(features.cosine, features.source, count),
+        "lead": compute_lead(best_interaction),
+        "words": max_by_owner(features.bm25, features.source, count),
     }
-    parts = compute_contributions(values)
-    return WeighedSources(values, parts, _sum_parts(parts.values()), late)
+    contributions = compute_contributions(values)
+    return ScoredSources(values, contributions, _sum_contributions(contributions.values()), interaction)
 
 
 def compute_contributions(values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -102,18 +104,18 @@ def compute_contributions(values: Mapping[str, Floats]) -> dict[str, Floats]:
     return {
         name: np.float32(signal.weight)
         * (standardise(values[name]) if signal.is_standardised else values[name])
-        * (values["known"] if signal.is_scaled_by_facts else np.float32(1))
+        * (values["fact coverage"] if signal.is_scaled_by_facts else np.float32(1))
         for name, signal in SIGNALS.items()
     }
 
 
 def sum_signals(values: Mapping[str, Floats], excluded: str = "") -> Floats:
     """Return the score of every source, optionally leaving out one signal."""
-    return _sum_parts(share for name, share in compute_contributions(values).items() if name != excluded)
+    return _sum_contributions(share for name, share in compute_contributions(values).items() if name != excluded)
 
 
-def _sum_parts(parts: Iterable[Floats]) -> Floats:
-    score: Floats = np.sum(list(parts), axis=0, dtype=np.float32)
+def _sum_contributions(contributions: Iterable[Floats]) -> Floats:
+    score: Floats = np.sum(list(contributions), axis=0, dtype=np.float32)
     return score
 
 
@@ -131,19 +133,19 @@ def _mean_of_known(line: Floats, summary: Floats) -> Floats:
     return mean
 
 
-def lead_over_rivals(said: Floats) -> Floats:
-    """Return by how much each source's `said` exceeds the mean of the `RIVAL_COUNT` sources after its best rival.
+def compute_lead(best_interaction: Floats) -> Floats:
+    """Return by how much each source's `best_interaction` exceeds the mean of the `RIVAL_COUNT` sources after its best rival.
 
     A statement that all sources share then singles out none of them.
     """
     # Padded with the value of unrelated sources, so that there are always enough rivals.
-    ordered = np.sort(np.concatenate([said, np.full(RIVAL_COUNT + 2, BASELINE_SAID, np.float32)]))[::-1]
-    among_best = said >= ordered[RIVAL_COUNT]
+    ordered = np.sort(np.concatenate([best_interaction, np.full(RIVAL_COUNT + 2, BASELINE_INTERACTION, np.float32)]))[::-1]
+    among_best = best_interaction >= ordered[RIVAL_COUNT]
     top = ordered[: RIVAL_COUNT + 2].sum()
-    others = np.where(among_best, top - said, top - ordered[RIVAL_COUNT + 1]) - np.where(
-        said >= ordered[0], ordered[1], ordered[0]
+    others = np.where(among_best, top - best_interaction, top - ordered[RIVAL_COUNT + 1]) - np.where(
+        best_interaction >= ordered[0], ordered[1], ordered[0]
     )
-    lead: Floats = (said - others / RIVAL_COUNT).astype(np.float32)
+    lead: Floats = (best_interaction - others / RIVAL_COUNT).astype(np.float32)
     return lead
 
 
@@ -166,17 +168,19 @@ def _pair_coverage(similarities: Floats, weight: Floats, owner: Rows, owners: in
     best = max_by_owner(similarities[kept[first]] * similarities[kept[second]], owner, owners)
     # In a young memory, the sources missing to `MIN_SOURCES` are assumed to match by chance; otherwise a pair that its only
     # source contains would look common.
-    usual = (np.sum(best**2, axis=1) + max(0, MIN_SOURCES - owners) * CHANCE_SIMILARITY) / max(owners, MIN_SOURCES)
-    rare = np.maximum(-np.log(usual + 1e-3), 1e-3)
-    gathered: Floats = (rare @ best / rare.sum()).astype(np.float32)
-    return gathered
+    frequency = (np.sum(best**2, axis=1) + max(0, MIN_SOURCES - owners) * CHANCE_SIMILARITY) / max(owners, MIN_SOURCES)
+    # A pair that no source covers would weigh infinitely, and one that all cover nothing at all; both are bounded.
+    rarity = np.maximum(-np.log(frequency + 1e-3), 1e-3)
+    coverage: Floats = (rarity @ best / rarity.sum()).astype(np.float32)
+    return coverage
 
 
-def _time_signals(columns: ColumnSnapshot, evidence: PassageFeatures, time_reference: TimeReference) -> dict[str, Floats]:
+def _time_signals(columns: ColumnSnapshot, features: PassageFeatures, time_reference: TimeReference) -> dict[str, Floats]:
     """Return the signals that depend on when a source began."""
-    count = len(evidence.sources)
+    count = len(features.sources)
     day = np.full(count, np.iinfo(np.int64).max)
-    np.minimum.at(day, evidence.source, columns.day[evidence.rows])
+    np.minimum.at(day, features.source, columns.day[features.rows])
+    # Reciprocal ranks below: “the first time” may miss by a conversation or two, but means none of the later ones.
     rank = np.argsort(np.argsort(day, kind="stable"), kind="stable").astype(np.float32)
     fits = (
         {ordinal: time_reference.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())}

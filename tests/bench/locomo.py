@@ -55,7 +55,7 @@ class Answer:
     figures: Mapping[str, float]
     gold: list[bool]
     """Which of the weighed sessions have evidence."""
-    weighing: SearchEvidence
+    evidence: SearchEvidence
     found: int
     """Sessions with evidence, weighed or not."""
 
@@ -66,8 +66,8 @@ async def ask(recall: MemoryIndex, passages: Passages, story: Story, asked: Aske
     started = time.perf_counter()
     found = await recall.search([story.name], asked.text, limit=50, at=at)
     taken = (time.perf_counter() - started) * 1000
-    weighing = await recall.collect_evidence([story.name], asked.text, at=at)
-    assert weighing is not None, "there is always something to weigh"
+    evidence = await recall.collect_evidence([story.name], asked.text, at=at)
+    assert evidence is not None, "there is always something to weigh"
     stored = await passages.read(found.lines)
     lines = list(dict.fromkeys(stored[number].origin for number in found.lines))
     ranked = [hit.source for hit in found.hits]
@@ -82,9 +82,9 @@ async def ask(recall: MemoryIndex, passages: Passages, story: Story, asked: Aske
         "slots": float(len(inserted)),
         "ms": taken,
     }
-    sources = [weighing.columns.sources[int(source)] for source in weighing.features.sources]
+    sources = [evidence.columns.sources[int(source)] for source in evidence.features.sources]
     gold = [source in asked.sessions for source in sources]
-    return Answer(asked.category, figures, gold, weighing, len(asked.sessions))
+    return Answer(asked.category, figures, gold, evidence, len(asked.sessions))
 
 
 def share(wanted: frozenset[UUID], given: Sequence[UUID] | set[UUID]) -> float:
@@ -112,7 +112,7 @@ def ablation(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
     for without in ("", *SIGNALS):
         rows = []
         for answer in answers:
-            score = sum_signals(answer.weighing.scores.values, without)
+            score = sum_signals(answer.evidence.scores.values, without)
             ranked = [answer.gold[place] for place in (-score).argsort(kind="stable")]
             first = 1 / (ranked.index(True) + 1) if True in ranked else 0.0
             rows.append((sum(ranked[:1]) / answer.found, sum(ranked[:5]) / answer.found, first))

@@ -60,12 +60,12 @@ def long_turn(question: str, text: str, form: str) -> str:
     return f"{question}\nBy the way, my friend sent me this today:\n{text}" if form == "before" else question
 
 
-def hybrid(weighing: SearchEvidence) -> list[UUID]:
+def hybrid(evidence: SearchEvidence) -> list[UUID]:
     """Return the sessions in the order of a plain hybrid search."""
-    evidence = weighing.features
+    evidence = evidence.features
     score = sum(_reciprocal(_best(values, evidence.source)) for values in (evidence.cosine, evidence.bm25))
     order = (-np.asarray(score)).argsort(kind="stable")
-    return [weighing.columns.sources[int(evidence.sources[place])] for place in order]
+    return [evidence.columns.sources[int(evidence.sources[place])] for place in order]
 
 
 def _best(values: Floats, source: np.ndarray) -> Floats:
@@ -84,11 +84,11 @@ async def asked(recall: MemoryIndex, story: Story, one: Asked, text: str) -> dic
     """Return what came of one message, by our search and by the plain hybrid."""
     at = story.last + timedelta(days=1)
     found = await recall.search([story.name], text, limit=50, at=at)
-    weighing = await recall.collect_evidence([story.name], text, at=at)
-    assert weighing is not None, "there is always something to weigh"
+    evidence = await recall.collect_evidence([story.name], text, at=at)
+    assert evidence is not None, "there is always something to weigh"
     inserted = {hit.source for hit in found.select_recalled(SLOTS)}
     figures = {"brought_up": float(bool(one.sessions & inserted))}
-    for name, ranked in (("ours", [hit.source for hit in found.hits]), ("hybrid", hybrid(weighing))):
+    for name, ranked in (("ours", [hit.source for hit in found.hits]), ("hybrid", hybrid(evidence))):
         first = next((place for place, source in enumerate(ranked, 1) if source in one.sessions), 0)
         figures |= {f"{name}_r{count}": share(one.sessions, ranked[:count]) for count in (1, 5)}
         figures[f"{name}_mrr"] = 1 / first if first else 0.0

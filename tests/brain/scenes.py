@@ -33,11 +33,17 @@ def window(pending: str = "", *spoken: str) -> ScanWindow:
 
 
 def turn(number: int = 1, **fields: object) -> EvaluationTurn:
-    values: dict[str, object] = {"id": f"turn {number}", "number": number, "spoken": 100, "moment": MOMENT, "seed": "a session"}
+    values: dict[str, object] = {
+        "id": f"turn {number}",
+        "number": number,
+        "message_count": 100,
+        "moment": MOMENT,
+        "seed": "a session",
+    }
     return EvaluationTurn(**{**values, **fields})  # type: ignore[arg-type]
 
 
-def wake(
+def evaluate_worlds(
     *worlds: World,
     said: str | ScanWindow = "",
     at: EvaluationTurn | None = None,
@@ -50,16 +56,16 @@ def wake(
 
 
 def names(evaluation: Evaluation) -> list[str]:
-    return [fired.entry.name for fired in evaluation.fired]
+    return [activated.entry.name for activated in evaluation.activated]
 
 
 def reasons(evaluation: Evaluation) -> dict[str, str]:
-    return {blocked.entry.name: blocked.why.value for blocked in evaluation.blocked}
+    return {blocked.entry.name: blocked.reason.value for blocked in evaluation.blocked}
 
 
 def one(evaluation: Evaluation) -> ActivatedEntry:
-    (fired,) = evaluation.fired
-    return fired
+    (activated,) = evaluation.activated
+    return activated
 
 
 def the_block(evaluation: Evaluation) -> BlockedEntry:

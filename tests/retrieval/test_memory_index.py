@@ -57,7 +57,7 @@ async def test_what_was_said_on_monday_is_found_on_friday_with_its_reason(recall
     lead = (await passages.read([best.leads[0].passage]))[best.leads[0].passage]
     assert "cat" in lead.text
     assert "cat" in best.leads[0].words
-    assert best.reasons[0].part > 0
+    assert best.reasons[0].contribution > 0
     assert (await passages.read(found.lines[:1]))[found.lines[0]].text == 'Tomas said, "My cat Whiskers is afraid of thunder."'
 
 

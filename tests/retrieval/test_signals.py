@@ -9,11 +9,11 @@ from lethe_app.retrieval.candidates import CandidateFeatures
 from lethe_app.retrieval.features import PassageFeatures, gather_features, max_by_owner, standardise, to_places
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, RelevanceGate, compute_likelihoods, find_distinctive
 from lethe_app.retrieval.signals import (
-    BASELINE_SAID,
+    BASELINE_INTERACTION,
     SIGNALS,
     compute_contributions,
+    compute_lead,
     compute_signals,
-    lead_over_rivals,
     sum_signals,
 )
 from lethe_app.retrieval.term_statistics import count_spread
@@ -22,7 +22,7 @@ from lethe_app.retrieval.vectors.columns import FACTS, LINES, STANDALONE, Column
 from lethe_app.storage.index.term_positions import Occurrences
 
 NONE_SAID = Occurrences([], [], [])
-GATED = (*SIGNALS, "words", "nearest", "matter", "ahead")
+GATED = (*SIGNALS, "words", "nearest", "topic", "lead")
 NOWHERE = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
@@ -108,13 +108,13 @@ def test_what_stands_alone_speaks_where_others_have_facts_and_summaries():
 
     assert values["about"] == pytest.approx([0.7, 0.2])
     assert values["summary"] == pytest.approx([0.7, 0.2])
-    assert values["matter"] == pytest.approx([0.7, 0.2])
+    assert values["topic"] == pytest.approx([0.7, 0.2])
 
 
 def test_a_few_facts_say_less_of_what_a_source_was_about():
     values = {name: np.array([0, 1], np.float32) for name in SIGNALS}
 
-    few, many = (compute_contributions(values | {"known": np.full(2, known, np.float32)}) for known in (0.2, 1.0))
+    few, many = (compute_contributions(values | {"fact coverage": np.full(2, known, np.float32)}) for known in (0.2, 1.0))
 
     assert few["about"] == pytest.approx(0.2 * many["about"])
     assert few["summary"] == pytest.approx(many["summary"])
@@ -129,7 +129,7 @@ def test_what_stands_alone_is_all_there_is_to_know(group: int, known: float):
         two_of_each, looked(found, []), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), TimeReference()
     ).values
 
-    assert values["known"] == pytest.approx(known)
+    assert values["fact coverage"] == pytest.approx(known)
 
 
 def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_counts():
@@ -144,7 +144,7 @@ def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_co
 
 def test_the_score_is_the_sum_of_what_the_signals_add():
     chance = np.random.default_rng(4)
-    values = {name: chance.random(5).astype(np.float32) for name in (*SIGNALS, "known")}
+    values = {name: chance.random(5).astype(np.float32) for name in (*SIGNALS, "fact coverage")}
 
     assert sum_signals(values) == pytest.approx(sum(compute_contributions(values).values()), abs=1e-5)
     assert sum_signals(values, excluded="date") == pytest.approx(
@@ -195,12 +195,12 @@ def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: RelevanceGate
 
 
 def test_what_all_sources_say_alike_sets_none_of_them_ahead():
-    alike = lead_over_rivals(np.full(6, 0.6, np.float32))
-    one = lead_over_rivals(np.array([0.6, *[0.1] * 5], np.float32))
+    alike = compute_lead(np.full(6, 0.6, np.float32))
+    one = compute_lead(np.array([0.6, *[0.1] * 5], np.float32))
 
     assert alike == pytest.approx(np.zeros(6), abs=1e-6)
     assert one[0] == pytest.approx(0.5)
-    assert lead_over_rivals(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - BASELINE_SAID)
+    assert compute_lead(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - BASELINE_INTERACTION)
 
 
 def test_a_further_memory_needs_more_where_nothing_is_asked_and_less_where_something_is():

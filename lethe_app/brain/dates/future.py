@@ -63,7 +63,7 @@ class FutureDate:
     """Exact moment, if hours or minutes were counted from now or the zone was named; takes precedence over `day` and `hour`."""
 
     def to_datetime(self) -> datetime | date:
-        """Return the moment in the local time zone as `Reminders.remind` expects it: a date if no time of day is known."""
+        """Return the moment in the local time zone; a date if no time of day is known."""
         if self.exact is not None:
             return self.exact.astimezone()  # the clock may be changed until then
         return self.day if self.hour is None else datetime.combine(self.day, self.hour).astimezone()

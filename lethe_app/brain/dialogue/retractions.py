@@ -96,7 +96,7 @@ def is_retraction(sentence: str, *, is_in_same_message: bool, replied_text: str 
 
 
 def is_about_other_subject(sentence: str, previous_text: str) -> bool:
-    """Return whether “no wait, the play's on the 11th” is about a different subject than the preceding message `before`."""
+    """Return whether “no wait, the play's on the 11th” is about another subject than `previous_text`, the message before."""
     wait_match = _WAIT_RETRACTION.match(sentence)
     rest = sentence[wait_match.end() :] if wait_match else ""
     return bool(_NAMED_SUBJECT.match(rest)) and content_words(rest).isdisjoint(content_words(previous_text))
@@ -111,8 +111,8 @@ def is_joke(sentence: str) -> bool:
 def extract_corrected_statement(sentence: str, retracted: str) -> str:
     """Return what is stated along with a retraction: “I'm 34” of “just kidding, I'm 34”.
 
-    A single word replaces the last word of its kind in the retracted statement `before`: “no wait, Friday” after “The exam
-    is on Thursday.” gives “The exam is on Friday.”. Return an empty string if `before` has no word of that kind.
+    A single word replaces the last word of its kind in the statement `retracted`: “no wait, Friday” after “The exam
+    is on Thursday.” gives “The exam is on Friday.”. Return an empty string if it has no word of that kind.
     """
     rest = sentence
     for pattern in (_WAIT_RETRACTION, _JOKE_RETRACTION, _SELF_CORRECTION, _ERROR_RETRACTION, _NEGATION_ALONE):

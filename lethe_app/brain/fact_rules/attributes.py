@@ -225,8 +225,8 @@ _KINDS_WITH_EVENTS = frozenset((FactKind.PEOPLE, FactKind.TASTE))
 
 
 def find_attribute_key(clause: str, text: str, rule_key: str) -> str:
-    """Return the attribute key of a clause; empty if it has none. `text` is the clause as returned by `durability.plain`,
-    `rule_key` the key of the rule it matches.
+    """Return the attribute key of a clause; empty if it has none. `text` is the clause as returned by
+    `durability.normalize_clause`, `rule_key` the key of the rule it matches.
     """
     if rule_key and rule_key not in {"job", "home", "origin"}:
         return normalize_key(rule_key)
@@ -278,7 +278,9 @@ def _find_plan_key(text: str) -> str:
 
 
 def classify_kind(text: str, key: str) -> FactKind:
-    """Return the kind of a statement. `text` is the clause as returned by `durability.plain`, `key` its attribute key."""
+    """Return the kind of a statement. `text` is the clause as returned by `durability.normalize_clause`, `key` its attribute
+    key.
+    """
     if key.startswith(("plan ", "favourite ")):
         return FactKind.PLAN if key.startswith("plan ") else FactKind.TASTE
     if key in _KEY_KINDS and not _HEALTH.search(text):

@@ -250,8 +250,8 @@ def _complete_answers(
 def _extract_from_message(
     collection: StatementCollection, line: Utterance, earlier_referents: Sequence[Referent], replied_to: Utterance | None
 ) -> Iterator[SpeakerStatement]:
-    """Yield the statements of a message sentence by sentence. `before` are the people mentioned just before it, `asked` is
-    the message it replies to.
+    """Yield the statements of a message sentence by sentence. `earlier_referents` are the people mentioned just before it,
+    `replied_to` is the message it answers.
     """
     referents = collection.last_mentions[line.name][1]
     text = line.text[:MAX_MESSAGE_LENGTH]

@@ -1,7 +1,8 @@
 """Rules for lasting statements that begin with “I”: home, occupation, possessions, likings and plans.
 
-Each is a pattern over a clause as returned by `durability.plain`, and an attribute key, under which a newer statement
-replaces an older one (“home”). A key that ends with “!” marks a single event, whose date may be completed with a year.
+Each is a pattern over a clause as returned by `durability.normalize_clause`, and an attribute key, under which a newer
+statement replaces an older one (“home”). A key that ends with “!” marks a single event, whose date may be completed with a
+year.
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ def _replace_repeated_i(match: re.Match[str]) -> str:
 
 
 def _replace_single_i(match: re.Match[str], name: str, *, is_joined: bool) -> str:
-    """Replace one “I” and inflect its verb. If “I” is `joined` to another person (“Ana and I live”), the verb is a plural
-    already.
+    """Replace one “I” and inflect its verb. `is_joined`: “I” is joined to another person (“Ana and I live”), the verb is a
+    plural already.
     """
     auxiliary, contraction, following_text = match["before"] or "", match["short"] or "", match["after"]
     if auxiliary == "and " and is_joined:
@@ -153,7 +153,7 @@ def _inflect_verbs(following_text: str) -> str:
 
 
 def _replace_possessives(text: str, name: str, subject_index: int) -> str:
-    """Replace my, mine, me and myself; from the position of the subject (`doer`) on by pronouns."""
+    """Replace my, mine, me and myself; from `subject_index` (the position of the subject) on by pronouns."""
 
     gerund_match = re.match(r"[A-Z][a-z]+ing\b.*? me\b", text)  # “Painting helps me express my feelings”
 

@@ -137,7 +137,7 @@ class UserMessage:
 
 
 def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: Utterance | None) -> UserMessage:
-    """Return the user's message with its rated sentences, without those in character. `asked` is the message it replies to."""
+    """Return the user's message with its rated sentences, without those in character. It answers `replied_to`."""
     question = extract_question(replied_to.text) if replied_to else ""
     listener_names = [replied_to.name] if replied_to else []
     own_name = re.escape(line.name)

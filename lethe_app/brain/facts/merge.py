@@ -54,9 +54,9 @@ def merge_fact(
 ) -> list[ExtractedFact]:
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
-    `relation` is the relation to `find_nearest_current(near)`; None decides by words and distances. Only the user can supersede
-    a pinned fact or their own. A session that is archived again adds nothing that it added before, not even what was superseded
-    since.
+    `relation` is the relation to the fact that `find_nearest_current` returns; None decides by words and distances. Only
+    the user can supersede a pinned fact or their own. A session that is archived again adds nothing that it added before, not
+    even what was superseded since.
     """
     duplicates = _find_duplicates(new, neighbours)
     is_new_source = _has_new_source(duplicates, new)

@@ -44,11 +44,12 @@ def format_date_line(utterance: Utterance) -> str:
 async def split_into_portions(
     lines: Sequence[Utterance], token_limit: int, count: CountTokens, max_lines: int = 0, overlap: int = 0
 ) -> list[list[Utterance]]:
-    """Split utterances into portions of at most `room` tokens and at most `most` lines (0: unlimited), without omitting any.
+    """Split utterances into portions of at most `token_limit` tokens and at most `max_lines` lines (0: unlimited), without
+    omitting any.
 
-    Each portion begins with up to `overlap` lines of the previous one, which count as well. A line that exceeds `room` by
-    itself is cut between words into several utterances with the same id. `room` must be at least 32 and includes the date
-    lines.
+    Each portion begins with up to `overlap` lines of the previous one, which count as well. A line that exceeds
+    `token_limit` by itself is cut between words into several utterances with the same id. `token_limit` must be at least 32 and
+    includes the date lines.
     """
     assert token_limit >= 32, "no room for a line"
     # Every portion begins with a date line; later ones are counted with their messages.

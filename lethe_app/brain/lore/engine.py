@@ -34,12 +34,13 @@ def evaluate(
     """Return the activated and the blocked entries of a turn and the next state, without side effects and deterministically.
 
     The rules apply in this order: enabled, due, still active (which skips the rules up to the groups), cooldown, delay,
-    recursion delay, secondary keywords, chance, inclusion groups, token budget.
+    recursion delay, secondary keywords, chance, inclusion groups, token budget. Groups come before the budget, so that an
+    entry that loses its group costs no tokens.
     """
-    return _Play(lore, window, state, turn, limits or LoreLimits()).run()
+    return _EvaluationRun(lore, window, state, turn, limits or LoreLimits()).run()
 
 
-class _Play:
+class _EvaluationRun:
     """One evaluation in progress."""
 
     def __init__(self, lore: LoreIndex, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits) -> None:
@@ -51,7 +52,7 @@ class _Play:
         current = {guid: record for guid, record in state.entries.items() if record.is_relevant_in(turn.number)}
         self._states = _unedited_states_by_index(lore, current)
         self._unloaded_states = {guid: record for guid, record in current.items() if lore.index_of(guid) is None}
-        self._fired: dict[int, ActivatedEntry] = {}
+        self._activated: dict[int, ActivatedEntry] = {}
         self._blocked: dict[int, BlockedEntry] = {}
         self._delayed: set[int] = set()
         self._group_winners: dict[str, EntryCandidate] = {}
@@ -71,13 +72,14 @@ class _Play:
         """Increase the scan depth of a world by one message at a time until enough of its entries are active."""
         deepest = min(world.deepest_scan, self._scanned.max_distance)
         depth = world.scan_depth
-        while depth < deepest and sum(fired.world is world for fired in self._fired.values()) < world.least_awake:
+        while depth < deepest and sum(activated.world is world for activated in self._activated.values()) < world.least_awake:
             depth += 1
             self._run_rounds(self._entries_for_keys(self._scanned.extend_depth(world, depth)))
 
     def _run_rounds(self, indexes: set[int]) -> None:
         """Consider these entries, then, in recursion rounds, those activated by the texts of newly activated ones."""
         for round_number in range(self._limits.max_rounds + 1):
+            # A delayed entry may be due in a later round even if no text activated anything in this one.
             if not indexes and not self._delayed:
                 return
             new = self._run_round(indexes, round_number)
@@ -90,7 +92,7 @@ class _Play:
             place for place in self._delayed if self._lore.compiled_entries[place].entry.delay_until_recursion <= round_number
         }
         self._delayed -= due
-        considered = (self._evaluate_entry(place, round_number) for place in sorted({*indexes, *due} - self._fired.keys()))
+        considered = (self._evaluate_entry(place, round_number) for place in sorted({*indexes, *due} - self._activated.keys()))
         return self._activate_winners([candidate for candidate in considered if candidate is not None])
 
     def _activate_winners(self, candidates: list[EntryCandidate]) -> list[int]:
@@ -101,9 +103,10 @@ class _Play:
             affordable = self._budget.select_affordable(winners.selected)
             self._blocked.update((each.index, blocked) for each, blocked in (*winners.excluded, *affordable.excluded))
             for candidate in affordable.selected:
-                self._fired[candidate.index] = candidate.fired
+                self._activated[candidate.index] = candidate.activated
                 self._group_winners.update(dict.fromkeys(candidate.compiled.groups, candidate))
                 new.append(candidate.index)
+            # Losers compete again as long as winners are tried: a winner that was too long leaves its group to them.
             candidates = [each for each, _blocked in winners.excluded] if winners.selected else []
         return new
 
@@ -119,9 +122,9 @@ class _Play:
         """Return the indices of the entries that these newly found keywords may activate."""
         if not keys:
             return set()
-        missing_secondary = {place for place, blocked in self._blocked.items() if blocked.why is BlockReason.SECONDARY}
+        missing_secondary = {place for place, blocked in self._blocked.items() if blocked.reason is BlockReason.SECONDARY}
         found = missing_secondary.union(*(self._lore.entries_for_key(key) for key in keys))
-        return found - self._fired.keys()
+        return found - self._activated.keys()
 
     def _evaluate_entry(self, index: int, round_number: int) -> EntryCandidate | None:
         """Return the entry as a candidate if its own rules allow it, otherwise None; record it as blocked if its keywords
@@ -131,7 +134,7 @@ class _Play:
         matches = self._scanned.matches_for(compiled)
         verdict = evaluate_keywords(compiled.main, compiled.secondary, compiled.entry.word_link, matches)
         active = index in self._states and self._states[index].is_active(self._turn.number)
-        if not active and not compiled.entry.sticky and verdict is KeywordVerdict.ASLEEP:
+        if not active and not compiled.entry.sticky and verdict is KeywordVerdict.NO_MATCH:
             return None
         key, nearest = _find_nearest(compiled, matches)
         obstacle = self._find_obstacle(index, round_number, verdict, active=active)
@@ -140,19 +143,20 @@ class _Play:
             return None
         cause = _activation_cause(compiled, verdict, nearest, active=active)
         return EntryCandidate(
-            index, compiled, self._build_fired(index, cause, key, nearest), match_count=_count_matches(compiled, matches)
+            index, compiled, self._build_activated(index, cause, key, nearest), match_count=_count_matches(compiled, matches)
         )
 
     def _find_obstacle(self, index: int, round_number: int, verdict: KeywordVerdict, *, active: bool) -> Obstacle | None:
         """Return the first rule that blocks the entry, with its details; None if there is none."""
         compiled = self._lore.compiled_entries[index]
+        # Checked for active entries too: what the user has disabled goes at once.
         unavailable = _check_availability(compiled.entry, self._turn.moment)
         if unavailable is not None or active:
             return unavailable
         too_early = self._check_timing(index, round_number)
         if too_early is not None:
             return too_early
-        if verdict is KeywordVerdict.HELD_BACK and not compiled.entry.sticky:
+        if verdict is KeywordVerdict.CONDITION_UNMET and not compiled.entry.sticky:
             return BlockReason.SECONDARY, {"condition": compiled.entry.word_link.value}
         return self._check_chance(compiled)
 
@@ -161,8 +165,8 @@ class _Play:
         entry, record = compiled.entry, self._states.get(index)
         if record is not None and record.is_cooling_down(turn.number):
             return BlockReason.COOLDOWN, {"until": record.cooldown_until, "turn": turn.number}
-        if turn.spoken < entry.delay:
-            return BlockReason.DELAY, {"needed": entry.delay, "messages": turn.spoken}
+        if turn.message_count < entry.delay:
+            return BlockReason.DELAY, {"needed": entry.delay, "messages": turn.message_count}
         if round_number < entry.delay_until_recursion:
             if compiled.world.recursive:
                 self._delayed.add(index)
@@ -173,10 +177,13 @@ class _Play:
         chance = compiled.entry.trigger_chance
         if chance >= 1:
             return None
+        # Drawn from the turn and the entry, not from a sequence: a regenerated reply and another order of worlds draw alike.
         drawn = draw_random(self._turn.seed, self._turn.id, compiled.entry.guid)
         return None if drawn < chance else (BlockReason.CHANCE, {"drawn": round(drawn, 4), "chance": chance})
 
-    def _build_fired(self, index: int, cause: ActivationCause, key: int | None, nearest: NearestMatch | None) -> ActivatedEntry:
+    def _build_activated(
+        self, index: int, cause: ActivationCause, key: int | None, nearest: NearestMatch | None
+    ) -> ActivatedEntry:
         compiled = self._lore.compiled_entries[index]
         in_message = nearest is not None and not nearest.in_entry
         record = (
@@ -185,7 +192,7 @@ class _Play:
         return ActivatedEntry(
             entry=compiled.entry,
             world=compiled.world,
-            reason=cause,
+            cause=cause,
             tokens=self._limits.count_tokens(self._turn.expand(compiled.entry.content)),
             key="" if key is None else self._lore.keys[key].text,
             message_index=nearest.distance if nearest and in_message else None,
@@ -212,8 +219,8 @@ class _Play:
     def _block_beyond_limit(self, indexes: Iterable[int]) -> None:
         """Record as blocked what a further recursion round would activate, unless another rule has blocked it."""
         # The secondary condition may be met by a text of the next round, so such an entry is evaluated once more.
-        otherwise_blocked = {place for place, blocked in self._blocked.items() if blocked.why is not BlockReason.SECONDARY}
-        for place in sorted({*indexes} - otherwise_blocked - self._fired.keys()):
+        otherwise_blocked = {place for place, blocked in self._blocked.items() if blocked.reason is not BlockReason.SECONDARY}
+        for place in sorted({*indexes} - otherwise_blocked - self._activated.keys()):
             candidate = self._evaluate_entry(place, self._limits.max_rounds + 1)
             if candidate is not None:
                 self._blocked[place] = candidate.to_blocked(BlockReason.RECURSION, {"rounds": self._limits.max_rounds})
@@ -225,13 +232,17 @@ class _Play:
             **self._unloaded_states,
             **{self._lore.compiled_entries[place].entry.guid: record for place, record in self._states.items()},
         }
-        for fired in self._fired.values():
-            record = None if fired.reason is ActivationCause.ACTIVE else build_entry_state(fired.entry, self._turn.number)
+        for activated in self._activated.values():
+            record = (
+                None if activated.cause is ActivationCause.ACTIVE else build_entry_state(activated.entry, self._turn.number)
+            )
             if record is not None:
-                entries[fired.entry.guid] = record
-        fired_in_order = sorted(self._fired.values(), key=_insertion_order)
-        blocked = [blocked for place, blocked in sorted(self._blocked.items()) if place not in self._fired]
-        return Evaluation(fired_in_order, blocked, LoreState(entries=entries), sum(fired.tokens for fired in fired_in_order))
+                entries[activated.entry.guid] = record
+        activated_in_order = sorted(self._activated.values(), key=_insertion_order)
+        blocked = [blocked for place, blocked in sorted(self._blocked.items()) if place not in self._activated]
+        return Evaluation(
+            activated_in_order, blocked, LoreState(entries=entries), sum(activated.tokens for activated in activated_in_order)
+        )
 
 
 def _unedited_states_by_index(lore: LoreIndex, records: dict[UUID, EntryState]) -> dict[int, EntryState]:
@@ -283,6 +294,6 @@ def _activation_cause(
     return ActivationCause.RECURSION if nearest.in_entry else ActivationCause.KEY
 
 
-def _insertion_order(fired: ActivatedEntry) -> tuple[object, ...]:
-    entry = fired.entry
+def _insertion_order(activated: ActivatedEntry) -> tuple[object, ...]:
+    entry = activated.entry
     return (entry.order, entry.priority, entry.name, entry.guid)

@@ -37,7 +37,7 @@ class EvaluationTurn:
     """Identifier shared by all alternatives of a reply, such as the id of the message they answer."""
     number: int
     """Number of turns of the session including this one; unit of durations and cooldowns."""
-    spoken: int
+    message_count: int
     """Number of messages of the session including the one being sent; unit of delays."""
     moment: datetime
     seed: str = ""
@@ -71,7 +71,7 @@ class ActivatedEntry:
 
     entry: WorldEntry
     world: World
-    reason: ActivationCause
+    cause: ActivationCause
     tokens: int
     key: str = ""
     """Keyword that matched; empty if none did."""
@@ -90,7 +90,7 @@ class BlockedEntry:
 
     entry: WorldEntry
     world: World
-    why: BlockReason
+    reason: BlockReason
     values: Mapping[str, Parameter] = field(default_factory=dict)
     """Numbers of the rule, as listed with `BlockReason`."""
     key: str = ""
@@ -101,7 +101,7 @@ class BlockedEntry:
 class Evaluation:
     """Result of a turn. For a preview, `state` is simply not stored."""
 
-    fired: list[ActivatedEntry] = field(default_factory=list)
+    activated: list[ActivatedEntry] = field(default_factory=list)
     """Activated entries in insertion order: by `order`, then by ascending priority."""
     blocked: list[BlockedEntry] = field(default_factory=list)
     state: LoreState = field(default_factory=LoreState)

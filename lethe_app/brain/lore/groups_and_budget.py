@@ -19,7 +19,7 @@ class EntryCandidate:
     index: int
     """Index of the entry in the lore."""
     compiled: CompiledEntry
-    fired: ActivatedEntry
+    activated: ActivatedEntry
     match_count: int = 0
     """Number of its matching keywords."""
 
@@ -33,10 +33,10 @@ class EntryCandidate:
         entry = self.compiled.entry
         return (not entry.sticky, -entry.priority, -entry.order, entry.guid)
 
-    def to_blocked(self, why: BlockReason, values: Mapping[str, Parameter]) -> BlockedEntry:
+    def to_blocked(self, reason: BlockReason, values: Mapping[str, Parameter]) -> BlockedEntry:
         """Return the candidate as blocked by a rule."""
-        fired = self.fired
-        return BlockedEntry(fired.entry, fired.world, why, values, fired.key, fired.message_index)
+        activated = self.activated
+        return BlockedEntry(activated.entry, activated.world, reason, values, activated.key, activated.message_index)
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ def select_group_winners(
     """
     losers: dict[int, tuple[EntryCandidate, BlockedEntry]] = {}
     members: defaultdict[str, list[EntryCandidate]] = defaultdict(list)
+    # By guid, so that the draw by weight does not depend on the order in which worlds were loaded.
     for candidate in sorted(candidates, key=lambda each: each.compiled.entry.guid):
         for group in sorted(candidate.compiled.groups):
             members[group].append(candidate)
@@ -82,7 +83,8 @@ def _choose_winner(group: str, rivals: Sequence[EntryCandidate], turn: Evaluatio
     def importance(rival: EntryCandidate) -> tuple[int, int]:
         return rival.compiled.entry.order, rival.compiled.entry.priority
 
-    active = [rival for rival in rivals if rival.fired.reason is ActivationCause.ACTIVE]
+    active = [rival for rival in rivals if rival.activated.cause is ActivationCause.ACTIVE]
+    # Over all rivals: one without scoring may hold the highest count, and scoring ones with fewer still lose to it.
     max_matches = max(rival.match_count for rival in rivals)
     rivals = [rival for rival in rivals if rival.match_count == max_matches or not rival.compiled.uses_group_scoring]
     preferred = active or [rival for rival in rivals if rival.compiled.entry.group_override]
@@ -108,7 +110,7 @@ class LoreBudget:
         selection = EntrySelection([], [])
         for candidate in sorted(candidates, key=lambda each: each.rank):
             remaining = self._remaining_tokens(candidate)
-            cost = candidate.fired.tokens
+            cost = candidate.activated.tokens
             if candidate.compiled.entry.ignore_budget or remaining is None or cost <= remaining:
                 selection.selected.append(candidate)
                 self._charge(candidate)
@@ -126,5 +128,5 @@ class LoreBudget:
 
     def _charge(self, candidate: EntryCandidate) -> None:
         if not candidate.compiled.entry.ignore_budget:
-            self._spent += candidate.fired.tokens
-            self._spent_by_world[id(candidate.compiled.world)] += candidate.fired.tokens
+            self._spent += candidate.activated.tokens
+            self._spent_by_world[id(candidate.compiled.world)] += candidate.activated.tokens

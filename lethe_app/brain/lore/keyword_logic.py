@@ -13,11 +13,11 @@ from lethe_app.domain.memory import WordLink
 class KeywordVerdict(Enum):
     """Result of an entry's keyword conditions."""
 
-    ASLEEP = auto()
+    NO_MATCH = auto()
     """The keywords did not match, or too few of them."""
-    HELD_BACK = auto()
+    CONDITION_UNMET = auto()
     """A keyword matched, but the secondary condition is not met."""
-    AWAKE = auto()
+    MATCH = auto()
 
 
 def evaluate_keywords(
@@ -31,14 +31,14 @@ def evaluate_keywords(
     """
     has_main_match = any(key in matched for key in main)
     if not main and not secondary:
-        return KeywordVerdict.ASLEEP
+        return KeywordVerdict.NO_MATCH
     if link is WordLink.OR:
         return _to_verdict(has_main_match or any(key in matched for key in secondary))
     if main and not has_main_match:
-        return KeywordVerdict.ASLEEP
+        return KeywordVerdict.NO_MATCH
     if not secondary or is_condition_met(link, secondary, matched):
-        return KeywordVerdict.AWAKE
-    return KeywordVerdict.HELD_BACK if any(key in matched for key in (*main, *secondary)) else KeywordVerdict.ASLEEP
+        return KeywordVerdict.MATCH
+    return KeywordVerdict.CONDITION_UNMET if any(key in matched for key in (*main, *secondary)) else KeywordVerdict.NO_MATCH
 
 
 def is_condition_met(link: WordLink, secondary: Sequence[int], matched: Collection[int]) -> bool:
@@ -62,8 +62,8 @@ def activating_keywords(main: Sequence[int], secondary: Sequence[int], link: Wor
     return (*main, *secondary) if link is WordLink.OR or not main else tuple(main)
 
 
-def _to_verdict(is_awake: bool) -> KeywordVerdict:
-    return KeywordVerdict.AWAKE if is_awake else KeywordVerdict.ASLEEP
+def _to_verdict(is_match: bool) -> KeywordVerdict:
+    return KeywordVerdict.MATCH if is_match else KeywordVerdict.NO_MATCH
 
 
 def draw_random(*purpose: object) -> float:

@@ -99,7 +99,7 @@ def parse_subjects(texts: Iterable[str]) -> SubjectStems:
 
 
 def load_subjects(folders: Sequence[Path]) -> SubjectStems:
-    """Read all lists in these folders, such as `notebook_subjects.en.txt`; unreadable files are skipped."""
+    """Read all lists in these folders, such as `subjects.en.txt`; unreadable files are skipped."""
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob("subjects*.txt")):
         try:

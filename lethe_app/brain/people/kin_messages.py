@@ -333,11 +333,11 @@ class MessageReading:
         return preceding_person, text, False
 
     def resolve_pronoun(self, pronoun: str) -> Person | None:
-        """Return the referent of the pronoun in this message or, if `can_look_back`, in `before`; None if it is ambiguous or
-        unknown.
+        """Return the referent of the pronoun in this message or, if `can_look_back`, in the one before; None if it is ambiguous
+        or unknown.
 
-        Of several candidates the last mentioned one is accepted if it alone has a definite gender, or, in this message, if
-        none has.
+        Of several candidates the last mentioned one is accepted if it alone has a definite gender, or, in this message,
+        if none has.
         """
         for people in (self.mentioned_people, self.earlier_people if self.can_look_back else []):
             fitting = list({id(one): one for one in people if not one.relation or pronoun in pronouns_of(one)}.values())

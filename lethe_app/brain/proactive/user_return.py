@@ -138,8 +138,8 @@ def add_note(notes: Iterable[UserReturnInsert], new: UserReturnInsert) -> list[U
 
 
 def remove_notes(notes: Iterable[UserReturnInsert], announced: AbstractSet[UUID]) -> list[UserReturnInsert]:
-    """Return the notes that still wait after those with the ids `told` were announced; a note added in the meantime is among
-    them.
+    """Return the notes that still wait after those with the ids `announced` were delivered; a note added in the meantime is
+    among them.
     """
     return [note for note in notes if note.id not in announced]
 

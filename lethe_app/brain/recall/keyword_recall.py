@@ -101,7 +101,11 @@ class KeywordRecall:
         previous, self._waiting_cache = self._waiting_cache, {}
         entries = [self._waiting_entry(memory, previous) for memory in waiting]
         lore = self._waiting_lore.get_compiled((_world("waiting", entries, depth=0),), turn.expand)
-        return {fired.entry.guid: fired.key for fired in evaluate(lore, window, LoreState(), turn).fired if fired.key}
+        return {
+            activated.entry.guid: activated.key
+            for activated in evaluate(lore, window, LoreState(), turn).activated
+            if activated.key
+        }
 
     def _waiting_entry(self, memory: MemoryUnit, previous: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
         """Return the cached entry while the memory is unchanged. Its trigger chance is 1 and its duration one turn."""
@@ -230,11 +234,11 @@ def _has_title(memory: MemoryUnit) -> bool:
 def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], max_recalled: int) -> KeywordRecallResult:
     best: dict[UUID, tuple[MentionedMemory, ActivatedEntry]] = {}
     # A memory may be activated by keyword and by title at once; the key in the newest text becomes the reason that is shown.
-    for fired in sorted(evaluation.fired, key=lambda fired: (not fired.key, fired.message_index or 0)):
-        memory = by_guid[fired.entry.guid]
-        best.setdefault(memory.guid, (_build_mentioned(memory, fired), fired))
+    for activated in sorted(evaluation.activated, key=lambda activated: (not activated.key, activated.message_index or 0)):
+        memory = by_guid[activated.entry.guid]
+        best.setdefault(memory.guid, (_build_mentioned(memory, activated), activated))
     ranked = sorted(best.values(), key=lambda each: _rank_key(*each))
-    crowded_out = {each.memory.guid: each for each, _fired in ranked[max_recalled:]}
+    crowded_out = {each.memory.guid: each for each, _activated in ranked[max_recalled:]}
     blocked = {guid: _build_crowded_out(each, max_recalled) for guid, each in crowded_out.items()}
     for each in evaluation.blocked:
         memory = by_guid[each.entry.guid]
@@ -242,41 +246,41 @@ def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], ma
             blocked.setdefault(memory.guid, _build_not_recalled(memory, each))
     # An entry that was crowded out in the turn that activated it must not stay active for the following turns.
     crowded_out_entries = {
-        fired.entry.guid
-        for fired in evaluation.fired
-        if fired.reason is not ActivationCause.ACTIVE and by_guid[fired.entry.guid].guid in crowded_out
+        activated.entry.guid
+        for activated in evaluation.activated
+        if activated.cause is not ActivationCause.ACTIVE and by_guid[activated.entry.guid].guid in crowded_out
     }
     entries = {guid: record for guid, record in evaluation.state.entries.items() if guid not in crowded_out_entries}
     return KeywordRecallResult(
-        [each for each, _fired in ranked[:max_recalled]], [*blocked.values()], LoreState(entries=entries)
+        [each for each, _activated in ranked[:max_recalled]], [*blocked.values()], LoreState(entries=entries)
     )
 
 
-def _build_mentioned(memory: MemoryUnit, fired: ActivatedEntry) -> MentionedMemory:
-    is_title = fired.entry.guid != memory.guid
-    before = fired.message_index or 0
-    match fired.reason:
+def _build_mentioned(memory: MemoryUnit, activated: ActivatedEntry) -> MentionedMemory:
+    is_title = activated.entry.guid != memory.guid
+    before = activated.message_index or 0
+    match activated.cause:
         case ActivationCause.ACTIVE:
-            way, reason = RecallWay.ACTIVE, Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": fired.active_until})
+            way, reason = RecallWay.ACTIVE, Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": activated.active_until})
         case ActivationCause.KEY if is_title:
-            way, reason = RecallWay.TITLE, Reason(kind=ReasonKind.NAME, values={"name": fired.key, "before": before})
+            way, reason = RecallWay.TITLE, Reason(kind=ReasonKind.NAME, values={"name": activated.key, "before": before})
         case ActivationCause.KEY:
-            way, reason = RecallWay.KEYWORD, Reason(kind=ReasonKind.KEY, values={"key": fired.key, "before": before})
+            way, reason = RecallWay.KEYWORD, Reason(kind=ReasonKind.KEY, values={"key": activated.key, "before": before})
         case _:
             way, reason = RecallWay.WOKEN, Reason(kind=ReasonKind.NO_KEY)
-    return MentionedMemory(memory, way, fired.key, reason, _rank(memory))
+    return MentionedMemory(memory, way, activated.key, reason, _rank(memory))
 
 
 def _rank(memory: MemoryUnit) -> int:
     return memory.priority + (PRIORITY_PER_RELEVANCE * memory.relevance if isinstance(memory, ChatSession) else 0)
 
 
-def _rank_key(mentioned: MentionedMemory, fired: ActivatedEntry) -> tuple[object, ...]:
+def _rank_key(mentioned: MentionedMemory, activated: ActivatedEntry) -> tuple[object, ...]:
     """Return the sort key: by rank, then by how recently the key was mentioned, then the newest memory. The guid makes the
     order independent of the input order.
     """
     memory = mentioned.memory
-    distance = fired.message_index if fired.message_index is not None else 99
+    distance = activated.message_index if activated.message_index is not None else 99
     return (-mentioned.rank, distance, -memory.added.timestamp(), memory.guid)
 
 
@@ -290,4 +294,4 @@ def _build_crowded_out(mentioned: MentionedMemory, max_recalled: int) -> Blocked
 
 
 def _build_not_recalled(memory: MemoryUnit, blocked: BlockedEntry) -> BlockedMemory:
-    return BlockedMemory(memory=memory.guid, title=memory.name, why=blocked.why, values=dict(blocked.values))
+    return BlockedMemory(memory=memory.guid, title=memory.name, why=blocked.reason, values=dict(blocked.values))

@@ -190,7 +190,7 @@ def _parse_request(sentence: str, today: date, present_names: Collection[str]) -
     if (not times and edge is None) or not (translated or _is_past_question(lowered)):
         return None
     skipped = int(edge is TimelineEnd.LAST and _BEFORE_LAST.search(rest) is not None)
-    # `topic_of` knows English only, so a translated request has no topic.
+    # `parse_topic` reads English only, so a translated request has no topic.
     topic = None if translated else parse_topic(_FRAME.sub(" ", remove_past_times(sentence)), present_names)
     return TimeRequest(times, edge, skipped, topic)
 

@@ -187,7 +187,7 @@ class _Reporter:
 
     def build_reports(self, weights: Mapping[int, float], reported: Collection[int] = ()) -> list[SummaryCandidate]:
         """Return the sentences of these indexes as reports with their weights, each joined with an earlier sentence that it
-        refers to. A sentence that refers to one in `told`, which is reported already, is left out.
+        refers to. A sentence that refers to one in `reported`, is left out.
         """
         found: list[SummaryCandidate] = []
         joined: set[int] = set()

@@ -185,9 +185,9 @@ def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length
 def _rate_relevance(sentences: Sequence[Sentence], signs: Sequence[SentenceSignals], messages: int) -> int:
     """Return the relevance 1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
-    Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
-    and gravity that of life events, of feelings and of plans, full at three in ten; both are counted by the message where
-    there are more messages than sentences. A sentence is telling by `SentenceSignals.tells`.
+    Length is log2(1 + informative sentences) / 6, full at 63 of them. Density is the share of informative sentences, full
+    at a half, and gravity that of life events, of feelings and of plans, full at three in ten; both are counted by the message
+    where there are more messages than sentences. `SentenceSignals.is_informative` decides which sentences are.
     """
     statement_signs = [sign for sentence, sign in zip(sentences, signs, strict=True) if not sentence.asks]
     informative_count = sum(sign.is_informative for sign in statement_signs)

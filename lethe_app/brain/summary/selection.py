@@ -31,7 +31,7 @@ FACT_LENGTH_EXPONENT = 0.8
 RESERVED_SHARE = 0.12
 """Share of a summary that facts leave to other reports, if there are any."""
 OTHERS_SHARE = 0.35
-"""Share of a summary for other reports if there are `ENOUGH` facts."""
+"""Share of a summary for other reports if there are `ENOUGH_FACTS`."""
 MAX_EXPLAINING_DISTANCE = 2
 """Messages after a reported one within which an unclear fact is understood by it."""
 MIN_CHARGED_LENGTH = 60
@@ -48,7 +48,7 @@ def choose_reports(
     """Return the chosen candidates in session order: facts of at most `max_facts_length` characters, and others in what they
     leave of `max_length`.
 
-    If there are `ENOUGH` facts, the others take at most `OTHERS_SHARE` of the room.
+    If there are `ENOUGH_FACTS`, the others take at most `OTHERS_SHARE` of the room.
     """
     state = _State(weights, max(1, min(MOST_STRETCHES, max(max_length, max_facts_length) // STRETCH_LENGTH)))
     if others:

@@ -53,7 +53,7 @@ def compose_title(
 ) -> str:
     """Return a title of two to seven words with the one or two main topics; empty if there are none.
 
-    `worth` is the salience of each sentence, `news` the event it reports. `subjects` names the general subjects, for sessions
+    `weights` is the salience of each sentence, `news` the event it reports. `subjects` names the general subjects, for sessions
     in which nothing but a noun or a name stands out.
     """
     if not is_english:

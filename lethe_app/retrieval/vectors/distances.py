@@ -115,11 +115,11 @@ def _find_candidates(view: OwnerView, embedding: TextEmbedding, wanted: tuple[st
     owner, kind = view.passage_columns.owners[wanted[0]], KINDS.index(wanted[1])
     requested = 4 * count
     while True:
-        near = view.nearest(embedding, requested)[0]
-        rows, known = columns.rows_of(near)
-        fits = known & (columns.kind[rows] == kind) & (columns.owner[rows] == owner) if len(near) else known
-        if np.count_nonzero(fits) >= count or len(near) < requested or requested >= len(columns.number):
-            return [int(number) for number in near[fits][:count]]
+        neighbours = view.nearest(embedding, requested)[0]
+        rows, known = columns.rows_of(neighbours)
+        fits = known & (columns.kind[rows] == kind) & (columns.owner[rows] == owner) if len(neighbours) else known
+        if np.count_nonzero(fits) >= count or len(neighbours) < requested or requested >= len(columns.number):
+            return [int(number) for number in neighbours[fits][:count]]
         requested *= 4
 
 

@@ -17,7 +17,9 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 LINKS, BUILD_WIDTH, LEAST_WIDTH = 16, 200, 128
-"""M, ef_construction and the smallest ef of the HNSW graph (Malkov and Yashunin, 2018)."""
+"""M, ef_construction and the smallest ef of the HNSW graph (Malkov and Yashunin, 2018). The first two are the defaults of
+hnswlib, fixed here because a stored graph was built with them; ef is measured for each graph (`search_width`).
+"""
 INSERT_BATCH = 16
 """Vectors inserted per lock acquisition and thread; searches wait about ten milliseconds for it."""
 NO_RESULTS = np.zeros(0, np.int64), np.zeros(0, np.float32)
@@ -90,6 +92,7 @@ class HnswGraph:
         self.tuned_for = 0
         """Number of vectors in the graph when `width` was measured."""
         try:
+            # A fixed seed, so that the same insertions by one thread build the same graph.
             self._index.init_index(capacity, ef_construction=BUILD_WIDTH, M=LINKS, random_seed=1)
         except RuntimeError as error:
             raise StorageError("There is not enough memory for the index of memories.") from error
@@ -157,7 +160,7 @@ class HnswGraph:
     @classmethod
     def load(cls, path: Path, size: int, width: int, deleted: Sequence[int]) -> HnswGraph:
         """Read a graph that `save` wrote and remove the numbers in `deleted`. Raise StorageError if it cannot be loaded."""
-        graph = cls(size, 1, width)
+        graph = cls(size, 1, width)  # its own empty index is replaced below
         index = hnswlib.Index("ip", size)
         try:
             index.load_index(str(path))
@@ -172,4 +175,5 @@ class HnswGraph:
         needed = int(self._index.get_current_count()) + count
         if needed > int(self._index.get_max_elements()):
             with self._lock:
+                # hnswlib reallocates all vectors to resize; a tenth in reserve makes that rare while a graph grows.
                 self._index.resize_index(needed + needed // 10 + 1024)

@@ -89,9 +89,11 @@ class OwnerViews:
     async def add_vectors(self, passages: Sequence[Passage], vectors: Sequence[bytes]) -> None:
         """Add the vectors of these passages to the index of their owners."""
         for owner in {passage.owner for passage in passages}:
-            mine = [(p.number, vector) for p, vector in zip(passages, vectors, strict=True) if p.owner == owner]
-            matrix = np.frombuffer(b"".join(vector for _number, vector in mine), np.float32).reshape(len(mine), -1)
-            await self._vectors.add(owner, [number for number, _vector in mine], matrix)
+            own_passages = [(p.number, vector) for p, vector in zip(passages, vectors, strict=True) if p.owner == owner]
+            matrix = np.frombuffer(b"".join(vector for _number, vector in own_passages), np.float32).reshape(
+                len(own_passages), -1
+            )
+            await self._vectors.add(owner, [number for number, _vector in own_passages], matrix)
 
     def clear(self) -> None:
         """Drop all cached columns and vectors."""

@@ -19,7 +19,7 @@ from lethe_app.storage.atomic import remove_draft, sync_file, write_atomically
 from lethe_app.storage.error_translation import translated
 
 T = TypeVar("T")
-Read = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
+ReadVectors = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
 """Function that returns the vectors storage has for these numbers, and the numbers that have one."""
 
 FORMAT = 1
@@ -103,7 +103,7 @@ def read(location: GraphLocation) -> HnswGraph | None:
     return graph
 
 
-async def find_differences(graph: HnswGraph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
+async def find_differences(graph: HnswGraph, numbers: Numbers, read_vectors: ReadVectors) -> tuple[Numbers, Numbers] | None:
     """Return the numbers to remove from an index and those to (re)insert so that it matches storage; None if rebuilding is
     cheaper.
 
@@ -128,7 +128,7 @@ async def find_differences(graph: HnswGraph, numbers: Numbers, read_vectors: Rea
     return removed, np.sort(np.concatenate([missing, *changed]))
 
 
-async def _find_changed(graph: HnswGraph, numbers: Numbers, read_vectors: Read) -> Numbers:
+async def _find_changed(graph: HnswGraph, numbers: Numbers, read_vectors: ReadVectors) -> Numbers:
     """Return the numbers whose vector in storage differs from that in the index."""
     known, vectors = await read_vectors(numbers)
     if len(known) == 0 or vectors.shape[1] != graph.size:

@@ -34,7 +34,13 @@ def measure_width(graph: HnswGraph) -> int:
     exact = _search_all(graph, queries, graph.widest)
     for width in graph.widths:
         found = _search_all(graph, queries, width)
-        if sum(len(np.intersect1d(some, ten)) for some, ten in zip(found, exact, strict=True)) >= TARGET_RECALL * exact.size:
+        if (
+            sum(
+                len(np.intersect1d(found_numbers, exact_numbers))
+                for found_numbers, exact_numbers in zip(found, exact, strict=True)
+            )
+            >= TARGET_RECALL * exact.size
+        ):
             break
     return int(width)
 
@@ -42,9 +48,9 @@ def measure_width(graph: HnswGraph) -> int:
 def _make_queries(graph: HnswGraph, numbers: Numbers) -> Vectors:
     """Return synthetic queries: each vector plus the difference of two of its neighbours, which keeps it within its cluster."""
     stored = graph.get_vectors(numbers)
-    near = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
-    moved = stored + graph.get_vectors(near[:, 0]) - graph.get_vectors(near[:, 1])
-    unit: Vectors = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+    neighbours = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
+    shifted = stored + graph.get_vectors(neighbours[:, 0]) - graph.get_vectors(neighbours[:, 1])
+    unit: Vectors = shifted / np.maximum(np.linalg.norm(shifted, axis=1, keepdims=True), 1e-9)
     return unit
 
 

@@ -72,19 +72,19 @@ class VectorStore:
         """
         if owner in self._indexes:
             return
-        owned = self._indexes[owner] = OwnerIndex(owner, queued_changes=[])
+        owner_index = self._indexes[owner] = OwnerIndex(owner, queued_changes=[])
         if len(numbers) <= self._exact_up_to:
-            await self._load_table(owned, numbers)
+            await self._load_table(owner_index, numbers)
         else:
-            owned.build_task = self._start_task(self._load_index(owned, numbers))
+            owner_index.build_task = self._start_task(self._load_index(owner_index, numbers))
 
     def close_owner(self, owner: str) -> None:
         """Drop the index of an owner from memory; unsaved changes of a graph are written in the background first."""
-        owned = self._indexes.pop(owner, None)
-        if owned is not None:
-            if owned.build_task is not None:
-                owned.build_task.cancel()
-            self._start_task(self._save_if_changed(owned))
+        owner_index = self._indexes.pop(owner, None)
+        if owner_index is not None:
+            if owner_index.build_task is not None:
+                owner_index.build_task.cancel()
+            self._start_task(self._save_if_changed(owner_index))
 
     def owners(self) -> set[str]:
         """Return the owners that are open."""
@@ -93,7 +93,9 @@ class VectorStore:
     def is_ready(self, owners: Iterable[str]) -> bool:
         """Return whether any of these owners has a vector that can be searched now."""
         return any(
-            len(held.active_index) for owner in owners if (held := self._indexes.get(owner)) and held.active_index is not None
+            len(owner_index.active_index)
+            for owner in owners
+            if (owner_index := self._indexes.get(owner)) and owner_index.active_index is not None
         )
 
     def nearest(self, owners: Iterable[str], vector: Vectors, count: int) -> tuple[Numbers, Vectors]:
@@ -103,42 +105,42 @@ class VectorStore:
         """
         found = [NO_RESULTS]
         for owner in owners:
-            owned = self._indexes.get(owner)
-            if owned is not None and owned.active_index is not None:
-                is_exact = isinstance(owned.active_index, VectorTable)
-                found.append(owned.active_index.nearest(vector, len(owned.active_index) if is_exact else count))
+            owner_index = self._indexes.get(owner)
+            if owner_index is not None and owner_index.active_index is not None:
+                is_exact = isinstance(owner_index.active_index, VectorTable)
+                found.append(owner_index.active_index.nearest(vector, len(owner_index.active_index) if is_exact else count))
         numbers, cosines = (np.concatenate(some) for some in zip(*found, strict=True))
         order = np.argsort(-cosines, kind="stable")
         return numbers[order], cosines[order]
 
     async def add(self, owner: str, numbers: Sequence[int], vectors: Vectors) -> None:
         """Insert or replace vectors of an open owner. For a closed owner nothing is done: `open` reads them from storage."""
-        owned = self._indexes.get(owner)
-        if owned is None:
+        owner_index = self._indexes.get(owner)
+        if owner_index is None:
             return
         number_array = np.array(numbers, np.int64)
-        if owned.queued_changes is not None:
+        if owner_index.queued_changes is not None:
             # The present index keeps answering searches, so the change is applied to it as well.
-            owned.queued_changes.append((number_array, vectors))
-        elif owned.active_index is None:
-            owned.active_index = VectorTable(vectors.shape[1])
-        if isinstance(owned.active_index, HnswGraph):
-            await self._run_in_thread(owned.active_index.add, number_array, vectors)
-            self._count_changes(owned, len(number_array))
-        elif owned.active_index is not None:
-            owned.active_index.add(numbers, vectors)
-            if owned.queued_changes is None and len(owned.active_index) > self._exact_up_to:
-                owned.queued_changes = []
-                owned.build_task = self._start_task(self._convert_to_graph(owned, owned.active_index))
+            owner_index.queued_changes.append((number_array, vectors))
+        elif owner_index.active_index is None:
+            owner_index.active_index = VectorTable(vectors.shape[1])
+        if isinstance(owner_index.active_index, HnswGraph):
+            await self._run_in_thread(owner_index.active_index.add, number_array, vectors)
+            self._count_changes(owner_index, len(number_array))
+        elif owner_index.active_index is not None:
+            owner_index.active_index.add(numbers, vectors)
+            if owner_index.queued_changes is None and len(owner_index.active_index) > self._exact_up_to:
+                owner_index.queued_changes = []
+                owner_index.build_task = self._start_task(self._convert_to_graph(owner_index, owner_index.active_index))
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove the vectors with these numbers from all open owners; unknown numbers are ignored."""
-        for owned in self._indexes.values():
-            if owned.queued_changes is not None:
-                owned.queued_changes.append((np.array(numbers, np.int64), None))
-            if owned.active_index is not None:
-                owned.active_index.remove(numbers)
-                self._count_changes(owned, len(numbers))
+        for owner_index in self._indexes.values():
+            if owner_index.queued_changes is not None:
+                owner_index.queued_changes.append((np.array(numbers, np.int64), None))
+            if owner_index.active_index is not None:
+                owner_index.active_index.remove(numbers)
+                self._count_changes(owner_index, len(numbers))
 
     async def wait_until_idle(self) -> None:
         """Wait until all background work is done."""
@@ -154,7 +156,7 @@ class VectorStore:
 
     # Background work
 
-    async def _load_table(self, owned: OwnerIndex, numbers: Numbers) -> None:
+    async def _load_table(self, owner_index: OwnerIndex, numbers: Numbers) -> None:
         """Load a small number of vectors into an exact table."""
         table: VectorTable | None = None
         for start in range(0, len(numbers), READ_SIZE):
@@ -162,15 +164,15 @@ class VectorStore:
             if len(known):
                 table = table or VectorTable(vectors.shape[1])
                 table.add(known.tolist(), vectors)
-        self._activate_table(owned, table)
+        self._activate_table(owner_index, table)
 
-    async def _load_index(self, owned: OwnerIndex, numbers: Numbers) -> None:
+    async def _load_index(self, owner_index: OwnerIndex, numbers: Numbers) -> None:
         """Load the index from its file, or build it from storage if the file is missing or too far behind."""
         numbers = await self._filter_with_vectors(numbers)
         if len(numbers) <= self._exact_up_to:
-            await self._load_table(owned, numbers)
+            await self._load_table(owner_index, numbers)
             return
-        location = self._location_of(owned.owner)
+        location = self._location_of(owner_index.owner)
         graph = await self._run_in_thread(persistence.read, location) if location else None
         differences = await persistence.find_differences(graph, numbers, self._read_vectors) if graph is not None else None
         if graph is None or differences is None:
@@ -178,18 +180,18 @@ class VectorStore:
         removed, missing = differences
         if graph is not None:
             graph.remove(removed.tolist())
-        owned.unsaved = len(removed) + len(missing)
-        await self._activate_index(owned, await self._insert_stored(owned.owner, graph, missing))
+        owner_index.unsaved = len(removed) + len(missing)
+        await self._activate_index(owner_index, await self._insert_stored(owner_index.owner, graph, missing))
 
-    async def _convert_to_graph(self, owned: OwnerIndex, table: VectorTable) -> None:
+    async def _convert_to_graph(self, owner_index: OwnerIndex, table: VectorTable) -> None:
         """Convert a table that became too large into a graph; the table keeps answering searches until then."""
         numbers, vectors = table.copy_all()
         graph = HnswGraph(vectors.shape[1], len(numbers) + len(numbers) // 2)
         for start in range(0, len(numbers), READ_SIZE // 8):
             chunk = slice(start, start + READ_SIZE // 8)
             await self._run_in_thread(graph.add, numbers[chunk], vectors[chunk])
-        owned.unsaved = len(graph)
-        await self._activate_index(owned, graph)
+        owner_index.unsaved = len(graph)
+        await self._activate_index(owner_index, graph)
 
     async def _insert_stored(self, owner: str, graph: HnswGraph | None, numbers: Numbers) -> HnswGraph:
         """Insert vectors from storage into a graph, or into a new one.
@@ -215,29 +217,29 @@ class VectorStore:
         assert graph is not None, "there are more vectors than fit into a table"
         return graph
 
-    async def _activate_index(self, owned: OwnerIndex, graph: HnswGraph) -> None:
+    async def _activate_index(self, owner_index: OwnerIndex, graph: HnswGraph) -> None:
         """Apply the changes queued during the build to the new index, then let it answer searches."""
         if len(graph) > RETUNE_GROWTH * graph.tuned_for:
             await self._run_in_thread(tune_width, graph)
-        while owned.queued_changes:
-            numbers, vectors = owned.queued_changes.pop(0)
+        while owner_index.queued_changes:
+            numbers, vectors = owner_index.queued_changes.pop(0)
             if vectors is None:
                 graph.remove(numbers.tolist())
             else:
                 await self._run_in_thread(graph.add, numbers, vectors)
-            owned.unsaved += len(numbers)
-        owned.active_index, owned.queued_changes = graph, None
-        self._count_changes(owned, 0)
+            owner_index.unsaved += len(numbers)
+        owner_index.active_index, owner_index.queued_changes = graph, None
+        self._count_changes(owner_index, 0)
 
-    def _activate_table(self, owned: OwnerIndex, table: VectorTable | None) -> None:
+    def _activate_table(self, owner_index: OwnerIndex, table: VectorTable | None) -> None:
         """Apply the changes queued during loading to the table, then let it answer searches."""
-        for numbers, vectors in owned.queued_changes or ():
+        for numbers, vectors in owner_index.queued_changes or ():
             if vectors is not None:
                 table = table or VectorTable(vectors.shape[1])
                 table.add(numbers.tolist(), vectors)
             elif table is not None:
                 table.remove(numbers.tolist())
-        owned.active_index, owned.queued_changes = table, None
+        owner_index.active_index, owner_index.queued_changes = table, None
 
     async def _read_vectors(self, numbers: Numbers) -> tuple[Numbers, Vectors]:
         """Return the vectors storage has for these numbers, and the numbers that have one."""
@@ -254,21 +256,23 @@ class VectorStore:
             after = int(parts[-1][-1])
         return np.intersect1d(numbers, np.concatenate([np.zeros(0, np.int64), *parts]), assume_unique=True)
 
-    def _count_changes(self, owned: OwnerIndex, count: int) -> None:
+    def _count_changes(self, owner_index: OwnerIndex, count: int) -> None:
         """Count unsaved changes, and write the index to its file when there are enough."""
-        owned.unsaved += count
-        if isinstance(owned.active_index, HnswGraph) and owned.unsaved > max(MIN_UNSAVED, SAVE_SHARE * len(owned.active_index)):
-            owned.unsaved, count = 0, owned.unsaved
-            self._start_task(self._save_if_changed(owned, count))
+        owner_index.unsaved += count
+        if isinstance(owner_index.active_index, HnswGraph) and owner_index.unsaved > max(
+            MIN_UNSAVED, SAVE_SHARE * len(owner_index.active_index)
+        ):
+            owner_index.unsaved, count = 0, owner_index.unsaved
+            self._start_task(self._save_if_changed(owner_index, count))
 
-    async def _save_if_changed(self, owned: OwnerIndex, unsaved: int | None = None) -> None:
-        graph, count = owned.active_index, owned.unsaved if unsaved is None else unsaved
+    async def _save_if_changed(self, owner_index: OwnerIndex, unsaved: int | None = None) -> None:
+        graph, count = owner_index.active_index, owner_index.unsaved if unsaved is None else unsaved
         if isinstance(graph, HnswGraph) and count:
-            owned.unsaved = 0
+            owner_index.unsaved = 0
             if len(graph) > RETUNE_GROWTH * graph.tuned_for:
                 await self._run_in_thread(tune_width, graph)
-            if not await self._write_index(owned.owner, graph):
-                owned.unsaved += count
+            if not await self._write_index(owner_index.owner, graph):
+                owner_index.unsaved += count
 
     async def _write_index(self, owner: str, graph: HnswGraph) -> bool:
         """Write an index to its file and return whether that succeeded. On failure it is rebuilt from storage at the next

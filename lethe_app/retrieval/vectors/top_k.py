@@ -33,7 +33,7 @@ def highest_first(values: NDArray[Any], limit: int) -> NDArray[np.int64]:
 
 
 def is_member(values: NDArray[Value], members: NDArray[Value]) -> NDArray[np.bool_]:
-    """Return a mask of the values that occur in `some`."""
+    """Return a mask of the values that occur in `members`."""
     if len(members) == 0:
         return np.zeros(values.shape, bool)
     ordered = np.sort(members)

@@ -84,9 +84,9 @@ def lore_state(stored: object) -> LoreState:
 def recalled(evaluation: Evaluation) -> list[RecalledMemory]:
     """Return the activated entries, each with its reason."""
     return [
-        entry_recollection(fired.world, fired.entry, WAYS[fired.reason], [reason_of(fired)])
-        for fired in evaluation.fired
-        if fired.entry.content.strip()
+        entry_recollection(activated.world, activated.entry, WAYS[activated.cause], [reason_of(activated)])
+        for activated in evaluation.activated
+        if activated.entry.content.strip()
     ]
 
 
@@ -107,24 +107,24 @@ def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because:
     )
 
 
-def reason_of(fired: ActivatedEntry) -> Reason:
+def reason_of(activated: ActivatedEntry) -> Reason:
     """Return why an entry was activated."""
-    match fired.reason:
+    match activated.cause:
         case ActivationCause.KEY:
-            return Reason(kind=ReasonKind.KEY, values={"key": fired.key, "before": fired.message_index or 0})
+            return Reason(kind=ReasonKind.KEY, values={"key": activated.key, "before": activated.message_index or 0})
         case ActivationCause.ABSENCE:
             return Reason(kind=ReasonKind.NO_KEY)
         case ActivationCause.CONSTANT:
             return Reason(kind=ReasonKind.ALWAYS)
         case ActivationCause.ACTIVE:
-            return Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": fired.active_until})
+            return Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": activated.active_until})
         case ActivationCause.RECURSION:
-            return Reason(kind=ReasonKind.ENTRY, values={"key": fired.key, "entry": fired.activated_by})
+            return Reason(kind=ReasonKind.ENTRY, values={"key": activated.key, "entry": activated.activated_by})
 
 
 def blocked(evaluation: Evaluation) -> Iterator[BlockedMemory]:
     """Yield the entries that matched and were kept back. It is a generator, because in a large world there are thousands."""
     for each in evaluation.blocked:
         yield BlockedMemory(
-            memory=each.entry.guid, title=each.entry.name, world=each.world.name, why=each.why, values=dict(each.values)
+            memory=each.entry.guid, title=each.entry.name, world=each.world.name, why=each.reason, values=dict(each.values)
         )

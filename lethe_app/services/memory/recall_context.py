@@ -209,7 +209,7 @@ def _evaluation_turn(
     return EvaluationTurn(
         id=str(question.id),
         number=asked,
-        spoken=spoken,
+        message_count=spoken,
         moment=question.time,
         seed=str(session.guid),
         expand=lambda text: expand(text, scene),

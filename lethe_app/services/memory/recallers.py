@@ -137,7 +137,7 @@ class SemanticRecaller:
             personas=context.participants.names,
             dates=context.dates,
             meaning=context.embedding,
-            is_awake=lambda entry: entry.guid not in closed and entry.delay <= context.turn.spoken,
+            is_awake=lambda entry: entry.guid not in closed and entry.delay <= context.turn.message_count,
         )
         found = await self._search.search(query, settings.rag_entries, session=context.session)
         return RecallCandidates(found.recollections, remark=found.remark)

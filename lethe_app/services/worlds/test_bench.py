@@ -123,13 +123,13 @@ class WorldTrials:
         stored = await self._state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
         context = self._context_size(self._models.state)
         evaluation = await self._lore_service.listen(bound, window, stored, turn, context)
-        shares = Counter(fired.entry.guid for fired in evaluation.fired)
+        shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
             repeated = await self._lore_service.listen(
                 bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context
             )
-            shares.update(fired.entry.guid for fired in repeated.fired)
+            shares.update(activated.entry.guid for activated in repeated.activated)
         return await self._build_outcome(trial, evaluation, turn, shares, len(bound.worlds))
 
     async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
@@ -193,10 +193,10 @@ class WorldTrials:
         self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
     ) -> TrialOutcome:
         times = trial.times
-        counts = await self._counting.count([turn.expand(fired.entry.content) for fired in evaluation.fired])
+        counts = await self._counting.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
         activated = [
-            _describe_activated(fired, tokens, trial.text, turn.number)
-            for fired, tokens in zip(evaluation.fired, counts, strict=True)
+            _describe_activated(activated, tokens, trial.text, turn.number)
+            for activated, tokens in zip(evaluation.activated, counts, strict=True)
         ]
         blocked_entries = [_describe_blocked(blocked, trial.text) for blocked in evaluation.blocked]
         tried = [*activated, *blocked_entries]
@@ -208,17 +208,17 @@ class WorldTrials:
         return state.model.context if isinstance(state, ModelReady) else USUAL_CONTEXT
 
 
-def _describe_activated(fired: ActivatedEntry, tokens: int, text: str, turn: int) -> TrialEntryResult:
+def _describe_activated(activated: ActivatedEntry, tokens: int, text: str, turn: int) -> TrialEntryResult:
     return TrialEntryResult(
-        fired.entry,
-        fired.world,
-        cause=fired.reason,
-        key=fired.key,
-        message_distance=fired.message_index,
-        activated_by=fired.activated_by,
-        until=fired.active_until if fired.active_until > turn else 0,
+        activated.entry,
+        activated.world,
+        cause=activated.cause,
+        key=activated.key,
+        message_distance=activated.message_index,
+        activated_by=activated.activated_by,
+        until=activated.active_until if activated.active_until > turn else 0,
         tokens=tokens,
-        spans=_spans(fired.entry, fired.key, text) if fired.message_index == 0 else (),
+        spans=_spans(activated.entry, activated.key, text) if activated.message_index == 0 else (),
     )
 
 
@@ -227,7 +227,7 @@ def _describe_blocked(blocked: BlockedEntry, text: str) -> TrialEntryResult:
     return TrialEntryResult(
         blocked.entry,
         blocked.world,
-        block_reason=blocked.why,
+        block_reason=blocked.reason,
         values=blocked.values,
         key=blocked.key,
         message_distance=blocked.message_index,

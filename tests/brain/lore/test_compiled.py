@@ -12,7 +12,7 @@ from lethe_app.brain.lore.compiled import CACHE_SIZE, LoreIndex, LoreIndexCache
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import shipped_root
-from tests.brain.scenes import entry, names, one, reasons, turn, wake, window, world
+from tests.brain.scenes import entry, evaluate_worlds, names, one, reasons, turn, window, world
 
 
 def naming(char: str) -> Callable[[str], str]:
@@ -22,15 +22,15 @@ def naming(char: str) -> Callable[[str], str]:
 def test_macros_in_keywords_are_filled_in():
     lore = LoreIndex([world(entry("self", "{{char}}'s ship"))], naming("Mira"))
 
-    fired = one(wake(lore=lore, said="Is this Mira’s ship?"))
+    activated = one(evaluate_worlds(lore=lore, said="Is this Mira’s ship?"))
 
-    assert fired.key == "Mira's ship"
+    assert activated.key == "Mira's ship"
 
 
 def test_a_macro_for_which_there_is_nothing_is_a_condition_that_is_never_met():
     lore = LoreIndex([world(entry("self", "{{char}}", keywords_secondary=["x"], word_link="not"))], naming(""))
 
-    assert names(wake(lore=lore, said="anything")) == []
+    assert names(evaluate_worlds(lore=lore, said="anything")) == []
 
 
 def test_the_same_worlds_are_made_ready_once():
@@ -77,16 +77,16 @@ def test_how_long_it_took_is_known():
 
 
 def test_no_worlds_are_no_lore():
-    evaluation = wake(said="the king")
+    evaluation = evaluate_worlds(said="the king")
 
-    assert (evaluation.fired, evaluation.blocked, evaluation.tokens) == ([], [], 0)
+    assert (evaluation.activated, evaluation.blocked, evaluation.tokens) == ([], [], 0)
 
 
 def test_an_unchanged_message_is_not_searched_again():
     lore = LoreIndex([world(entry("king"), scan_depth=3)])
-    wake(lore=lore, said=window("a", "b king", "c"))
+    evaluate_worlds(lore=lore, said=window("a", "b king", "c"))
 
-    wake(lore=lore, said=window("new", "a", "b king"))
+    evaluate_worlds(lore=lore, said=window("new", "a", "b king"))
 
     searched = lore.keyword_matcher._find_words_cached.cache_info()
     assert (searched.misses, searched.hits) == (4, 2)
@@ -103,14 +103,14 @@ def test_a_world_written_before_there_were_these_fields_still_reads():
     assert (king.whole_word, king.scan_depth, king.cooldown, king.groups, king.role) == (True, None, 0, [], Role.SYSTEM)
 
 
-def test_an_entry_written_by_hand_has_the_same_identity_at_every_reading_and_is_awake():
+def test_an_entry_written_by_hand_has_the_same_identity_at_every_reading_and_is_active():
     text = json.dumps({"name": "mine", "entries": [{"name": name, "keywords_main": ["king"]} for name in ("a", "b", "a")]})
 
     first, second = World.model_validate_json(text), World.model_validate_json(text)
 
     assert [each.guid for each in first.entries] == [each.guid for each in second.entries]
     assert first.entries[0].guid != first.entries[1].guid
-    assert names(wake(first, said="king", at=turn(1)))
+    assert names(evaluate_worlds(first, said="king", at=turn(1)))
 
 
 def test_a_world_that_is_none_is_refused_with_the_field_that_is_wrong():
@@ -144,13 +144,13 @@ def test_nothing_is_wrong_with_the_keywords_of_a_shipped_world(stem: str):
 
 
 @pytest.mark.parametrize("stem", SHIPPED)
-def test_every_shipped_entry_can_wake(stem: str):
+def test_every_shipped_entry_can_activate(stem: str):
     book = SHIPPED[stem].model_copy(
         update={"entries": [each.model_copy(update={"trigger_chance": 1}) for each in SHIPPED[stem].entries]}
     )
     for each in book.entries:
         words = [*each.keywords_main[:1], *(each.keywords_secondary[:1] if each.word_link == "and" else [])]
-        assert each.name in names(wake(book, said=" – ".join(words))), each.name
+        assert each.name in names(evaluate_worlds(book, said=" – ".join(words))), each.name
 
 
 @pytest.mark.parametrize(
@@ -183,19 +183,19 @@ def test_every_shipped_entry_can_wake(stem: str):
         (QUARR, "I would like a loaf, please.", set(), {"The bread winter"}),
     ],
 )
-def test_a_believable_line_wakes_what_it_speaks_of(stem: str, line: str, expected: set[str], unexpected: set[str]):
-    woken = set(names(wake(SHIPPED[stem], said=line)))
+def test_a_believable_line_activates_what_it_speaks_of(stem: str, line: str, expected: set[str], unexpected: set[str]):
+    woken = set(names(evaluate_worlds(SHIPPED[stem], said=line)))
 
     assert expected <= woken
     assert not unexpected & woken
 
 
 def test_what_was_held_back_in_a_shipped_world_says_why():
-    evaluation = wake(SHIPPED[QUARR], said="There was a chalk mark on the money.")
+    evaluation = evaluate_worlds(SHIPPED[QUARR], said="There was a chalk mark on the money.")
 
     assert reasons(evaluation) == {"Marks and grains": "secondary"}
 
 
 @pytest.mark.parametrize("stem", SHIPPED)
 def test_what_is_constant_in_a_shipped_world_is_there_in_silence(stem: str):
-    assert [fired.reason for fired in wake(SHIPPED[stem], said="Hello.").fired] == ["constant"]
+    assert [activated.cause for activated in evaluate_worlds(SHIPPED[stem], said="Hello.").activated] == ["constant"]

@@ -12,7 +12,7 @@ from lethe_app.brain.lore.evaluation import LoreLimits
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.memory import MemoryInsertion
-from tests.brain.scenes import MOMENT, entry, names, one, reasons, the_block, turn, wake, window, world
+from tests.brain.scenes import MOMENT, entry, evaluate_worlds, names, one, reasons, the_block, turn, window, world
 
 
 def message(text: str, role: Role = Role.USER, *, hidden: bool = False) -> Message:
@@ -23,13 +23,13 @@ def message(text: str, role: Role = Role.USER, *, hidden: bool = False) -> Messa
 
 
 def test_the_first_message_of_a_session_is_searched():
-    assert names(wake(world(entry("king")), said=ScanWindow.from_history([], "Tell me of the king"))) == ["king"]
+    assert names(evaluate_worlds(world(entry("king")), said=ScanWindow.from_history([], "Tell me of the king"))) == ["king"]
 
 
 def test_the_greeting_is_searched_when_nothing_was_sent():
     greeting = message("The king greets you", Role.ASSISTANT)
 
-    assert names(wake(world(entry("king")), said=ScanWindow.from_history([greeting]))) == ["king"]
+    assert names(evaluate_worlds(world(entry("king")), said=ScanWindow.from_history([greeting]))) == ["king"]
 
 
 def test_hidden_and_system_messages_are_not_searched_and_take_no_depth():
@@ -41,18 +41,18 @@ def test_hidden_and_system_messages_are_not_searched_and_take_no_depth():
     ]
     book = world(entry("king"), entry("queen"), scan_depth=1)
 
-    assert names(wake(book, said=ScanWindow.from_history(history, "hello"))) == ["king"]
+    assert names(evaluate_worlds(book, said=ScanWindow.from_history(history, "hello"))) == ["king"]
 
 
-@pytest.mark.parametrize(("depth", "fires"), [(0, []), (1, []), (2, ["king"]), (3, ["king"])])
-def test_a_world_says_how_many_messages_are_searched(depth: int, fires: list[str]):
-    assert names(wake(world(entry("king"), scan_depth=depth), said=window("hello", "hm", "the king"))) == fires
+@pytest.mark.parametrize(("depth", "expected"), [(0, []), (1, []), (2, ["king"]), (3, ["king"])])
+def test_a_world_says_how_many_messages_are_searched(depth: int, expected: list[str]):
+    assert names(evaluate_worlds(world(entry("king"), scan_depth=depth), said=window("hello", "hm", "the king"))) == expected
 
 
 def test_an_entry_may_look_farther_or_less_far_than_its_world():
     book = world(entry("far", "king", scan_depth=2), entry("near", "king", scan_depth=0), entry("king"), scan_depth=1)
 
-    assert names(wake(book, said=window("hello", "hm", "the king"))) == ["far"]
+    assert names(evaluate_worlds(book, said=window("hello", "hm", "the king"))) == ["far"]
 
 
 def test_the_alternative_on_display_is_what_was_said():
@@ -60,44 +60,44 @@ def test_the_alternative_on_display_is_what_was_said():
     reply.alternatives.append(Alternative(content="the queen"))
     reply.shown = 1
 
-    assert names(wake(world(entry("king"), entry("queen")), said=ScanWindow.from_history([reply]))) == ["queen"]
+    assert names(evaluate_worlds(world(entry("king"), entry("queen")), said=ScanWindow.from_history([reply]))) == ["queen"]
 
 
 def test_what_fired_tells_which_keyword_in_which_message():
     history = [message("the monarch"), message("A KING", Role.ASSISTANT)]
     book = world(entry("king", "Monarch", "King"), scan_depth=4)
 
-    fired = one(wake(book, said=ScanWindow.from_history(history, "hm")))
+    activated = one(evaluate_worlds(book, said=ScanWindow.from_history(history, "hm")))
 
-    assert (fired.key, fired.message_index, fired.message_id, fired.reason) == ("King", 1, history[1].id, "key")
-    assert fired.world is book
+    assert (activated.key, activated.message_index, activated.message_id, activated.cause) == ("King", 1, history[1].id, "key")
+    assert activated.world is book
 
 
 def test_a_keyword_in_the_text_being_sent_has_index_nought_and_no_stored_message():
-    fired = one(wake(world(entry("king")), said=window("king", "king")))
+    activated = one(evaluate_worlds(world(entry("king")), said=window("king", "king")))
 
-    assert (fired.message_index, fired.message_id) == (0, None)
+    assert (activated.message_index, activated.message_id) == (0, None)
 
 
 def test_a_text_being_sent_that_is_stored_already_is_named():
     sent = message("king")
 
-    assert one(wake(world(entry("king")), said=ScanWindow.from_history([], sent))).message_id == sent.id
+    assert one(evaluate_worlds(world(entry("king")), said=ScanWindow.from_history([], sent))).message_id == sent.id
 
 
 # --- which entries take part ----------------------------------------------------------------------------------------------
 
 
 def test_a_constant_entry_needs_no_word():
-    fired = one(wake(world(entry("law", sticky=True, keywords_secondary=["x"]))))
+    activated = one(evaluate_worlds(world(entry("law", sticky=True, keywords_secondary=["x"]))))
 
-    assert (fired.reason, fired.key) == ("constant", "")
+    assert (activated.cause, activated.key) == ("constant", "")
 
 
 def test_an_entry_switched_off_is_reported_only_when_mentioned():
     book = world(entry("king", enabled=False), entry("queen", enabled=False))
 
-    assert reasons(wake(book, said="king")) == {"king": "disabled"}
+    assert reasons(evaluate_worlds(book, said="king")) == {"king": "disabled"}
 
 
 def test_an_entry_waits_for_its_time_and_ends_with_it():
@@ -110,7 +110,7 @@ def test_an_entry_waits_for_its_time_and_ends_with_it():
         entry("constant", sticky=True, added=later),
     )
 
-    evaluation = wake(book, said="king")
+    evaluation = evaluate_worlds(book, said="king")
 
     assert names(evaluation) == ["just begun"]
     assert reasons(evaluation) == dict.fromkeys(("not yet", "over", "just over", "constant"), "not due")
@@ -119,17 +119,17 @@ def test_an_entry_waits_for_its_time_and_ends_with_it():
 def test_only_entries_inserted_by_trigger_take_part():
     book = world(*(entry(kind.value, "king", insertion=kind) for kind in MemoryInsertion))
 
-    assert names(wake(book, said="king")) == ["trigger"]
+    assert names(evaluate_worlds(book, said="king")) == ["trigger"]
 
 
 def test_several_worlds_are_one_and_a_repeated_entry_counts_once():
     mine = world(entry("king", content="mine"), name="mine")
     theirs = world(entry("king", content="theirs"), entry("queen"), name="theirs")
 
-    evaluation = wake(mine, theirs, mine, said="king and queen")
+    evaluation = evaluate_worlds(mine, theirs, mine, said="king and queen")
 
     assert names(evaluation) == ["king", "queen"]
-    assert evaluation.fired[0].entry.content == "mine"
+    assert evaluation.activated[0].entry.content == "mine"
 
 
 def test_entries_stand_by_order_and_then_the_more_important_later():
@@ -140,7 +140,7 @@ def test_entries_stand_by_order_and_then_the_more_important_later():
         entry("first", "king", order=1, priority=99),
     )
 
-    assert names(wake(book, said="king")) == ["first", "second", "third", "last"]
+    assert names(evaluate_worlds(book, said="king")) == ["first", "second", "third", "last"]
 
 
 # --- chance, delay --------------------------------------------------------------------------------------------------------
@@ -150,47 +150,51 @@ def test_chance_falls_the_same_for_the_same_turn_and_otherwise_as_often_as_it_sh
     book = world(entry("king", trigger_chance=0.3))
     turns = [turn(number) for number in range(1, 601)]
 
-    fired = [bool(wake(book, said="king", at=each).fired) for each in turns]
+    activated = [bool(evaluate_worlds(book, said="king", at=each).activated) for each in turns]
 
-    assert fired == [bool(wake(book, said="king", at=each).fired) for each in turns]
-    assert 0.24 < sum(fired) / len(fired) < 0.36
-    assert fired != [bool(wake(book, said="king", at=turn(each.number, seed="another")).fired) for each in turns]
+    assert activated == [bool(evaluate_worlds(book, said="king", at=each).activated) for each in turns]
+    assert 0.24 < sum(activated) / len(activated) < 0.36
+    assert activated != [
+        bool(evaluate_worlds(book, said="king", at=turn(each.number, seed="another")).activated) for each in turns
+    ]
 
 
 def test_chance_does_not_depend_on_what_else_is_in_the_book():
-    alone = [names(wake(world(entry("king", trigger_chance=0.5)), said="king", at=turn(number))) for number in range(40)]
+    alone = [
+        names(evaluate_worlds(world(entry("king", trigger_chance=0.5)), said="king", at=turn(number))) for number in range(40)
+    ]
     others = [entry(f"page {number}", "king", trigger_chance=0.5) for number in range(5)]
     crowd = world(*others, entry("king", trigger_chance=0.5))
 
     assert alone == [
-        [name for name in names(wake(crowd, said="king", at=turn(number))) if name == "king"] for number in range(40)
+        [name for name in names(evaluate_worlds(crowd, said="king", at=turn(number))) if name == "king"] for number in range(40)
     ]
 
 
 def test_entries_have_luck_of_their_own_and_a_message_that_replaces_another_has_new_luck():
     book = world(*(entry(str(number), "king", trigger_chance=0.5) for number in range(40)))
 
-    lucky = names(wake(book, said="king", at=turn(1)))
+    lucky = names(evaluate_worlds(book, said="king", at=turn(1)))
 
     assert 8 < len(lucky) < 32
-    assert lucky != names(wake(book, said="king", at=turn(1, id="another message")))
-    assert lucky == names(wake(book, said="king", at=turn(2, id="turn 1")))
+    assert lucky != names(evaluate_worlds(book, said="king", at=turn(1, id="another message")))
+    assert lucky == names(evaluate_worlds(book, said="king", at=turn(2, id="turn 1")))
 
 
-def test_no_chance_never_fires_and_says_so():
-    block = the_block(wake(world(entry("king", trigger_chance=0)), said="king"))
+def test_no_chance_never_is_active_and_says_so():
+    block = the_block(evaluate_worlds(world(entry("king", trigger_chance=0)), said="king"))
 
     assert block.why == "chance"
     assert block.key == "king"
     assert block.values["chance"] == 0
 
 
-@pytest.mark.parametrize(("spoken", "fires"), [(0, False), (4, False), (5, True), (6, True)])
-def test_a_delayed_entry_waits_until_enough_was_said(spoken: int, fires: bool):
-    evaluation = wake(world(entry("king", delay=5)), said="king", at=turn(1, spoken=spoken))
+@pytest.mark.parametrize(("message_count", "is_activated"), [(0, False), (4, False), (5, True), (6, True)])
+def test_a_delayed_entry_waits_until_enough_was_said(message_count: int, is_activated: bool):
+    evaluation = evaluate_worlds(world(entry("king", delay=5)), said="king", at=turn(1, message_count=message_count))
 
-    assert bool(evaluation.fired) is fires
-    assert reasons(evaluation) == ({} if fires else {"king": "delay"})
+    assert bool(evaluation.activated) is is_activated
+    assert reasons(evaluation) == ({} if is_activated else {"king": "delay"})
 
 
 # --- problems -------------------------------------------------------------------------------------------------------------
@@ -206,7 +210,7 @@ def test_a_problem_names_the_entry_and_the_keyword():
 
 
 def test_a_broken_keyword_leaves_the_others_of_the_entry_alone():
-    assert names(wake(world(entry("king", "/(/", "king")), said="the king")) == ["king"]
+    assert names(evaluate_worlds(world(entry("king", "/(/", "king")), said="the king")) == ["king"]
 
 
 # --- budget ---------------------------------------------------------------------------------------------------------------
@@ -227,7 +231,7 @@ def test_an_entry_too_big_is_skipped_and_smaller_ones_still_come():
         entry("small", "king", priority=1, content=words(5)),
     )
 
-    evaluation = wake(book, said="king", limits=by_words(10))
+    evaluation = evaluate_worlds(book, said="king", limits=by_words(10))
 
     assert names(evaluation) == ["small", "important"]
     assert evaluation.tokens == 10
@@ -242,14 +246,14 @@ def test_constant_entries_are_paid_for_first_then_by_priority_then_by_order():
         entry("constant", sticky=True, priority=0, content=words(5)),
     )
 
-    assert names(wake(book, said="king", limits=by_words(10))) == ["constant", "later"]
-    assert names(wake(book, said="king", limits=by_words(5))) == ["constant"]
+    assert names(evaluate_worlds(book, said="king", limits=by_words(10))) == ["constant", "later"]
+    assert names(evaluate_worlds(book, said="king", limits=by_words(5))) == ["constant"]
 
 
 def test_an_entry_may_be_above_the_budget():
     book = world(entry("free", "king", ignore_budget=True, content=words(99)), entry("king", content=words(5)))
 
-    evaluation = wake(book, said="king", limits=by_words(5))
+    evaluation = evaluate_worlds(book, said="king", limits=by_words(5))
 
     assert set(names(evaluation)) == {"free", "king"}
     assert evaluation.tokens == 104
@@ -259,9 +263,9 @@ def test_a_world_has_a_budget_of_its_own_within_the_common_one():
     small = world(entry("a", "king", content=words(5)), entry("b", "king", content=words(5)), name="small", token_budget=5)
     other = world(entry("c", "king", content=words(5)), name="other")
 
-    assert len(names(wake(small, other, said="king", limits=by_words(None)))) == 2
-    assert len(names(wake(small, other, said="king", limits=by_words(5)))) == 1
+    assert len(names(evaluate_worlds(small, other, said="king", limits=by_words(None)))) == 2
+    assert len(names(evaluate_worlds(small, other, said="king", limits=by_words(5)))) == 1
 
 
 def test_without_a_budget_all_come():
-    assert wake(world(entry("king", content=words(10_000))), said="king").tokens > 10_000
+    assert evaluate_worlds(world(entry("king", content=words(10_000))), said="king").tokens > 10_000

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.lore.keyword_logic import KeywordVerdict, activating_keywords, evaluate_keywords
 from lethe_app.domain.memory import WordLink
-from tests.brain.scenes import entry, names, reasons, wake, world
+from tests.brain.scenes import entry, evaluate_worlds, names, reasons, world
 from tests.sweep import examples
 
 AND, AND_ALL, OR, NOT, NOT_ALL = WordLink.AND, WordLink.AND_ALL, WordLink.OR, WordLink.NOT, WordLink.NOT_ALL
 
 
 @pytest.mark.parametrize(
-    ("link", "said", "fires"),
+    ("link", "said", "expected"),
     [
         (AND, "king", False),
         (AND, "king crown", True),
@@ -35,10 +35,10 @@ AND, AND_ALL, OR, NOT, NOT_ALL = WordLink.AND, WordLink.AND_ALL, WordLink.OR, Wo
         (NOT_ALL, "crown", False),
     ],
 )
-def test_a_link_joins_two_lists_of_keywords(link: WordLink, said: str, fires: bool):
+def test_a_link_joins_two_lists_of_keywords(link: WordLink, said: str, expected: bool):
     book = world(entry("king", keywords_secondary=["crown", "sceptre"], word_link=link))
 
-    assert names(wake(book, said=said)) == (["king"] if fires else [])
+    assert names(evaluate_worlds(book, said=said)) == (["king"] if expected else [])
 
 
 @pytest.mark.parametrize("link", WordLink)
@@ -46,12 +46,12 @@ def test_a_link_joins_two_lists_of_keywords(link: WordLink, said: str, fires: bo
 def test_without_secondary_keywords_every_link_is_no_condition(link: WordLink, secondary: list[str]):
     book = world(entry("king", keywords_secondary=secondary, word_link=link))
 
-    assert names(wake(book, said="the king")) == ["king"]
-    assert names(wake(book, said="the queen")) == []
+    assert names(evaluate_worlds(book, said="the king")) == ["king"]
+    assert names(evaluate_worlds(book, said="the queen")) == []
 
 
 @pytest.mark.parametrize(
-    ("link", "fires_on"),
+    ("link", "activated_by"),
     [
         (AND, {"crown", "crown sceptre"}),
         (OR, {"crown", "crown sceptre"}),
@@ -60,36 +60,36 @@ def test_without_secondary_keywords_every_link_is_no_condition(link: WordLink, s
         (NOT_ALL, {"cabbage", "crown"}),
     ],
 )
-def test_secondary_keywords_alone_are_a_condition_of_their_own(link: WordLink, fires_on: set[str]):
+def test_secondary_keywords_alone_are_a_condition_of_their_own(link: WordLink, activated_by: set[str]):
     book = world(entry("regalia", keywords_main=[], keywords_secondary=["crown", "sceptre"], word_link=link))
 
     for said in ("cabbage", "crown", "crown sceptre"):
-        assert bool(names(wake(book, said=said))) is (said in fires_on), said
+        assert bool(names(evaluate_worlds(book, said=said))) is (said in activated_by), said
 
 
-def test_what_wakes_because_something_was_not_said_says_so():
+def test_what_activates_because_something_was_not_said_says_so():
     book = world(entry("silence", keywords_main=[], keywords_secondary=["noise"], word_link=NOT))
 
-    (fired,) = wake(book, said="nothing").fired
+    (activated,) = evaluate_worlds(book, said="nothing").activated
 
-    assert (fired.reason, fired.key, fired.message_index) == ("absence", "", None)
+    assert (activated.cause, activated.key, activated.message_index) == ("absence", "", None)
 
 
 @pytest.mark.parametrize("link", WordLink)
-def test_an_entry_without_keywords_never_wakes_by_words(link: WordLink):
-    assert names(wake(world(entry("mute", keywords_main=[], word_link=link)), said="mute")) == []
+def test_an_entry_without_keywords_never_activates_by_words(link: WordLink):
+    assert names(evaluate_worlds(world(entry("mute", keywords_main=[], word_link=link)), said="mute")) == []
 
 
 def test_an_entry_held_back_by_its_secondary_keywords_is_reported():
     book = world(entry("king", keywords_secondary=["crown"]), entry("queen", keywords_secondary=["chess"], word_link=NOT))
 
-    assert reasons(wake(book, said="king and queen play chess")) == {"king": "secondary", "queen": "secondary"}
+    assert reasons(evaluate_worlds(book, said="king and queen play chess")) == {"king": "secondary", "queen": "secondary"}
 
 
 def test_an_entry_nobody_mentioned_is_not_reported():
     book = world(entry("king", keywords_secondary=["crown"]), entry("queen", enabled=False))
 
-    assert reasons(wake(book, said="a crown")) == {}
+    assert reasons(evaluate_worlds(book, said="a crown")) == {}
 
 
 def plainly(main: list[int], secondary: list[int], link: WordLink, heard: set[int]) -> bool:
@@ -111,17 +111,17 @@ numbers = st.lists(st.integers(0, 6), max_size=3)
 @settings(max_examples=examples(300), database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, heard: set[int]):
-    awake = evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.AWAKE
+    active = evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.MATCH
 
-    assert awake is plainly(main, secondary, link, heard)
+    assert active is plainly(main, secondary, link, heard)
 
 
 @settings(max_examples=examples(300), database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
-def test_nothing_wakes_without_one_of_its_waking_keywords(
+def test_nothing_activates_without_one_of_its_activating_keywords(
     main: list[int], secondary: list[int], link: WordLink, heard: set[int]
 ):
-    wakers = activating_keywords(main, secondary, link)
+    activating = activating_keywords(main, secondary, link)
 
-    if wakers and not heard & {*wakers}:
-        assert evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.ASLEEP
+    if activating and not heard & {*activating}:
+        assert evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.NO_MATCH

@@ -1,4 +1,4 @@
-"""A world that wants some of its entries awake looks for their words in older messages, and no farther than it may."""
+"""A world that wants some of its entries active looks for their words in older messages, and no farther than it may."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.evaluation import LoreLimits
 from tests.brain.memories import quick
-from tests.brain.scenes import entry, names, one, reasons, turn, wake, window, world
+from tests.brain.scenes import entry, evaluate_worlds, names, one, reasons, turn, window, world
 
 COURT = ("king", "queen", "page", "fool")
 TALK = ("nothing", "the king", "nothing", "the queen", "the page", "the fool")
@@ -21,59 +21,59 @@ def court(*more: object, **fields: object):
 
 
 def test_without_the_wish_nothing_is_looked_for_farther_back():
-    assert names(wake(court(), said=window("Well?", *TALK))) == []
+    assert names(evaluate_worlds(court(), said=window("Well?", *TALK))) == []
 
 
-@pytest.mark.parametrize(("least", "awake"), [(1, {"king"}), (2, {"king", "queen"}), (3, {"king", "queen", "page"})])
-def test_it_looks_back_until_as_many_are_awake(least: int, awake: set[str]):
-    assert set(names(wake(court(least_awake=least), said=window("Well?", *TALK)))) == awake
+@pytest.mark.parametrize(("least", "active"), [(1, {"king"}), (2, {"king", "queen"}), (3, {"king", "queen", "page"})])
+def test_it_looks_back_until_as_many_are_active(least: int, active: set[str]):
+    assert set(names(evaluate_worlds(court(least_awake=least), said=window("Well?", *TALK)))) == active
 
 
 def test_the_bench_is_told_where_the_word_was_said():
-    assert one(wake(court(least_awake=1), said=window("Well?", *TALK))).message_index == 2
+    assert one(evaluate_worlds(court(least_awake=1), said=window("Well?", *TALK))).message_index == 2
 
 
-def test_where_enough_are_awake_it_does_not_look_back():
-    assert names(wake(court(least_awake=1), said=window("The fool?", *TALK))) == ["fool"]
+def test_where_enough_are_active_it_does_not_look_back():
+    assert names(evaluate_worlds(court(least_awake=1), said=window("The fool?", *TALK))) == ["fool"]
 
 
 def test_it_looks_no_farther_than_it_may():
     book = court(least_awake=4, deepest_scan=4)
 
-    assert set(names(wake(book, said=window("Well?", *TALK)))) == {"king", "queen"}
+    assert set(names(evaluate_worlds(book, said=window("Well?", *TALK)))) == {"king", "queen"}
     assert LoreIndex([book]).max_scan_depth == 4
 
 
 def test_an_entry_with_a_depth_of_its_own_keeps_to_it():
     book = court(entry("hermit", "queen", scan_depth=0), least_awake=4)
 
-    assert "hermit" not in names(wake(book, said=window("Well?", *TALK)))
+    assert "hermit" not in names(evaluate_worlds(book, said=window("Well?", *TALK)))
 
 
-def test_it_wakes_no_more_of_another_world():
+def test_it_activates_no_more_of_another_world():
     other = world(entry("jester", "queen"), scan_depth=1)
 
-    assert "jester" not in names(wake(other, court(least_awake=4), said=window("Well?", *TALK)))
+    assert "jester" not in names(evaluate_worlds(other, court(least_awake=4), said=window("Well?", *TALK)))
 
 
 def test_a_secondary_word_may_stand_farther_back_than_the_first():
     book = court(entry("throne", "well", keywords_secondary=["queen"], word_link="and_all"), least_awake=3)
 
-    assert set(names(wake(book, said=window("Well?", *TALK)))) == {"king", "queen", "throne"}
+    assert set(names(evaluate_worlds(book, said=window("Well?", *TALK)))) == {"king", "queen", "throne"}
 
 
-def test_what_wakes_late_wakes_others_by_its_text():
+def test_what_activates_late_activates_others_by_its_text():
     book = world(
         entry("queen", content="Her falcon waits."), entry("falcon", "falcon"), scan_depth=1, least_awake=1, recursive=True
     )
 
-    assert set(names(wake(book, said=window("Well?", *TALK)))) == {"queen", "falcon"}
+    assert set(names(evaluate_worlds(book, said=window("Well?", *TALK)))) == {"queen", "falcon"}
 
 
 def test_the_other_rules_hold_there_too():
     book = world(entry("king", enabled=False), entry("queen", content="word " * 50), entry("page"), scan_depth=1, least_awake=2)
 
-    evaluation = wake(
+    evaluation = evaluate_worlds(
         book, said=window("Well?", *TALK), limits=LoreLimits(token_budget=9, count_tokens=lambda text: len(text.split()))
     )
 
@@ -82,7 +82,7 @@ def test_the_other_rules_hold_there_too():
 
 
 def test_constant_entries_count():
-    assert names(wake(court(entry("crown", sticky=True), least_awake=1), said=window("Well?", *TALK))) == ["crown"]
+    assert names(evaluate_worlds(court(entry("crown", sticky=True), least_awake=1), said=window("Well?", *TALK))) == ["crown"]
 
 
 @quick
@@ -92,13 +92,13 @@ def test_constant_entries_count():
 def test_whatever_it_wants_it_gets_the_nearest_and_never_too_few(least: int, deepest: int, depth: int, talk: list[str]):
     book = court(least_awake=least, deepest_scan=deepest, scan_depth=depth)
 
-    awake = set(names(wake(book, said=window("Well?", *talk), at=turn())))
+    active = set(names(evaluate_worlds(book, said=window("Well?", *talk), at=turn())))
 
     places = {name: next((far for far, text in enumerate(talk, 1) if name in text), 99) for name in COURT}
     near = {name for name, far in places.items() if far <= depth}
     within = {name for name, far in places.items() if far <= max(depth, deepest if least else 0)}
-    assert near <= awake <= within
-    assert len(awake) >= min(least, len(within))
-    if awake > near:  # the farthest was needed
-        farthest = max(places[name] for name in awake)
-        assert len({name for name in awake if places[name] < farthest}) < least
+    assert near <= active <= within
+    assert len(active) >= min(least, len(within))
+    if active > near:  # the farthest was needed
+        farthest = max(places[name] for name in active)
+        assert len({name for name in active if places[name] < farthest}) < least

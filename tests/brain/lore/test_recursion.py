@@ -1,10 +1,10 @@
-"""Entries that wake each other by what they say, and where that ends."""
+"""Entries that activate each other by what they say, and where that ends."""
 
 from __future__ import annotations
 
 from lethe_app.brain.lore.evaluation import LoreLimits
 from lethe_app.domain.memory import WordLink
-from tests.brain.scenes import entry, names, reasons, turn, wake, world
+from tests.brain.scenes import entry, evaluate_worlds, names, reasons, turn, world
 
 
 def chain(length: int, **fields: object):
@@ -14,38 +14,38 @@ def chain(length: int, **fields: object):
     )
 
 
-def test_an_entry_wakes_another_by_its_text_and_that_is_told():
-    evaluation = wake(chain(2), said="link0")
+def test_an_entry_activates_another_by_its_text_and_that_is_told():
+    evaluation = evaluate_worlds(chain(2), said="link0")
 
-    second = evaluation.fired[1]
+    second = evaluation.activated[1]
     assert names(evaluation) == ["link0", "link1"]
-    assert (second.reason, second.key, second.activated_by, second.message_index) == ("recursion", "link1", "link0", None)
+    assert (second.cause, second.key, second.activated_by, second.message_index) == ("recursion", "link1", "link0", None)
 
 
-def test_a_world_that_is_not_recursive_wakes_nothing_and_is_not_woken():
+def test_a_world_that_is_not_recursive_activates_nothing_and_is_not_activated():
     plain = world(entry("king", content="see queen"), entry("knave"), name="plain")
     linked = world(entry("queen", content="see knave"), recursive=True, name="linked")
 
-    assert names(wake(plain, linked, said="king")) == ["king"]
-    assert names(wake(plain, linked, said="queen")) == ["queen"]
+    assert names(evaluate_worlds(plain, linked, said="king")) == ["king"]
+    assert names(evaluate_worlds(plain, linked, said="queen")) == ["queen"]
 
 
-def test_recursive_worlds_wake_each_other():
+def test_recursive_worlds_activate_each_other():
     first = world(entry("king", content="see queen"), recursive=True, name="first")
     second = world(entry("queen"), recursive=True, name="second")
 
-    assert names(wake(first, second, said="king")) == ["king", "queen"]
+    assert names(evaluate_worlds(first, second, said="king")) == ["king", "queen"]
 
 
 def test_rounds_are_limited_and_what_would_have_come_next_is_told():
-    evaluation = wake(chain(9), said="link0", limits=LoreLimits(max_rounds=3))
+    evaluation = evaluate_worlds(chain(9), said="link0", limits=LoreLimits(max_rounds=3))
 
     assert names(evaluation) == ["link0", "link1", "link2", "link3"]
     assert reasons(evaluation) == {"link4": "recursion limit"}
 
 
 def test_without_rounds_nothing_recurs():
-    evaluation = wake(chain(3), said="link0", limits=LoreLimits(max_rounds=0))
+    evaluation = evaluate_worlds(chain(3), said="link0", limits=LoreLimits(max_rounds=0))
 
     assert names(evaluation) == ["link0"]
     assert reasons(evaluation) == {"link1": "recursion limit"}
@@ -54,10 +54,10 @@ def test_without_rounds_nothing_recurs():
 def test_entries_that_name_each_other_come_once():
     book = world(entry("king", content="queen king"), entry("queen", content="king queen"), recursive=True)
 
-    assert names(wake(book, said="king", limits=LoreLimits(max_rounds=1000))) == ["king", "queen"]
+    assert names(evaluate_worlds(book, said="king", limits=LoreLimits(max_rounds=1000))) == ["king", "queen"]
 
 
-def test_an_entry_can_refuse_to_be_woken_or_to_wake():
+def test_an_entry_can_refuse_to_be_activated_or_to_activate():
     book = world(
         entry("king", content="see queen and knave"),
         entry("queen", exclude_recursion=True),
@@ -66,22 +66,22 @@ def test_an_entry_can_refuse_to_be_woken_or_to_wake():
         recursive=True,
     )
 
-    assert names(wake(book, said="king")) == ["king", "knave"]
-    assert names(wake(book, said="queen")) == ["queen"]
+    assert names(evaluate_worlds(book, said="king")) == ["king", "knave"]
+    assert names(evaluate_worlds(book, said="queen")) == ["queen"]
 
 
-def test_an_entry_that_cannot_be_woken_by_texts_does_not_count_their_words_as_secondary_either():
+def test_an_entry_that_cannot_be_activated_by_texts_does_not_count_their_words_as_secondary_either():
     book = world(
         entry("king", content="crown"), entry("queen", keywords_secondary=["crown"], exclude_recursion=True), recursive=True
     )
 
-    assert reasons(wake(book, said="king, queen")) == {"queen": "secondary"}
+    assert reasons(evaluate_worlds(book, said="king, queen")) == {"queen": "secondary"}
 
 
 def test_a_text_can_bring_the_secondary_keyword_an_entry_was_missing():
     book = world(entry("king", content="His crown."), entry("queen", keywords_secondary=["crown"]), recursive=True)
 
-    evaluation = wake(book, said="king and queen")
+    evaluation = evaluate_worlds(book, said="king and queen")
 
     assert names(evaluation) == ["king", "queen"]
     assert reasons(evaluation) == {}
@@ -95,14 +95,14 @@ def test_a_delayed_entry_comes_in_its_round_though_its_word_was_said_at_once():
         recursive=True,
     )
 
-    assert names(wake(book, said="king", limits=LoreLimits(max_rounds=3))) == ["ace", "king", "late"]
-    too_few = wake(book, said="king", limits=LoreLimits(max_rounds=1))
+    assert names(evaluate_worlds(book, said="king", limits=LoreLimits(max_rounds=3))) == ["ace", "king", "late"]
+    too_few = evaluate_worlds(book, said="king", limits=LoreLimits(max_rounds=1))
     assert names(too_few) == ["king"]
     assert reasons(too_few) == {"late": "recursion limit"}
 
 
 def test_a_delayed_entry_in_a_world_that_is_not_recursive_never_comes():
-    evaluation = wake(world(entry("late", delay_until_recursion=1)), said="late")
+    evaluation = evaluate_worlds(world(entry("late", delay_until_recursion=1)), said="late")
 
     assert reasons(evaluation) == {"late": "recursion limit"}
 
@@ -111,39 +111,39 @@ def test_the_budget_serves_the_first_round_first():
     book = world(entry("king", content="see queen", priority=1), entry("queen", content="a b", priority=99), recursive=True)
     limits = LoreLimits(token_budget=2, count_tokens=lambda text: len(text.split()))
 
-    evaluation = wake(book, said="king", limits=limits)
+    evaluation = evaluate_worlds(book, said="king", limits=limits)
 
     assert names(evaluation) == ["king"]
     assert reasons(evaluation) == {"queen": "budget"}
 
 
-def test_the_text_of_an_entry_that_was_skipped_wakes_nothing():
+def test_the_text_of_an_entry_that_was_skipped_activates_nothing():
     book = world(entry("king", content="see queen", trigger_chance=0), entry("queen"), recursive=True)
 
-    assert names(wake(book, said="king")) == []
+    assert names(evaluate_worlds(book, said="king")) == []
 
 
-def test_macros_in_a_text_are_filled_in_before_it_wakes_others():
+def test_macros_in_a_text_are_filled_in_before_it_activates_others():
     book = world(entry("king", content="see {{char}}"), entry("Mira"), recursive=True)
     here = turn(expand=lambda text: text.replace("{{char}}", "Mira"))
 
-    assert names(wake(book, said="king", at=here)) == ["Mira", "king"]
+    assert names(evaluate_worlds(book, said="king", at=here)) == ["Mira", "king"]
 
 
-def test_an_exception_heard_in_a_text_keeps_later_entries_asleep():
+def test_an_exception_heard_in_a_text_keeps_later_entries_inactive():
     book = world(
         entry("king", content="The queen plays chess."),
         entry("queen", keywords_secondary=["chess"], word_link=WordLink.NOT),
         recursive=True,
     )
 
-    evaluation = wake(book, said="king")
+    evaluation = evaluate_worlds(book, said="king")
 
     assert names(evaluation) == ["king"]
     assert reasons(evaluation) == {"queen": "secondary"}
 
 
-def test_what_was_kept_asleep_by_another_rule_is_not_blamed_on_the_limit():
+def test_what_was_kept_inactive_by_another_rule_is_not_blamed_on_the_limit():
     book = world(entry("king", content="see queen"), entry("queen", trigger_chance=0), recursive=True)
 
-    assert reasons(wake(book, said="king and queen", limits=LoreLimits(max_rounds=0))) == {"queen": "chance"}
+    assert reasons(evaluate_worlds(book, said="king and queen", limits=LoreLimits(max_rounds=0))) == {"queen": "chance"}

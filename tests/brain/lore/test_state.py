@@ -15,7 +15,7 @@ from lethe_app.brain.lore.evaluation import Evaluation, LoreLimits
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
-from tests.brain.scenes import LONG_AGO, MOMENT, entry, names, one, reasons, turn, wake, window, world
+from tests.brain.scenes import LONG_AGO, MOMENT, entry, evaluate_worlds, names, one, reasons, turn, window, world
 from tests.sweep import examples
 
 
@@ -23,20 +23,20 @@ def play(book: World, *said: str, first: int = 1) -> list[Evaluation]:
     """One turn for each text, the state handed on."""
     state, evaluations = LoreState(), []
     for number, text in enumerate(said, first):
-        evaluations.append(wake(book, said=text, at=turn(number), state=state))
+        evaluations.append(evaluate_worlds(book, said=text, at=turn(number), state=state))
         state = evaluations[-1].state
     return evaluations
 
 
 def fired_in(evaluations: list[Evaluation]) -> list[bool]:
-    return [bool(evaluation.fired) for evaluation in evaluations]
+    return [bool(evaluation.activated) for evaluation in evaluations]
 
 
 def test_an_entry_stays_for_its_duration_without_being_mentioned_again():
     evaluations = play(world(entry("king", duration=3)), "king", "hm", "hm", "hm")
 
     assert fired_in(evaluations) == [True, True, True, False]
-    assert [one(each).reason for each in evaluations[:3]] == ["key", "active", "active"]
+    assert [one(each).cause for each in evaluations[:3]] == ["key", "active", "active"]
     assert [one(each).active_until for each in evaluations[:3]] == [3, 3, 3]
 
 
@@ -46,7 +46,7 @@ def test_a_mention_while_it_is_active_does_not_prolong_it():
 
 def test_an_active_entry_is_not_rolled_again():
     book = world(entry("king", trigger_chance=0.5, duration=50))
-    first_luck = next(number for number in range(1, 100) if names(wake(book, said="king", at=turn(number))))
+    first_luck = next(number for number in range(1, 100) if names(evaluate_worlds(book, said="king", at=turn(number))))
 
     evaluations = play(book, *["king"] * 50, first=first_luck)
 
@@ -62,21 +62,21 @@ def test_an_entry_rests_for_its_cooldown_after_its_duration():
 
 
 def test_an_ordinary_entry_leaves_nothing_to_remember():
-    assert wake(world(entry("king")), said="king").state == LoreState()
+    assert evaluate_worlds(world(entry("king")), said="king").state == LoreState()
 
 
 def test_what_did_not_fire_is_not_remembered():
     book = world(entry("king", trigger_chance=0, duration=5), entry("big", "king", duration=5, content="word " * 99))
 
-    assert wake(book, said="king", limits=LoreLimits(token_budget=1)).state.entries == {}
+    assert evaluate_worlds(book, said="king", limits=LoreLimits(token_budget=1)).state.entries == {}
 
 
 def test_an_entry_skipped_for_the_budget_while_active_is_still_active_later():
     book = world(entry("king", duration=3))
-    first = wake(book, said="king", at=turn(1))
+    first = evaluate_worlds(book, said="king", at=turn(1))
 
-    poor = wake(book, at=turn(2), state=first.state, limits=LoreLimits(token_budget=0))
-    rich = wake(book, at=turn(3), state=poor.state)
+    poor = evaluate_worlds(book, at=turn(2), state=first.state, limits=LoreLimits(token_budget=0))
+    rich = evaluate_worlds(book, at=turn(3), state=poor.state)
 
     assert reasons(poor) == {"king": "budget"}
     assert names(rich) == ["king"]
@@ -84,28 +84,28 @@ def test_an_entry_skipped_for_the_budget_while_active_is_still_active_later():
 
 @pytest.mark.parametrize("change", [{"content": "new"}, {"keywords_main": ["queen"]}, {"duration": 9}, {"name": "King"}])
 def test_an_edited_entry_is_no_longer_active(change: dict[str, object]):
-    before = wake(world(entry("king", duration=3)), said="king", at=turn(1))
+    before = evaluate_worlds(world(entry("king", duration=3)), said="king", at=turn(1))
     edited = entry("king", duration=3).model_copy(update=change)
 
-    after = wake(world(edited), at=turn(2), state=before.state)
+    after = evaluate_worlds(world(edited), at=turn(2), state=before.state)
 
-    assert (after.fired, after.state.entries) == ([], {})
+    assert (after.activated, after.state.entries) == ([], {})
 
 
 def test_being_brought_up_is_no_edit():
     king = entry("king", duration=3)
-    before = wake(world(king), said="king", at=turn(1))
+    before = evaluate_worlds(world(king), said="king", at=turn(1))
     touched = king.model_copy(update={"trigger_count": 5, "last_trigger": MOMENT})
 
-    assert names(wake(world(touched), at=turn(2), state=before.state)) == ["king"]
+    assert names(evaluate_worlds(world(touched), at=turn(2), state=before.state)) == ["king"]
 
 
 def test_an_active_entry_that_is_switched_off_or_over_is_silent():
     king = entry("king", duration=5, end_time=MOMENT + timedelta(minutes=1))
-    state = wake(world(king), said="king", at=turn(1)).state
+    state = evaluate_worlds(world(king), said="king", at=turn(1)).state
 
-    off = wake(world(king.model_copy(update={"enabled": False})), at=turn(2), state=state)
-    over = wake(world(king), at=turn(2, moment=MOMENT + timedelta(hours=1)), state=state)
+    off = evaluate_worlds(world(king.model_copy(update={"enabled": False})), at=turn(2), state=state)
+    over = evaluate_worlds(world(king), at=turn(2, moment=MOMENT + timedelta(hours=1)), state=state)
 
     assert reasons(off) == {"king": "disabled"}
     assert reasons(over) == {"king": "not due"}
@@ -113,49 +113,49 @@ def test_an_active_entry_that_is_switched_off_or_over_is_silent():
 
 def test_the_state_of_a_world_that_is_absent_for_a_turn_is_kept():
     book = world(entry("king", duration=3))
-    state = wake(book, said="king", at=turn(1)).state
+    state = evaluate_worlds(book, said="king", at=turn(1)).state
 
-    away = wake(world(entry("queen")), at=turn(2), state=state)
+    away = evaluate_worlds(world(entry("queen")), at=turn(2), state=state)
 
-    assert names(wake(book, at=turn(3), state=away.state)) == ["king"]
+    assert names(evaluate_worlds(book, at=turn(3), state=away.state)) == ["king"]
 
 
 def test_a_regenerated_reply_sees_the_same_entries_from_the_state_before_or_after():
     book = world(*(entry(f"page {number}", "king", trigger_chance=0.5, duration=2, cooldown=3) for number in range(20)))
-    state = wake(book, said="king", at=turn(1)).state
+    state = evaluate_worlds(book, said="king", at=turn(1)).state
 
-    first = wake(book, said="king", at=turn(2), state=state)
-    again = wake(book, said="king", at=turn(2), state=first.state)
+    first = evaluate_worlds(book, said="king", at=turn(2), state=state)
+    again = evaluate_worlds(book, said="king", at=turn(2), state=first.state)
 
     assert names(first) == names(again)
-    assert again.state == wake(book, said="king", at=turn(2), state=again.state).state
+    assert again.state == evaluate_worlds(book, said="king", at=turn(2), state=again.state).state
 
 
 def test_a_turn_played_again_with_other_words_forgets_what_the_first_words_woke():
     book = world(entry("king", duration=3), entry("queen", duration=3))
-    state = wake(book, said="king", at=turn(1)).state
+    state = evaluate_worlds(book, said="king", at=turn(1)).state
 
-    again = wake(book, said="queen", at=turn(1), state=state)
+    again = evaluate_worlds(book, said="queen", at=turn(1), state=state)
 
     assert names(again) == ["queen"]
-    assert names(wake(book, at=turn(2), state=again.state)) == ["queen"]
+    assert names(evaluate_worlds(book, at=turn(2), state=again.state)) == ["queen"]
 
 
 def test_going_back_in_a_conversation_undoes_what_woke_later():
     book = world(entry("king", duration=9))
-    state = wake(book, said="king", at=turn(8)).state
+    state = evaluate_worlds(book, said="king", at=turn(8)).state
 
-    assert names(wake(book, at=turn(5), state=state)) == []
+    assert names(evaluate_worlds(book, at=turn(5), state=state)) == []
 
 
 def test_the_state_survives_as_json():
     book = world(entry("king", duration=3, cooldown=2))
-    state = wake(book, said="king", at=turn(1)).state
+    state = evaluate_worlds(book, said="king", at=turn(1)).state
 
     restored = LoreState.model_validate_json(state.model_dump_json())
 
     assert restored == state
-    assert names(wake(book, at=turn(2), state=restored)) == ["king"]
+    assert names(evaluate_worlds(book, at=turn(2), state=restored)) == ["king"]
 
 
 # --- for all worlds and conversations -------------------------------------------------------------------------------------
@@ -200,33 +200,37 @@ def test_looking_changes_nothing_and_looking_again_sees_the_same(book: list[Worl
     state = LoreState()
     for number, text in enumerate(said, 1):
         before = state.model_dump_json()
-        now = turn(number, spoken=number)
+        now = turn(number, message_count=number)
         first = evaluate(lore, window(text), state, now, limits)
         second = evaluate(lore, window(text), state, now, limits)
         afterwards = evaluate(lore, window(text), first.state, now, limits)
         anew = evaluate(LoreIndex(lore.worlds), window(text), state, now, limits)
 
         assert first == second == anew
-        assert afterwards.fired == first.fired
+        assert afterwards.activated == first.activated
         assert state.model_dump_json() == before
         state = first.state
 
 
 @quick
 @given(entries(), conversations, st.sampled_from([None, 0, 3, 8]))
-def test_what_fires_keeps_all_the_rules(book: list[WorldEntry], said: list[str], tokens: int | None):
+def test_what_is_active_keeps_all_the_rules(book: list[WorldEntry], said: list[str], tokens: int | None):
     state = LoreState()
     for number, text in enumerate(said, 1):
-        result = wake(
-            world(*book, recursive=True), said=text, at=turn(number, spoken=number), state=state, limits=LoreLimits(tokens)
+        result = evaluate_worlds(
+            world(*book, recursive=True),
+            said=text,
+            at=turn(number, message_count=number),
+            state=state,
+            limits=LoreLimits(tokens),
         )
-        fired = [each.entry for each in result.fired]
-        groups = [group for each in fired for group in each.groups]
+        activated = [each.entry for each in result.activated]
+        groups = [group for each in activated for group in each.groups]
 
-        assert all(each.enabled and (each.trigger_chance > 0) and each.delay <= number for each in fired)
+        assert all(each.enabled and (each.trigger_chance > 0) and each.delay <= number for each in activated)
         assert len(groups) == len(set(groups))
         assert tokens is None or result.tokens <= tokens
-        assert not {each.guid for each in fired} & {each.entry.guid for each in result.blocked}
+        assert not {each.guid for each in activated} & {each.entry.guid for each in result.blocked}
         assert len({each.entry.guid for each in result.blocked}) == len(result.blocked)
         state = result.state
 
@@ -238,15 +242,15 @@ def test_durations_and_cooldowns_are_counted_as_on_fingers(duration: int, cooldo
         world(entry("king", duration=duration, cooldown=cooldown)), *("king" if each else "hm" for each in mentioned)
     )
 
-    awake, rest, expected = 0, 0, []
+    active, rest, expected = 0, 0, []
     for mention in mentioned:
-        if awake == rest == 0 and mention:
-            awake, rest = duration, cooldown
+        if active == rest == 0 and mention:
+            active, rest = duration, cooldown
             expected.append(True)
-            awake -= 1
-        elif awake:
+            active -= 1
+        elif active:
             expected.append(True)
-            awake -= 1
+            active -= 1
         else:
             expected.append(False)
             rest = max(0, rest - 1)
@@ -254,6 +258,6 @@ def test_durations_and_cooldowns_are_counted_as_on_fingers(duration: int, cooldo
 
 
 def test_turns_that_were_never_evaluated_count_too():
-    state = wake(world(entry("king", duration=3)), said="king", at=turn(1)).state
+    state = evaluate_worlds(world(entry("king", duration=3)), said="king", at=turn(1)).state
 
-    assert names(wake(world(entry("king", duration=3)), at=turn(4), state=state)) == []
+    assert names(evaluate_worlds(world(entry("king", duration=3)), at=turn(4), state=state)) == []
