@@ -52,11 +52,6 @@ class Notebook:
     """Text above the first conclusion, including the title."""
     lines: tuple[NotebookLine, ...] = ()
 
-    @property
-    def newest_date(self) -> date | None:
-        """Return the date of the latest conclusion; None if none is dated."""
-        return max((line.day for line in self.lines if line.day is not None), default=None)
-
 
 @dataclass(frozen=True)
 class Conclusion:

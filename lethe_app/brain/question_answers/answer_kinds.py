@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from lethe_app.brain.people.noun_phrases import DURATION, FAMILY, PET, add_article, capitalize_name
-from lethe_app.brain.question_answers import patterns as asking
+from lethe_app.brain.question_answers import patterns
 from lethe_app.brain.question_answers.ownership import EVASIVE, Answers, parse_ownership
 from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.sentences import extract_sentences
@@ -98,20 +98,20 @@ def parse_answer(
 ) -> Answers:
     """Return the answers to a question of this kind; an empty list if the reading is uncertain."""
     first_piece = pieces[0]
-    if kind == asking.POSSESSION:
+    if kind == patterns.POSSESSION:
         return parse_ownership(pieces, first_sentence, question)
-    if kind == asking.YES_OR_NO:
+    if kind == patterns.YES_OR_NO:
         return _parse_yes_or_no(first_sentence, groups)
     if _IS_CLAUSE.match(first_piece):
         return []
     is_own = "whose" not in groups
     parsers: dict[str, Callable[[], Answers]] = {
-        asking.OCCUPATION: lambda: _parse_occupation(pieces, is_own=is_own),
-        asking.RELATION: lambda: _parse_relation(first_piece, groups["name"]),
-        asking.RELATION_NAME: lambda: _parse_relation_name(first_piece, previous_text, question),
-        asking.DURATION: lambda: _parse_duration(first_piece, question, previous_text),
-        asking.AGE: lambda: _parse_age(first_piece),
-        asking.TIME: lambda: _parse_time(_TRAILING_FILLERS.sub("", first_piece)),
+        patterns.OCCUPATION: lambda: _parse_occupation(pieces, is_own=is_own),
+        patterns.RELATION: lambda: _parse_relation(first_piece, groups["name"]),
+        patterns.RELATION_NAME: lambda: _parse_relation_name(first_piece, previous_text, question),
+        patterns.DURATION: lambda: _parse_duration(first_piece, question, previous_text),
+        patterns.AGE: lambda: _parse_age(first_piece),
+        patterns.TIME: lambda: _parse_time(_TRAILING_FILLERS.sub("", first_piece)),
     }
     return parsers.get(kind, lambda: _parse_thing(kind, first_piece, is_own=is_own))()
 
@@ -131,11 +131,11 @@ def _parse_thing(kind: str, piece: str, *, is_own: bool) -> Answers:
     words = stripped.lower().split()
     if not stripped or EVASIVE.search(stripped) or len(words) > 7 or is_past(words[0]):
         return []
-    if kind == asking.NAME:
+    if kind == patterns.NAME:
         return _parse_name(stripped)
-    if kind == asking.PLACE:
+    if kind == patterns.PLACE:
         return _parse_place(stripped, words, is_own=is_own)
-    if kind == asking.WORKPLACE:
+    if kind == patterns.WORKPLACE:
         preposition_match = re.match(r"(?:at|for|in|on|near) ", piece, re.IGNORECASE)
         preposition = preposition_match[0].lower() if preposition_match else "at "
         return [f"{preposition}{capitalize_name(stripped)}"] if len(words) <= 5 else []
@@ -143,13 +143,13 @@ def _parse_thing(kind: str, piece: str, *, is_own: bool) -> Answers:
         return []
     return (
         _parse_liking(stripped, words)
-        if kind == asking.LIKING
+        if kind == patterns.LIKING
         else [capitalize_name(stripped) if _is_person_answer(kind, words) else stripped]
     )
 
 
 def _is_person_answer(kind: str, words: list[str]) -> bool:
-    return kind == asking.PEOPLE and words[0] != "my"
+    return kind == patterns.PEOPLE and words[0] != "my"
 
 
 def _parse_name(stripped: str) -> Answers:

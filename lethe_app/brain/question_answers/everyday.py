@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.brain.people.noun_phrases import expand_abbreviations
-from lethe_app.brain.question_answers import patterns as asking
+from lethe_app.brain.question_answers import patterns
 from lethe_app.brain.question_answers.answer_kinds import OWN_RELATION, parse_answer
 from lethe_app.brain.text.clauses import strip_fillers
 from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 
-_COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in asking.QUESTIONS]
+_COMPILED = [
+    (re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in patterns.QUESTIONS
+]
 _MAX_MESSAGES_BACK = 3
 """Number of messages back among which the question of an answer is searched."""
 _MAX_LAST_SENTENCES = 3

@@ -74,7 +74,7 @@ def build_candidates(material: SummaryMaterial, max_length: int) -> tuple[list[S
 
     A question is reported only with its answer, and a pronoun only with the sentence that holds its noun.
     """
-    reporter = _Reporter(material.sentences, material.signs, material.vocabulary, min(max_length, MAX_QUOTE_LENGTH))
+    reporter = _Reporter(material.sentences, material.signals, material.vocabulary, min(max_length, MAX_QUOTE_LENGTH))
     stating_sentences = _find_stating_sentences(material)
     stated = {place for places in stating_sentences for place in places}
     facts = _report_facts(material, reporter, stating_sentences)
@@ -176,12 +176,12 @@ class _Reporter:
     def __init__(
         self,
         sentences: Sequence[Sentence],
-        signs: Sequence[SentenceSignals],
+        signals: Sequence[SentenceSignals],
         vocabulary: ConversationVocabulary,
         max_length: int,
     ) -> None:
         self._sentences = sentences
-        self._signs = signs
+        self._signals = signals
         self._vocabulary = vocabulary
         self._max_length = max_length
 
@@ -243,7 +243,7 @@ class _Reporter:
         return nearest
 
     def _has_person(self, index: int) -> bool:
-        return self._signs[index].kin or self._signs[index].named
+        return self._signals[index].kin or self._signals[index].named
 
     def _join_with_earlier(self, index: int, earlier: int) -> Quote | None:
         sentence = self._sentences[index]
@@ -272,5 +272,7 @@ class _Reporter:
             return None
         if (statement := retell(sentence, listener)) is not None:
             return Quote(sentence.line, "", statement)
-        is_independent = not starts_with_pronoun(sentence.text) or self._signs[index].is_informative or self._signs[index].kin
+        is_independent = (
+            not starts_with_pronoun(sentence.text) or self._signals[index].is_informative or self._signals[index].kin
+        )
         return quote_sentence(sentence, self._max_length) if is_independent and is_statement(sentence.text) else None

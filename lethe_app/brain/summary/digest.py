@@ -10,16 +10,15 @@ from dataclasses import dataclass
 
 from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.fact_rules.third_person import possessive
-from lethe_app.brain.summary import endorsed_lines
-from lethe_app.brain.summary import plans as wishes
+from lethe_app.brain.summary import endorsed_lines, plans
 from lethe_app.brain.summary.candidates import SummaryCandidate, build_candidates
 from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names
 from lethe_app.brain.summary.keywords import SummaryTopic, find_topics, select_keywords
 from lethe_app.brain.summary.reported_facts import build_reported_facts
-from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signs, salience
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSignals, find_signals, salience
 from lethe_app.brain.summary.selection import choose_reports
 from lethe_app.brain.summary.sentence_weights import SummaryMaterial, find_outdated_plans, is_uninformative, lasting_weight
-from lethe_app.brain.summary.title_events import TitleEvent, find_news
+from lethe_app.brain.summary.title_events import TitleEvent, find_event
 from lethe_app.brain.summary.titles import compose_title
 from lethe_app.brain.text.markup import remove_markup
 from lethe_app.brain.text.narration import split_narration
@@ -80,8 +79,8 @@ def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LE
         title=_compose_title(lines, material, session_topics),
         summary=_summarize(material, max_length),
         keywords=select_keywords(session_topics),
-        goals=wishes.select_goals(material.endorsed, [sign.plan for sign in material.endorsed_signs]),
-        relevance=_rate_relevance(material.endorsed, material.endorsed_signs, len(lines)),
+        goals=plans.select_goals(material.endorsed, [signal.plan for signal in material.endorsed_signals]),
+        relevance=_rate_relevance(material.endorsed, material.endorsed_signals, len(lines)),
         is_roleplay=material.is_played,
     )
 
@@ -103,7 +102,7 @@ def build_title(lines: Sequence[Utterance]) -> str:
 
 
 @dataclass(frozen=True)
-class _Told(SummaryMaterial):
+class _DigestMaterial(SummaryMaterial):
     """Session material, restricted to what counts as stated."""
 
     is_played: bool
@@ -115,30 +114,34 @@ class _Told(SummaryMaterial):
         return [sentence for sentence in self.sentences if sentence.standing >= ENDORSED_WEIGHT]
 
     @property
-    def endorsed_signs(self) -> list[SentenceSignals]:
-        """The signs of the certain sentences."""
-        return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= ENDORSED_WEIGHT]
+    def endorsed_signals(self) -> list[SentenceSignals]:
+        """Signals of the sentences in `endorsed`."""
+        return [
+            signal
+            for sentence, signal in zip(self.sentences, self.signals, strict=True)
+            if sentence.standing >= ENDORSED_WEIGHT
+        ]
 
 
-def _prepare_material(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _Told:
+def _prepare_material(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _DigestMaterial:
     """Analyse the lines. `known` are sentences of an earlier summary, whose words count for the vocabulary as well."""
     pieces = read_pieces(lines)
     endorsed = select_endorsed_sentences(lines, pieces)
     vocabulary = ConversationVocabulary.build([*known, *endorsed], speaker_names(lines))
-    signs = [find_signs(sentence, vocabulary.speakers) for sentence in endorsed]
+    signals = [find_signals(sentence, vocabulary.speakers) for sentence in endorsed]
     is_played = endorsed_lines.is_roleplay(lines, pieces)
-    # Facts and news are found by English rules only.
+    # Facts and events are found by English rules only.
     if not vocabulary.is_english:
-        return _Told(endorsed, signs, [None] * len(endorsed), [], vocabulary, is_played)
-    left_out = find_outdated_plans(endorsed, signs, vocabulary)
-    news = [None if place in left_out else _event_of(sentence) for place, sentence in enumerate(endorsed)]
-    return _Told(endorsed, signs, news, build_reported_facts(lines, pieces), vocabulary, is_played)
+        return _DigestMaterial(endorsed, signals, [None] * len(endorsed), [], vocabulary, is_played)
+    left_out = find_outdated_plans(endorsed, signals, vocabulary)
+    events = [None if place in left_out else _event_of(sentence) for place, sentence in enumerate(endorsed)]
+    return _DigestMaterial(endorsed, signals, events, build_reported_facts(lines, pieces), vocabulary, is_played)
 
 
 def _event_of(sentence: Sentence) -> TitleEvent | None:
     """Return the event a sentence of the user reports; None if it reports none, is a joke or is in character."""
     is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
-    return find_news(sentence.text) if is_plain and not is_uninformative(sentence.text) else None
+    return find_event(sentence.text) if is_plain and not is_uninformative(sentence.text) else None
 
 
 def is_roleplay(lines: Sequence[Utterance]) -> bool:
@@ -146,7 +149,7 @@ def is_roleplay(lines: Sequence[Utterance]) -> bool:
     return endorsed_lines.is_roleplay(lines, read_pieces(lines))
 
 
-def _summarize(material: _Told, max_length: int) -> str:
+def _summarize(material: _DigestMaterial, max_length: int) -> str:
     if max_length <= 0:
         return ""
     text_length = sum(len(sentence.text) for sentence in material.endorsed)
@@ -182,26 +185,27 @@ def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length
     return "\n".join(report.quote.full_text for report in chosen) or shorten(all_lines[-1], max_length)
 
 
-def _rate_relevance(sentences: Sequence[Sentence], signs: Sequence[SentenceSignals], messages: int) -> int:
+def _rate_relevance(sentences: Sequence[Sentence], signals: Sequence[SentenceSignals], messages: int) -> int:
     """Return the relevance 1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
     Length is log2(1 + informative sentences) / 6, full at 63 of them. Density is the share of informative sentences, full
     at a half, and gravity that of life events, of feelings and of plans, full at three in ten; both are counted by the message
     where there are more messages than sentences. `SentenceSignals.is_informative` decides which sentences are.
     """
-    statement_signs = [sign for sentence, sign in zip(sentences, signs, strict=True) if not sentence.asks]
-    informative_count = sum(sign.is_informative for sign in statement_signs)
+    statement_signals = [signal for sentence, signal in zip(sentences, signals, strict=True) if not sentence.asks]
+    informative_count = sum(signal.is_informative for signal in statement_signals)
     if not informative_count:
         return 1
     grave_sum = sum(
-        sign.grave + 0.5 * (sign.is_informative and sign.feeling) + 0.25 * (sign.plan is not None) for sign in statement_signs
+        signal.grave + 0.5 * (signal.is_informative and signal.feeling) + 0.25 * (signal.plan is not None)
+        for signal in statement_signals
     )
     length, count = min(1.0, math.log2(1 + informative_count) / 6), max(len(sentences), messages)
     density, gravity = min(1.0, 2 * informative_count / count), min(1.0, grave_sum / count / 0.3)
     return min(5, 1 + round(5 * length * (1 + density + gravity) / 3))
 
 
-def _compose_title(lines: Sequence[Utterance], material: _Told, session_topics: Sequence[SummaryTopic]) -> str:
+def _compose_title(lines: Sequence[Utterance], material: _DigestMaterial, session_topics: Sequence[SummaryTopic]) -> str:
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
     opening = next(filter(None, map(_opening_words, by_role)), "")
     if not material.facts and all(sentence.asks or is_uninformative(sentence.text) for sentence in material.endorsed):
@@ -210,24 +214,24 @@ def _compose_title(lines: Sequence[Utterance], material: _Told, session_topics: 
     weights = [
         0.0
         if sentence.in_story and not material.is_played
-        else salience(sentence, sign, material.vocabulary) * sentence.standing * lasting_weight(sentence, min_weight)
-        for sentence, sign in zip(material.endorsed, material.endorsed_signs, strict=True)
+        else salience(sentence, signal, material.vocabulary) * sentence.standing * lasting_weight(sentence, min_weight)
+        for sentence, signal in zip(material.endorsed, material.endorsed_signals, strict=True)
     ]
-    news = [
-        one for sentence, one in zip(material.sentences, material.news, strict=True) if sentence.standing >= ENDORSED_WEIGHT
+    events = [
+        one for sentence, one in zip(material.sentences, material.events, strict=True) if sentence.standing >= ENDORSED_WEIGHT
     ]
     found = compose_title(
         session_topics,
         material.endorsed,
         weights,
-        news,
+        events,
         is_english=material.vocabulary.is_english,
         subjects=_main_subjects(material),
     )
     return found or opening
 
 
-def _main_subjects(material: _Told) -> str:
+def _main_subjects(material: _DigestMaterial) -> str:
     """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than
     `MIN_FACTS_FOR_SUBJECTS`.
     """
@@ -260,7 +264,7 @@ def _as_candidate(line: str, index: int, count: int, vocabulary: ConversationVoc
     """Return a report of an earlier summary as a candidate for the next one."""
     lead_in = _REPORT_LEAD_IN.match(line)
     sentence = _as_sentence(line[lead_in.end() :] if lead_in else line)
-    line_salience = salience(sentence, find_signs(sentence, vocabulary.speakers), vocabulary)
+    line_salience = salience(sentence, find_signals(sentence, vocabulary.speakers), vocabulary)
     weight = (OLDEST_REPORT_WEIGHT + (1 - OLDEST_REPORT_WEIGHT) * index / count) * max(line_salience, 0.1)
     speaker = lead_in["name"] if lead_in else ""
     return SummaryCandidate(

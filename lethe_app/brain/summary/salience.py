@@ -1,4 +1,4 @@
-"""Salience of a sentence: its signs of a life event, a plan or a feeling, and the share of the session's vocabulary it
+"""Salience of a sentence: its signals of a life event, a plan or a feeling, and the share of the session's vocabulary it
 contains.
 """
 
@@ -76,8 +76,8 @@ class SentenceSignals:
         return self.grave or self.plan is not None or (self.own and (self.feeling or self.kin or self.when or self.named))
 
 
-def find_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignals:
-    """Return the signs of a sentence. `speakers` are the normalised words of the speakers' names, which do not count as
+def find_signals(sentence: Sentence, speakers: frozenset[str]) -> SentenceSignals:
+    """Return the signals of a sentence. `speakers` are the normalised words of the speakers' names, which do not count as
     names.
     """
     text, tokens = sentence.text, sentence.words
@@ -133,32 +133,32 @@ class ConversationVocabulary:
         return {word for word in words if word in self.weights}
 
 
-def salience(sentence: Sentence, signs: SentenceSignals, vocabulary: ConversationVocabulary) -> float:
+def salience(sentence: Sentence, signals: SentenceSignals, vocabulary: ConversationVocabulary) -> float:
     """Return the salience of a sentence; 0 for a greeting, praise or filler.
 
     Signs add up, a sentence without any is general talk, and weak forms reduce the value. Coverage of the session is weighed
     at the selection (brain/summary/selection).
     """
     informative = vocabulary.informative_words(sentence.words)
-    if not (informative or signs.grave) or (
-        _GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signs.is_informative)
+    if not (informative or signals.grave) or (
+        _GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signals.is_informative)
     ):
         return 0.0
-    value = 1 + 0.5 * signs.own + 0.5 * (signs.plan is not None) + 0.25 * signs.feeling + 1.0 * signs.grave
-    value += 0.35 * signs.kin + 0.25 * signs.when + 0.35 * signs.named
+    value = 1 + 0.5 * signals.own + 0.5 * (signals.plan is not None) + 0.25 * signals.feeling + 1.0 * signals.grave
+    value += 0.35 * signals.kin + 0.25 * signals.when + 0.35 * signals.named
     if value == 1:
         value = 0.45
     if sentence.asks:
         value *= 0.25
     if _SECOND.match(sentence.text):
         value *= 0.4
-    if not signs.own and not _ADDRESSED.isdisjoint(sentence.words):
+    if not signals.own and not _ADDRESSED.isdisjoint(sentence.words):
         value *= 0.5
     if _EMPTY.match(sentence.text):
         value *= 0.3
     if _DANGLING.match(sentence.text):
         value *= 0.6
-    return value * min(1.0, 0.25 + 0.25 * (len(informative) + signs.grave + signs.kin))
+    return value * min(1.0, 0.25 + 0.25 * (len(informative) + signals.grave + signals.kin))
 
 
 def _is_english(counts: Counter[str]) -> bool:

@@ -75,8 +75,8 @@ class SummaryMaterial:
     """Session prepared for its title and summary."""
 
     sentences: list[Sentence]
-    signs: list[SentenceSignals]
-    news: list[TitleEvent | None]
+    signals: list[SentenceSignals]
+    events: list[TitleEvent | None]
     """The event that each sentence reports, or None."""
     facts: list[ReportedFact]
     """Facts about the user that still hold at the end of the session."""
@@ -85,17 +85,17 @@ class SummaryMaterial:
 
 def sentence_weight(material: SummaryMaterial, index: int) -> float:
     """Return the salience of a sentence, weighted by whether it is worth remembering, plus the weight of its event."""
-    sentence, event = material.sentences[index], material.news[index]
-    value = salience(sentence, material.signs[index], material.vocabulary) * lasting_weight(sentence, MOMENTARY_WEIGHT)
+    sentence, event = material.sentences[index], material.events[index]
+    value = salience(sentence, material.signals[index], material.vocabulary) * lasting_weight(sentence, MOMENTARY_WEIGHT)
     return value + (event.weight if event else 0.0)
 
 
 def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, float]:
     """Return the weights of the sentences worth reporting, by index, without those `stated` as facts."""
-    sentences, signs, vocabulary = material.sentences, material.signs, material.vocabulary
+    sentences, signals, vocabulary = material.sentences, material.signals, material.vocabulary
     weights: dict[int, float] = {}
     questions: dict[int, float] = {}
-    left_out = find_outdated_plans(sentences, signs, vocabulary)
+    left_out = find_outdated_plans(sentences, signals, vocabulary)
     story_sentences = [index for index, sentence in enumerate(sentences) if sentence.in_story and sentence.role is Role.USER]
     lone_story_sentence = story_sentences[0] if len(story_sentences) == 1 else None  # a figure of speech
     for index, sentence in enumerate(sentences):
@@ -109,7 +109,7 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
             continue
         if sentence.in_story and len(material.facts) >= ENOUGH_FACTS:
             continue
-        weight = salience(sentence, signs[index], vocabulary) * (
+        weight = salience(sentence, signals[index], vocabulary) * (
             lasting_weight(sentence, MOMENTARY_WEIGHT) if vocabulary.is_english else 1.0
         )
         question = find_answered_question(sentences, index)
@@ -118,10 +118,10 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
             and vocabulary.informative_words(question.words)
             and vocabulary.informative_words(sentence.words)
         ):
-            weight = max(weight, 0.5 + 2 * salience(question, signs[index - 1], vocabulary))
+            weight = max(weight, 0.5 + 2 * salience(question, signals[index - 1], vocabulary))
         if weight > 0:
             is_user_question = sentence.role is Role.USER and (sentence.asks or asks_to_remember(sentence.text))
-            own_factor = USER_WEIGHT_BESIDE_FACTS * _personal_weight(sentence.text, signs[index])
+            own_factor = USER_WEIGHT_BESIDE_FACTS * _personal_weight(sentence.text, signals[index])
             factor = 1.0 if not stated else own_factor if sentence.role is Role.USER else PERSONA_WEIGHT_BESIDE_FACTS
             if not (
                 is_user_question and FIRST_PERSON.search(sentence.text)
@@ -137,14 +137,14 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
     return {index: weights[index] for index in sorted(best_indexes) if weights[index] >= min_weight}
 
 
-def _personal_weight(text: str, sign: SentenceSignals) -> float:
+def _personal_weight(text: str, signal: SentenceSignals) -> float:
     """Return 1 for a sentence about the speaker's own life, and `GENERAL_WEIGHT` for one that is true of everybody."""
-    is_particular = sign.own or sign.kin or sign.named or sign.when
+    is_particular = signal.own or signal.kin or signal.named or signal.when
     return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL_WEIGHT
 
 
 def find_outdated_plans(
-    sentences: Sequence[Sentence], signs: Sequence[SentenceSignals], vocabulary: ConversationVocabulary
+    sentences: Sequence[Sentence], signals: Sequence[SentenceSignals], vocabulary: ConversationVocabulary
 ) -> set[int]:
     """Return the indexes of plans that a later message of the same speaker changes."""
     lines = {sentence.line for sentence in sentences if sentence.role is Role.USER and announces_change(sentence.text)}
@@ -155,7 +155,7 @@ def find_outdated_plans(
     return {
         index
         for index, sentence in enumerate(sentences)
-        if (signs[index].plan is not None or _INTENDS.search(sentence.text))
+        if (signals[index].plan is not None or _INTENDS.search(sentence.text))
         and any(
             last_mentioned.get((sentence.name, word), -1) > sentence.line
             for word in vocabulary.informative_words(sentence.words)

@@ -1,4 +1,4 @@
-"""Wording of a session's news as parts of a title: “Ana's wedding”, “Moving to Porto”, “Learning German”."""
+"""Wording of a session's events as parts of a title: “Ana's wedding”, “Moving to Porto”, “Learning German”."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _LIFE_EVENTS = tuple(
 
 
 class _Verb(NamedTuple):
-    """Verb of news: its form in a title, the forms that follow “I”, and its weight."""
+    """Verb of an event: its form in a title, the forms that follow “I”, and its weight."""
 
     title: str
     """With {} for its object."""
@@ -236,11 +236,11 @@ class TitleEvent(NamedTuple):
     weight: float
 
 
-def find_news(text: str) -> TitleEvent | None:
+def find_event(text: str) -> TitleEvent | None:
     """Return the highest-weighted event or activity of the speaker in an English sentence; None if there is none."""
     tidied = correct_spelling(text)
     found = [*_find_life_events(tidied), *_find_activities(tidied)]
-    return max(found, key=lambda news: news.weight, default=None)
+    return max(found, key=lambda event: event.weight, default=None)
 
 
 def _find_life_events(text: str) -> list[TitleEvent]:

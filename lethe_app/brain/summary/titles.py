@@ -1,4 +1,4 @@
-"""Composition of a session's title from its news and topics."""
+"""Composition of a session's title from its events and topics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lethe_app.brain.vocabulary.common_words import LIFE_EVENT_WORDS
 MIN_SECOND_TOPIC_SHARE = 0.24
 """Share of the best topic's value that a second part needs."""
 MIN_SECOND_NEWS_SHARE = 0.35
-"""Share of the best news' value that a second news item needs."""
+"""Share of the best event's value that a second event needs."""
 MAX_TOPICS_TRIED = 12
 """Number of topics tried."""
 MAX_SENTENCES_READ = 20
@@ -46,15 +46,15 @@ def compose_title(
     topics: Sequence[SummaryTopic],
     sentences: Sequence[Sentence],
     weights: Sequence[float],
-    news: Sequence[TitleEvent | None],
+    events: Sequence[TitleEvent | None],
     *,
     is_english: bool,
     subjects: str = "",
 ) -> str:
     """Return a title of two to seven words with the one or two main topics; empty if there are none.
 
-    `weights` is the salience of each sentence, `news` the event it reports. `subjects` names the general subjects, for sessions
-    in which nothing but a noun or a name stands out.
+    `weights` is the salience of each sentence, `events` the event it reports. `subjects` names the general subjects, for
+    sessions in which nothing but a noun or a name stands out.
     """
     if not is_english:
         return _join_names([topic.spelling for topic in select_distinct(topics, 2)])
@@ -63,9 +63,9 @@ def compose_title(
     weight_by_line: dict[int, float] = {}
     for place in reversed(order):
         weight_by_line[sentences[place].line] = weights[place]
-    news_parts = _news_phrases(sentences, weights, news)
-    parts = [*news_parts, *_topic_phrases(topics, by_weight, weight_by_line, news_parts)]
-    if subjects and not news_parts and not any(map(_is_activity, parts)):
+    event_phrases = _event_phrases(sentences, weights, events)
+    parts = [*event_phrases, *_topic_phrases(topics, by_weight, weight_by_line, event_phrases)]
+    if subjects and not event_phrases and not any(map(_is_activity, parts)):
         return subjects[:1].upper() + subjects[1:]
     if not parts and topics:
         parts = [build_phrase(topic, by_weight, is_first=False) for topic in select_distinct(topics, 2)]
@@ -77,27 +77,27 @@ def _topic_phrases(
     topics: Sequence[SummaryTopic],
     by_weight: Sequence[Sentence],
     weight_by_line: Mapping[int, float],
-    news_parts: Sequence[TitlePhrase],
+    event_phrases: Sequence[TitlePhrase],
 ) -> list[TitlePhrase]:
-    """Return the phrases of the best topics that still fit after the parts in `news_parts`."""
+    """Return the phrases of the best topics that still fit after the parts in `event_phrases`."""
     count = max(weight_by_line, default=0) + 1
     values = {topic.key: _topic_value(topic, count, weight_by_line) for topic in topics}
     tried = heapq.nlargest(MAX_TOPICS_TRIED, filter(is_nominal, topics), key=lambda topic: values[topic.key])
     undenied = [(topic, build_phrase(topic, by_weight, is_first=True)) for topic in tried if not _is_denied(topic, by_weight)]
     ranked = [(values[topic.key] * _clarity(phrase), topic) for topic, phrase in undenied]
     ranked.sort(key=lambda pair: -pair[0])
-    if not news_parts and (not ranked or ranked[0][0] < MIN_SECOND_TOPIC_SHARE * max(values.values())):
+    if not event_phrases and (not ranked or ranked[0][0] < MIN_SECOND_TOPIC_SHARE * max(values.values())):
         return []
-    parts = list(news_parts)
+    parts = list(event_phrases)
     for value, topic in ranked:
         if len(parts) == 2 or (parts and value < MIN_SECOND_TOPIC_SHARE * ranked[0][0]):
             break
         phrase = build_phrase(topic, by_weight, is_first=not parts)
         overlaps = any(phrase.words & other.words for other in parts)
-        is_negligible = _adds_little(phrase) if news_parts else bool(parts) and _is_minor(phrase, parts[0])
+        is_negligible = _adds_little(phrase) if event_phrases else bool(parts) and _is_minor(phrase, parts[0])
         if not overlaps and not is_negligible and _fits([*parts, phrase]):
             parts.append(phrase)
-    return parts[len(news_parts) :]
+    return parts[len(event_phrases) :]
 
 
 def _is_minor(phrase: TitlePhrase, first: TitlePhrase) -> bool:
@@ -112,7 +112,7 @@ def _is_activity(phrase: TitlePhrase) -> bool:
 
 
 def _adds_little(phrase: TitlePhrase) -> bool:
-    """Return whether a phrase adds neither an activity, nor an owner, nor something new to the news."""
+    """Return whether a phrase adds neither an activity, nor an owner, nor anything new to the events."""
     return not (_is_activity(phrase) or "'s " in phrase.text or phrase.text.startswith("the new "))
 
 
@@ -121,17 +121,17 @@ def _is_denied(topic: SummaryTopic, by_weight: Sequence[Sentence]) -> bool:
     return any(is_denied(topic, text) for text in islice(texts, MAX_SENTENCES_READ))
 
 
-def _news_phrases(
-    sentences: Sequence[Sentence], weights: Sequence[float], news: Sequence[TitleEvent | None]
+def _event_phrases(
+    sentences: Sequence[Sentence], weights: Sequence[float], events: Sequence[TitleEvent | None]
 ) -> list[TitlePhrase]:
-    """Return the one or two best news, each weighted by the salience of its sentence relative to the highest one.
+    """Return the one or two best events, each weighted by the salience of its sentence relative to the highest one.
 
     A death of which little is said does not become the title.
     """
     best = max(weights, default=0.0)
-    is_mourned = _is_about_death(sentences, news)
+    is_mourned = _is_about_death(sentences, events)
     values: dict[str, float] = {}
-    for event, weight in zip(news, weights, strict=True):
+    for event, weight in zip(events, weights, strict=True):
         if event is not None and (is_mourned or not _DEATH.search(event.text)):
             values[event.text] = values.get(event.text, 0.0) + event.weight * (best + weight) / 2
     parts: list[TitlePhrase] = []
@@ -152,9 +152,9 @@ def _inner_form(text: str) -> str:
     return text if is_name else text[:1].lower() + text[1:]
 
 
-def _is_about_death(sentences: Sequence[Sentence], news: Sequence[TitleEvent | None]) -> bool:
+def _is_about_death(sentences: Sequence[Sentence], events: Sequence[TitleEvent | None]) -> bool:
     """Return whether many of the sentences are about a death."""
-    texts = [one.text for one in sentences if not (one.in_story or one.asks)] + [one.text for one in news if one is not None]
+    texts = [one.text for one in sentences if not (one.in_story or one.asks)] + [one.text for one in events if one is not None]
     return sum(bool(_DEATH.search(text)) for text in texts) >= MIN_DEATH_SHARE * len(sentences)
 
 

@@ -181,10 +181,10 @@ def test_entries_have_luck_of_their_own_and_a_message_that_replaces_another_has_
     assert lucky == names(evaluate_worlds(book, said="king", at=turn(2, id="turn 1")))
 
 
-def test_no_chance_never_is_active_and_says_so():
+def test_an_entry_without_a_chance_is_never_active_and_says_so():
     block = the_block(evaluate_worlds(world(entry("king", trigger_chance=0)), said="king"))
 
-    assert block.why == "chance"
+    assert block.reason == "chance"
     assert block.key == "king"
     assert block.values["chance"] == 0
 
@@ -235,7 +235,7 @@ def test_an_entry_too_big_is_skipped_and_smaller_ones_still_come():
 
     assert names(evaluation) == ["small", "important"]
     assert evaluation.tokens == 10
-    assert the_block(evaluation).why == "budget"
+    assert the_block(evaluation).reason == "budget"
     assert the_block(evaluation).values == {"cost": 50, "left": 5}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.summary.title_events import find_news
+from lethe_app.brain.summary.title_events import find_event
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from lethe_app.brain.summary.title_events import find_news
     ],
 )  # fmt: skip
 def test_news_is_named_by_what_was_done(text: str, expected: str):
-    found = find_news(text)
+    found = find_event(text)
 
     assert found is not None
     assert found.text == expected
@@ -57,13 +57,13 @@ def test_news_is_named_by_what_was_done(text: str, expected: str):
     ],
 )
 def test_what_is_not_done_or_names_nothing_is_no_news(text: str):
-    found = find_news(text)
+    found = find_event(text)
 
     assert found is None or found.weight < 1.0 or found.text == "Quitting smoking"
 
 
 def test_what_was_done_years_ago_counts_less():
-    now, then = find_news("I joined a choir."), find_news("I joined a choir in 1998.")
+    now, then = find_event("I joined a choir."), find_event("I joined a choir in 1998.")
 
     assert now is not None
     assert then is not None
