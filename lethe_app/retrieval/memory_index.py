@@ -89,15 +89,15 @@ class MemoryIndex:
             self._views.apply_changes([], _with_numbers(passages, numbers))
         return numbers
 
-    async def replace(self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()) -> None:
-        """Replace all passages of these origins, and remove the entries `settled` from the pending index in the same
+    async def replace(self, origins: Sequence[UUID], passages: Sequence[Passage], indexed: Sequence[int] = ()) -> None:
+        """Replace all passages of these origins, and remove the entries `indexed` from the pending index in the same
         transaction.
 
         A passage that is stored already with the same content keeps its number and its vectors.
         """
         async with self._change_lock:
-            gone, numbers = await self._passages.replace(origins, passages, settled)
-            self._views.apply_changes(gone, _with_numbers(passages, numbers))
+            removed, numbers = await self._passages.replace(origins, passages, indexed)
+            self._views.apply_changes(removed, _with_numbers(passages, numbers))
 
     async def remove_passages(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> int:
         """Remove the passages that match all given criteria and return their number; without criteria nothing is removed.

@@ -80,7 +80,7 @@ def parse_utterances(lines: Sequence[str], user: str) -> list[Utterance]:
 
 def score_facts(snippet: QualificationSnippet, lines: Sequence[Utterance], answered_facts: Sequence[str]) -> QualificationScore:
     """Score the facts that passed the fact guard: the number of correct, wrong and different correct ones."""
-    others = {said.name for said in lines} - {snippet.about}
+    others = {line.name for line in lines} - {snippet.about}
     found: set[int] = set()
     right = 0
     for fact in answered_facts:

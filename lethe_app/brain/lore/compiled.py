@@ -89,7 +89,7 @@ class LoreIndex:
             for entry in world.entries:
                 self._add_entry(world, entry, expand)
         self.keys = list(self._keyword_numbers)
-        self.max_scan_depth = max((placed.max_scan_depth for placed in self.compiled_entries), default=0)
+        self.max_scan_depth = max((compiled.max_scan_depth for compiled in self.compiled_entries), default=0)
         self.keyword_matcher = KeywordMatcher(self.keys)
         self.build_seconds = time.perf_counter() - start
 
@@ -107,9 +107,9 @@ class LoreIndex:
         if not reasons:
             return []
         return [
-            KeywordProblem(placed.world, placed.entry, self.keys[key].text, reasons[key])
-            for placed in self.compiled_entries
-            for key in dict.fromkeys((*placed.main, *placed.secondary))
+            KeywordProblem(compiled.world, compiled.entry, self.keys[key].text, reasons[key])
+            for compiled in self.compiled_entries
+            for key in dict.fromkeys((*compiled.main, *compiled.secondary))
             if key in reasons
         ]
 
@@ -118,7 +118,7 @@ class LoreIndex:
         return self._entries_by_key.get(key, ())
 
     def index_of(self, guid: UUID) -> int | None:
-        """Return the index of an entry in `placed`; None if it is not part of this lore."""
+        """Return the index of an entry in `compiled_entries`; None if it is not part of this lore."""
         return self._index_by_guid.get(guid)
 
     def _add_entry(self, world: World, entry: WorldEntry, expand: Expand) -> None:

@@ -112,9 +112,9 @@ class _EvaluationRun:
 
     def _scan_activated(self, new: list[int]) -> set[int]:
         """Return the indices of the entries to consider because of the texts of the newly activated ones."""
-        placed = self._lore.compiled_entries
+        compiled = self._lore.compiled_entries
         sources = [
-            (place, self._turn.expand(placed[place].entry.content)) for place in new if can_activate_entries(placed[place])
+            (place, self._turn.expand(compiled[place].entry.content)) for place in new if can_activate_entries(compiled[place])
         ]
         return self._entries_for_keys(self._scanned.scan_entry_texts(sources) if sources else set())
 

@@ -68,7 +68,7 @@ class ScannedText:
     def extend_depth(self, world: World, depth: int) -> set[int]:
         """Extend the scan depth of a world to `depth`; return the keywords whose newest occurrence is at that depth."""
         self._depths[id(world)] = depth
-        return {key for key, heard in self._message_matches.items() if heard.distance == depth}
+        return {key for key, match in self._message_matches.items() if match.distance == depth}
 
     def matches_for(self, compiled: CompiledEntry) -> dict[int, NearestMatch]:
         """Return the matches of an entry's keywords: in messages within its depth, and in entry texts if it allows

@@ -57,12 +57,12 @@ def dice_similarity(words: Iterable[str], others: Iterable[str]) -> float:
 
 
 def remaining_share(
-    recollection: RecalledMemory, objections: Iterable[Objection], message_text: str, moment: datetime
+    recalled_memory: RecalledMemory, objections: Iterable[Objection], message_text: str, moment: datetime
 ) -> float:
     """Return the share of the recollection's likelihood that the objections leave, 0 to 1."""
     share, words = 1.0, content_words(message_text)
     for made in objections:
-        if made.memory != recollection.memory:
+        if made.memory != recalled_memory.memory:
             continue
         decay = 0.5 ** (max(0.0, days_since(made.moment, moment)) / HALF_LIFE_DAYS)
         share *= 1 - STRENGTH * decay * dice_similarity(words, made.words)
@@ -79,24 +79,26 @@ def apply_objections(
         return list(recalled), []
     kept: list[RecalledMemory] = []
     suppressed: list[BlockedMemory] = []
-    for recollection in recalled:
+    for recalled_memory in recalled:
         share = (
-            remaining_share(recollection, objections, message_text, moment) if recollection.way in OBJECTIONABLE_WAYS else 1.0
+            remaining_share(recalled_memory, objections, message_text, moment)
+            if recalled_memory.way in OBJECTIONABLE_WAYS
+            else 1.0
         )
-        likelihood = recollection.likelihood * share
+        likelihood = recalled_memory.likelihood * share
         # A recollection that was only just likely enough does not survive even a weak objection.
         if share < MIN_REMAINING_SHARE or (share < 1 and likelihood < BY_MEANING.sure):
-            suppressed.append(to_not_recalled(recollection))
+            suppressed.append(to_not_recalled(recalled_memory))
         else:
-            kept.append(recollection if share == 1 else recollection.model_copy(update={"likelihood": likelihood}))
+            kept.append(recalled_memory if share == 1 else recalled_memory.model_copy(update={"likelihood": likelihood}))
     return kept, suppressed
 
 
-def to_not_recalled(recollection: RecalledMemory) -> BlockedMemory:
+def to_not_recalled(recalled_memory: RecalledMemory) -> BlockedMemory:
     """Return the record of a memory that is not recalled because the user objected."""
     return BlockedMemory(
-        memory=recollection.memory,
-        title=recollection.title or recollection.text.splitlines()[0][:80],
-        world=recollection.world,
+        memory=recalled_memory.memory,
+        title=recalled_memory.title or recalled_memory.text.splitlines()[0][:80],
+        world=recalled_memory.world,
         why=BlockReason.UNWANTED,
     )

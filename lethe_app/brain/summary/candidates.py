@@ -142,9 +142,9 @@ def _remove_contained(reports: Sequence[SummaryCandidate]) -> list[SummaryCandid
     return [
         one
         for line in by_line.values()
-        for said, one in line
+        for words, one in line
         if not (one.sources and all(longest_by_sentence[place] > len(one.sources) for place in one.sources))
-        and not any(len(said) < len(other) and len(said & other) >= REDUNDANT_SHARE * len(said) for other, _report in line)
+        and not any(len(words) < len(other) and len(words & other) >= REDUNDANT_SHARE * len(words) for other, _report in line)
     ]
 
 
