@@ -201,7 +201,7 @@ async def dialog(studio: Studio, scene: Scene, name: str, make: Make) -> None:
 
 
 async def commands(studio: Studio, scene: Scene, light: str) -> None:
-    scene.window.actions_["palette"].trigger()
+    scene.window.window_actions["palette"].trigger()
     await settle(0.3)
     studio.keep(scene.window.grab(), f"palette-{light}")
     scene.controller.command_palette.hide()
@@ -209,7 +209,7 @@ async def commands(studio: Studio, scene: Scene, light: str) -> None:
 
 async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
     """The page as it opens."""
-    scene.window.actions_["new_persona"].trigger()
+    scene.window.window_actions["new_persona"].trigger()
     await until(lambda: scene.page is not None)
     await settle(0.8)
     studio.keep(scene.window.grab(), f"new-persona-{light}")

@@ -117,7 +117,7 @@ async def remembering(studio: Studio, script: str) -> None:
         await until(lambda: scene.words and scene.words[-1].startswith("*She does not look up, but"), 30)
         await until(lambda: not scene.is_replying, 30)
         scene.window.chat.status.clear_activity()
-        scene.window.actions_["memory_panel"].trigger()
+        scene.window.window_actions["memory_panel"].trigger()
         await settle()
         scene.controller.view.go_to_end()
         await settle()
@@ -136,7 +136,7 @@ async def pages(studio: Studio, script: str) -> None:
         await scene.services.preferences.set(rotation_minutes=0)
         await live(scene.services)
         for name, wish in PAGES.items():
-            if wish not in scene.window.actions_:
+            if wish not in scene.window.window_actions:
                 continue
             await page(studio, scene, name, wish)
 
@@ -145,7 +145,7 @@ async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
     """One page by night and by day, with whatever is worth typing first."""
     for theme, light in (("dark", "night"), ("light", "day")):
         await scene.services.preferences.set(theme=theme)
-        scene.window.actions_[wish].trigger()
+        scene.window.window_actions[wish].trigger()
         await until(lambda: scene.page is not None)
         await settle(1.2)
         await PREPARED.get(name, nothing)(scene)

@@ -209,7 +209,7 @@ class Bench:
         long each key press holds the window up."""
         for how in ("first time", "again"):
             began = time.perf_counter()
-            self._window.actions_["find"].trigger()
+            self._window.window_actions["find"].trigger()
             self._page.repaint()
             took = 1000 * (time.perf_counter() - began)
             self.rows.append((f"find, {how}: painted [ms]", took))
@@ -242,7 +242,7 @@ class Bench:
     async def _open(self, wish: str, count: int, how: str) -> float | None:
         self._heart.begin()
         began = time.perf_counter()
-        self._window.actions_[wish].trigger()
+        self._window.window_actions[wish].trigger()
         page = self._window.pages.currentWidget()
         if not isinstance(page, Page):
             self.rows.append((wish, "the page does not open"))
@@ -295,7 +295,7 @@ class Bench:
     async def _work_behind(self) -> None:
         """With the list of memories open and read."""
         self._heart.begin()
-        self._window.actions_["memories"].trigger()
+        self._window.window_actions["memories"].trigger()
         await self._full(self._page, MEMORIES)
         session = await self._long_talk()
         await self._while("archiving a conversation", self._services.archive_queue.archive_session(session.guid))

@@ -96,7 +96,7 @@ class Stage:
     @property
     def is_answering(self) -> bool:
         """Is there something to stop?"""
-        return self.window.actions_["stop"].isEnabled()
+        return self.window.window_actions["stop"].isEnabled()
 
     def words(self, within: QWidget | None = None) -> str:
         """Everything written on visible labels and buttons."""

@@ -319,7 +319,7 @@ def test_in_the_window_a_new_conversation_remembers_the_one_before(qapp: object,
 
     async def evening(stage: Stage) -> None:
         await stage.until(lambda: len(stage.messages()) == len(MONDAY), "Monday is there")
-        stage.window.actions_["new"].trigger()
+        stage.window.window_actions["new"].trigger()
         await stage.until(lambda: not stage.messages(), "a new conversation begins")
         await stage.write("Was it walnuts that I am allergic to?")
         await stage.until(lambda: [text for _name, text in stage.messages()][-1:] == ["Walnuts."], "she answers")

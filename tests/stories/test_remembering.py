@@ -104,19 +104,19 @@ async def say(stage: Stage, text: str) -> str:
 
 
 async def begin_anew(stage: Stage) -> None:
-    stage.window.actions_["new"].trigger()
+    stage.window.window_actions["new"].trigger()
     chat = stage.window.chat
     await stage.until(lambda: chat.isVisible() and not stage.messages(), "a new conversation begins")
 
 
 async def open_facts(stage: Stage) -> FactPage:
-    stage.window.actions_["facts"].trigger()
+    stage.window.window_actions["facts"].trigger()
     await stage.until(lambda: stage.window.findChildren(FactPage), "the facts page opens")
     return stage.window.findChildren(FactPage)[-1]
 
 
 async def open_prompt(stage: Stage) -> InspectorPage:
-    stage.window.actions_["inspector"].trigger()
+    stage.window.window_actions["inspector"].trigger()
     await stage.until(lambda: stage.window.findChildren(InspectorPage), "the prompt page opens")
     page = stage.window.findChildren(InspectorPage)[-1]
     await stage.until(page.prompt_text.toPlainText, "the prompt is shown")
@@ -180,7 +180,7 @@ def test_asked_again_next_evening_the_answer_comes_up_and_not_the_question_nor_w
         await stage.until(lambda: len(stage.messages()) == len(KEY), "yesterday's conversation is shown")
         await begin_anew(stage)
         await say(stage, QUESTION)
-        stage.window.actions_["memory_panel"].trigger()
+        stage.window.window_actions["memory_panel"].trigger()
         await stage.until(lambda: stage.window.memory_panel.cards, "the panel lists what came to mind")
         await stage.take_picture("question-asked-again")
         shown = stage.words(stage.window.memory_panel)
@@ -202,7 +202,7 @@ def test_memories_are_told_as_background_and_the_panel_lists_what_is_always_in_t
         await begin_anew(stage)
         await say(stage, "haha ok")
         panel = stage.window.memory_panel
-        stage.window.actions_["memory_panel"].trigger()
+        stage.window.window_actions["memory_panel"].trigger()
         await stage.until(lambda: "Always in the prompt" in stage.words(panel), "the panel lists what is always there")
         stage.click(next(fold for fold in panel.findChildren(CollapsibleHeading) if fold.text() == "Always in the prompt"))
         await stage.take_picture("panel-always")
@@ -240,9 +240,9 @@ def test_a_model_that_repeats_the_block_of_memories_shows_none_of_it_and_nothing
         assert "kettle" in block
         assert stage._services is not None
         await stage._services.models.load(echo_model(f"{block}\n\n{own}", "“Good.”", own))
-        stage.window.actions_["focus_chat"].trigger()
-        await stage.until(stage.window.actions_["regenerate"].isVisible, "the conversation is shown")
-        stage.window.actions_["regenerate"].trigger()
+        stage.window.window_actions["focus_chat"].trigger()
+        await stage.until(stage.window.window_actions["regenerate"].isVisible, "the conversation is shown")
+        stage.window.window_actions["regenerate"].trigger()
         await stage.until(lambda: stage.messages()[-1][1] == own and not stage.is_answering, "the repeated lines are gone")
         await stage.take_picture("echo-filtered")
         await say(stage, "yes, exactly, thats right")

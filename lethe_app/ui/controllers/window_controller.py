@@ -90,7 +90,7 @@ class WindowController(QObject):
         self.messages = ChatModel(queries, self)
         self.view = ChatView(self.messages)
         self.models = ModelController(
-            status, window.actions_, notifier, window.theme, services.models, services.qualification, self.tasks
+            status, window.window_actions, notifier, window.theme, services.models, services.qualification, self.tasks
         )
         background = ActivityServices(
             services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner
@@ -100,11 +100,11 @@ class WindowController(QObject):
         )
         self.web_status = WebStatusController(status, window.theme, services.web_gate, preferences)
         self.appearance = AppearanceController(
-            self.view, window.theme, window.actions_, preferences, self.tasks, window.store_window_value
+            self.view, window.theme, window.window_actions, preferences, self.tasks, window.store_window_value
         )
         self.gear_menu = GearMenu(
             window.sidebar.gear_button,
-            window.actions_,
+            window.window_actions,
             window.theme,
             self.appearance,
             self.models,
@@ -112,12 +112,12 @@ class WindowController(QObject):
             self.tasks,
         )
         self.desktop_notifications = DesktopNotifications(window, preferences, services.archive_queue, services.mind.reminders)
-        self.index_rebuild = IndexRebuild(window.actions_, notifier, services.memory, services.library, self.tasks)
+        self.index_rebuild = IndexRebuild(window.window_actions, notifier, services.memory, services.library, self.tasks)
         self.preferred_model = PreferredModelController(notifier, services.models, self.models, self.tasks)
         self.user_activity = UserActivity(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.page_preload = PagePreload(self.is_idle, self)
-        self.command_palette = CommandPalette(window.theme, window.actions_, window)
-        window.actions_.connect(palette=self.command_palette.open_palette)
+        self.command_palette = CommandPalette(window.theme, window.window_actions, window)
+        window.window_actions.connect(palette=self.command_palette.open_palette)
 
     def _create_session_controllers(self) -> None:
         """Create the controllers of the sidebar and of the session on display with its replies."""
@@ -127,7 +127,7 @@ class WindowController(QObject):
         )
         self.participants = ParticipantsController(window, services.group)
         self.replies = ReplyController(
-            window.chat, self.messages, window.actions_, reply_services, self.models, self.participants, self.tasks
+            window.chat, self.messages, window.window_actions, reply_services, self.models, self.participants, self.tasks
         )
         self.sessions = SessionController(
             window.chat,
@@ -152,7 +152,7 @@ class WindowController(QObject):
             window.sidebar, window.notifier, services.sessions, self.sessions, self.replies, self.tasks
         )
         self.drafts = DraftStore(services.paths.window, window.chat.composer)
-        self.long_conversation_hint = LongConversationHint(window.notifier, window.actions_["new"])
+        self.long_conversation_hint = LongConversationHint(window.notifier, window.window_actions["new"])
         self.replies.prompt_built.connect(self.long_conversation_hint.check_prompt_size)
         self.replies.reply_completed.connect(self.desktop_notifications.notify_reply)
         self.sessions.session_opened.connect(self.preferred_model.set_persona)
@@ -169,7 +169,7 @@ class WindowController(QObject):
         self.message_deletion = MessageDeletion(view, notifier, services.sessions, services.trash, self.replies, self.tasks)
         self.group = GroupController(
             window.chat.header,
-            window.actions_,
+            window.window_actions,
             self.directory,
             services.sessions,
             services.group,
@@ -177,7 +177,7 @@ class WindowController(QObject):
             self.tasks,
         )
         self.next_speaker = NextSpeakerController(
-            window.chat, window.actions_, window.theme, services.preferences, self.participants, self.replies
+            window.chat, window.window_actions, window.theme, services.preferences, self.participants, self.replies
         )
         self.unanswered = UnansweredController(window.chat, self.replies, self.messages)
         self.session_end = SessionEnd(
@@ -196,7 +196,7 @@ class WindowController(QObject):
 
     def _create_memory_panel_controller(self) -> MemoryPanelController:
         window, services = self._window, self._services
-        views = MemoryPanelViews(window.memory_panel, window.panes, window.chat.header, self.view, window.actions_)
+        views = MemoryPanelViews(window.memory_panel, window.panes, window.chat.header, self.view, window.window_actions)
         panel_services = MemoryPanelServices(
             services.reply_sources,
             services.reply_actions,
@@ -219,7 +219,7 @@ class WindowController(QObject):
         )
         self.bundle_drop_target = BundleDropTarget(window, self.bundle_importer)
         self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
-        window.actions_.connect(meet=self.bundle_importer.choose_files)
+        window.window_actions.connect(meet=self.bundle_importer.choose_files)
         window.sidebar.export_requested.connect(self._export_persona)
         self.bundle_importer.imported.connect(
             lambda persona_id: self.tasks.start_task(self._go_to_persona(persona_id), key="find")
@@ -247,12 +247,12 @@ class WindowController(QObject):
         )
         self.navigator.route_changed.connect(self._update_persona_action)
         for name, route in ACTION_ROUTES.items():
-            window.actions_.connect(**{name: partial(self.navigator.open, route)})
-        window.actions_.connect(persona_editor=self._edit_current_persona)
+            window.window_actions.connect(**{name: partial(self.navigator.open, route)})
+        window.window_actions.connect(persona_editor=self._edit_current_persona)
         self._connect_session_actions()
         window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
         window.sidebar.duplicate_requested.connect(self._duplicate_persona)
-        window.sidebar.new_persona_button.clicked.connect(window.actions_["new_persona"].trigger)
+        window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
 
     def _create_page(self, route: Route) -> Page:
         return self.pages.create_page(route)
@@ -264,7 +264,7 @@ class WindowController(QObject):
     def _update_persona_action(self) -> None:
         """Disable the action on a persona editor, because there must not be two drafts of one persona."""
         is_editing = isinstance(self.navigator.current_route, PersonaRoute)
-        self._window.actions_["persona_editor"].setEnabled(not is_editing)
+        self._window.window_actions["persona_editor"].setEnabled(not is_editing)
 
     def _duplicate_persona(self, persona_id: str) -> None:
         self.tasks.start_task(self._duplicate_and_edit(persona_id))
@@ -300,7 +300,7 @@ class WindowController(QObject):
             "focus_composer": window.chat.composer.draft_field.setFocus,
         }
         for name, slot in slots.items():
-            window.actions_.connect(**{name: partial(self._return_to_session, slot)})
+            window.window_actions.connect(**{name: partial(self._return_to_session, slot)})
 
     def _return_to_session(self, callback: Callable[[], object]) -> None:
         """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""

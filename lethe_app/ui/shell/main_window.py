@@ -39,7 +39,7 @@ class MainWindow(QMainWindow):
 
     closed = Signal()
     theme: Theme
-    actions_: Actions
+    window_actions: Actions
     sidebar: Sidebar
     chat: ChatPanel
     memory_panel: MemoryPanel
@@ -83,7 +83,7 @@ class MainWindow(QMainWindow):
         self.theme = Theme(application, self._paths.resources / "theme", choice, size)
         self.theme.setParent(self)
         self.clock = clock or now
-        self.actions_ = Actions(self)
+        self.window_actions = Actions(self)
         self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
         self.memory_panel = MemoryPanel(self.theme)
@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
         self.panes.sidebar_shown.connect(self._on_sidebar_shown)
         self.chat.header.sidebar_button.clicked.connect(self.panes.toggle_sidebar)
         self.panes.overlay_shown.connect(self.notifier.raise_toasts)
-        self.actions_.connect(
+        self.window_actions.connect(
             sidebar=self.panes.toggle_sidebar,
             next_pane=self._go_to_next_pane,
             quit=self.close,
@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
             self.chat.composer.draft_field.setFocus()
 
     def _update_actions(self) -> None:
-        self.actions_.update_visibility(
+        self.window_actions.update_visibility(
             is_session_visible=self.pages.currentWidget() is self.panes, is_welcome_visible=bool(self._welcome_pages)
         )
 

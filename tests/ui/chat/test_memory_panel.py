@@ -72,7 +72,7 @@ async def say(scene: Scene, text: str) -> int:
 
 
 def panel_open(scene: Scene) -> None:
-    scene.window.actions_["memory_panel"].trigger()
+    scene.window.window_actions["memory_panel"].trigger()
 
 
 def card(scene: Scene, words: str) -> MemoryCard | None:
@@ -441,7 +441,7 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
     await until(lambda: card(scene, "It is lit"))
     scene.draft.setFocus()
 
-    scene.window.actions_["next_pane"].trigger()
+    scene.window.window_actions["next_pane"].trigger()
     focus = QApplication.focusWidget()
     assert focus is not None
     assert scene.window.memory_panel.isAncestorOf(focus)

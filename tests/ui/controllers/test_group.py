@@ -28,7 +28,7 @@ Script = Callable[..., Path]
 async def invitation(scene: Scene) -> GroupDialog:
     """The list of who takes part, opened by its key."""
     scene.window.activateWindow()
-    await until(lambda: scene.window.isActiveWindow() and scene.window.actions_["group"].isEnabled())
+    await until(lambda: scene.window.isActiveWindow() and scene.window.window_actions["group"].isEnabled())
     QTest.keyClick(scene.draft, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
     dialog = await scene.dialog()
     assert isinstance(dialog, GroupDialog)
@@ -212,7 +212,7 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
         scene.controller.sessions.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
         assert scene.controller.participants.chosen_speaker_id == ""
-        assert not scene.window.actions_["who_answers"].isEnabled()
+        assert not scene.window.window_actions["who_answers"].isEnabled()
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
         scene.controller.sessions.choose_persona("mira")
@@ -297,9 +297,9 @@ async def test_a_renamed_guest_is_called_by_the_new_name(tmp_path: Path, echo_mo
 
 async def test_on_a_page_nobody_is_asked_in(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         await until(lambda: scene.page is not None)
-        assert not scene.window.actions_["group"].isVisible()
+        assert not scene.window.window_actions["group"].isVisible()
 
 
 def members(dialog: GroupDialog) -> list[GroupMemberRow]:

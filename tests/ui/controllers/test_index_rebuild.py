@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        memory, action = scene.services.memory, scene.window.actions_["rebuild_index"]
+        memory, action = scene.services.memory, scene.window.window_actions["rebuild_index"]
         await memory.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
         await scene.services.core.database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await memory.reload()

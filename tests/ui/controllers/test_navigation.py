@@ -31,7 +31,7 @@ async def test_the_greeting_is_still_there_after_a_look_at_the_settings(tmp_path
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         greeting = scene.window.pages.currentWidget()
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         assert isinstance(scene.page, SettingsPage)
 
         press(scene, Qt.Key.Key_Escape)
@@ -44,14 +44,15 @@ async def test_the_greeting_is_still_there_after_a_look_at_the_settings(tmp_path
 async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there(tmp_path: Path):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
-        off = {name for name in RETURN_TO_SESSION | SESSION_ONLY if not scene.window.actions_[name].isEnabled()}
+        off = {name for name in RETURN_TO_SESSION | SESSION_ONLY if not scene.window.window_actions[name].isEnabled()}
         assert off == RETURN_TO_SESSION | SESSION_ONLY
 
         scene.window.pages.currentWidget().start_button.click()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes and scene.words)
 
         assert all(
-            scene.window.actions_[name].isEnabled() for name in (RETURN_TO_SESSION | SESSION_ONLY) - {"stop", "who_answers"}
+            scene.window.window_actions[name].isEnabled()
+            for name in (RETURN_TO_SESSION | SESSION_ONLY) - {"stop", "who_answers"}
         )
 
 
@@ -59,7 +60,7 @@ async def test_a_page_that_was_opened_while_the_greeting_ended_stays(tmp_path: P
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
         scene.window.pages.currentWidget().start_button.click()
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         await until(lambda: scene.words)
         page = scene.window.pages.currentWidget()
         assert isinstance(page, SettingsPage)
@@ -74,7 +75,7 @@ async def test_esc_on_a_page_leaves_the_page_and_not_the_reply(tmp_path: Path, e
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         scene.controller.replies.send_message("Hello")
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
 
         press(scene, Qt.Key.Key_Escape)
         await until(lambda: scene.page is None)
@@ -87,7 +88,7 @@ async def test_esc_on_a_page_leaves_the_page_and_not_the_reply(tmp_path: Path, e
 
 async def test_on_a_page_no_reply_is_asked_for_unseen(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Once more.")) as scene:
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
 
         press(scene, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
 
@@ -100,7 +101,7 @@ async def test_a_new_conversation_is_begun_where_it_can_be_seen(tmp_path: Path, 
         before = scene.session
         scene.controller.replies.send_message("Hello")  # one that is empty would be gone on with
         await until(lambda: not scene.is_replying and scene.words[-1] == "Hm.")
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
 
         press(scene, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: scene.session is not before)
@@ -111,12 +112,12 @@ async def test_a_new_conversation_is_begun_where_it_can_be_seen(tmp_path: Path, 
 
 async def test_a_page_that_lies_under_others_is_gone_back_to(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         settings = scene.page
-        scene.window.actions_["presets"].trigger()
+        scene.window.window_actions["presets"].trigger()
         assert isinstance(scene.page, PresetPage)
 
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         await until(lambda: scene.page is settings)
 
         press(scene, Qt.Key.Key_Escape)
@@ -125,11 +126,11 @@ async def test_a_page_that_lies_under_others_is_gone_back_to(tmp_path: Path):
 
 async def test_back_on_a_page_the_keyboard_is_where_it_was(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.window.actions_["presets"].trigger()
+        scene.window.window_actions["presets"].trigger()
         page = scene.page
         assert isinstance(page, PresetPage)
         page.tabs.setFocus()
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
 
         press(scene, Qt.Key.Key_Escape)
         await until(lambda: scene.page is page)

@@ -108,7 +108,7 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
         before = list(scene.titles)
         for _ in range(3):
             scene.window.sidebar.session_list.setFocus()
-            scene.window.actions_["new"].trigger()
+            scene.window.window_actions["new"].trigger()
             await until(lambda: scene.draft.hasFocus() or scene.window.focusWidget() is scene.draft)
 
         assert resets == []

@@ -128,7 +128,7 @@ async def test_keys_in_the_conversation_keep_it_open_and_those_on_a_page_do_not(
         await scene.services.session_timeout.archive_timed_out()
         while_typing = (await scene.services.sessions.open(scene.session.guid)).archived
 
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         await until(lambda: scene.page is not None)
         for _time in range(3):
             clock.go_on(minutes=40)

@@ -165,7 +165,7 @@ def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_ask
 
     assert window.sidebar.search_field.placeholderText() == "⟦Search⟧"  # self.tr
     assert heir.search_field.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
-    assert window.actions_["search"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
+    assert window.window_actions["search"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
     assert describe_contents(BundleCounts(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
     assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
     assert window.tr("Model's own template") == "⟦Model's own template⟧"  # asked through another object

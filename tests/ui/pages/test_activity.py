@@ -43,7 +43,7 @@ def script(echo_model) -> Path:
 
 
 async def page_of(scene: Scene) -> ActivityPage:
-    scene.window.actions_["away"].trigger()
+    scene.window.window_actions["away"].trigger()
     await until(lambda: isinstance(scene.page, ActivityPage))
     page = scene.page
     assert isinstance(page, ActivityPage)
@@ -224,7 +224,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         mira = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
-        scene.window.actions_["persona_editor"].trigger()
+        scene.window.window_actions["persona_editor"].trigger()
         page = scene.page
         assert isinstance(page, PersonaPage)
         await until(lambda: page.is_loaded)

@@ -30,7 +30,7 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
     async with opened(home, script) as scene:
         for content in (FERRY, FERRY, LAMP, LAMP):
             await scene.services.memory.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
-        scene.window.actions_["dreams"].trigger()
+        scene.window.window_actions["dreams"].trigger()
         page = scene.page
         assert isinstance(page, DreamPage)
         await until(lambda: page.persona_selector.persona_id == "mira" and page.dream_button.isEnabled())

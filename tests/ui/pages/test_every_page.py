@@ -44,7 +44,7 @@ CONTRAST = 4.5
 async def page_of(scene: Scene, wish: str) -> Page:
     """The page behind `wish`, when it has come to rest."""
     scene.window.resize(1100, 760)
-    scene.window.actions_[wish].trigger()
+    scene.window.window_actions[wish].trigger()
     await until(lambda: scene.page is not None)
     for _ in range(30):
         QApplication.processEvents()

@@ -36,7 +36,7 @@ async def facts_of(
         session = await talk(scene, "An evening", *lines)
         if archived:
             await scene.services.archive_queue.archive_session(session.guid)
-        scene.window.actions_["facts"].trigger()
+        scene.window.window_actions["facts"].trigger()
         page = scene.page
         assert isinstance(page, FactPage)
         await until(lambda: page.persona_selector.persona_name == "Mira" and page.core_label.text())
@@ -168,7 +168,7 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
 
 async def test_expert_settings_are_shown_on_request(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.window.actions_["settings"].trigger()
+        scene.window.window_actions["settings"].trigger()
         page = scene.page
         assert isinstance(page, SettingsPage)
         await until(lambda: page.sections.currentRow() == 0)

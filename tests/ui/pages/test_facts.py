@@ -45,7 +45,7 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         cats = told("Tomas has three cats.", session, message)
         old = told("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
         await scene.services.facts._facts.save_facts("mira", bees, cats, old)
-        scene.window.actions_["facts"].trigger()
+        scene.window.window_actions["facts"].trigger()
         page = scene.page
         assert isinstance(page, FactPage)
         await until(

@@ -55,7 +55,7 @@ async def say(scene: Scene, text: str) -> None:
 
 
 async def inspector(scene: Scene) -> InspectorPage:
-    scene.window.actions_["inspector"].trigger()
+    scene.window.window_actions["inspector"].trigger()
     page = scene.page
     assert isinstance(page, InspectorPage)
     await until(page.subtitle.accessibleName)
@@ -278,7 +278,7 @@ async def test_while_the_reply_is_being_written_the_page_says_so_and_shows_the_p
     async with opened(tmp_path / "home", echo_model("word " * 400, delay=0.02)) as scene:
         scene.controller.replies.send_message("Is the pharos lit?")
         await until(lambda: scene.is_replying and scene.controller.messages.growing_row is not None)
-        scene.window.actions_["inspector"].trigger()
+        scene.window.window_actions["inspector"].trigger()
         page = scene.page
         assert isinstance(page, InspectorPage)
         await until(lambda: "Reply in progress" in words_in(page))

@@ -42,7 +42,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
     async with opened(home, script) as scene:
         for memory in memories:
             await scene.services.memory.memorize("mira", memory, check=False)
-        scene.window.actions_["memories"].trigger()
+        scene.window.window_actions["memories"].trigger()
         page = scene.page
         assert isinstance(page, MemoryPage)
         await until(lambda: len(names(page)) == len(memories) and page.persona_selector.persona_name == "Mira")
@@ -184,7 +184,7 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
         await until(lambda: len(names(page)) == 0)
         await scene.controller.navigator.leave_all_pages()
         take_back(scene)
-        scene.window.actions_["memories"].trigger()
+        scene.window.window_actions["memories"].trigger()
         again = scene.page
         assert isinstance(again, MemoryPage)
         await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])

@@ -34,7 +34,7 @@ async def minded(home: Path, *, moods: bool = True) -> AsyncIterator[tuple[Scene
     async with opened(home) as scene:
         await live(scene, moods=moods)
         scene.window.resize(1100, 800)
-        scene.window.actions_["mind"].trigger()
+        scene.window.window_actions["mind"].trigger()
         page = scene.page
         assert isinstance(page, MindPage)
         await until(lambda: page.journal_list.rows and page.persona_selector.persona_name == "Mira")

@@ -35,7 +35,7 @@ def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -
 
 
 async def model_page(scene: Scene) -> ModelPage:
-    scene.window.actions_["model_manager"].trigger()
+    scene.window.window_actions["model_manager"].trigger()
     page = scene.page
     assert isinstance(page, ModelPage)
     await until(lambda: page.rows.visible_rows and page._offer_cards)

@@ -25,7 +25,7 @@ TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf
 
 
 async def model_page(scene: Scene) -> ModelPage:
-    scene.window.actions_["model_manager"].trigger()
+    scene.window.window_actions["model_manager"].trigger()
     page = scene.page
     assert isinstance(page, ModelPage)
     await until(lambda: page.rows.visible_rows and page._offer_cards and page.card._form)

@@ -27,7 +27,7 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
         for title, lines in (("Garden", ("The well runs dry.", "Quinces are ripe.", "The shed leaks.")), ("Cooking", RICE)):
             await scene.services.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
         scene.window.resize(1100, 800)
-        scene.window.actions_["notebooks"].trigger()
+        scene.window.window_actions["notebooks"].trigger()
         page = scene.page
         assert isinstance(page, NotebookPage)
         await until(lambda: len(page.rows.visible_rows) == 2 and page.editor.text)

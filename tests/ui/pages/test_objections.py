@@ -37,7 +37,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
 
 
 async def objection_page(scene: Scene) -> FeedbackPage:
-    scene.window.actions_["objections"].trigger()
+    scene.window.window_actions["objections"].trigger()
     page = scene.page
     assert isinstance(page, FeedbackPage)
     return page

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:
-    scene.window.actions_["presets"].trigger()
+    scene.window.window_actions["presets"].trigger()
     page = scene.page
     assert isinstance(page, PresetPage)
     await until(lambda: page.table.select_row(preset) and page._entry and page._entry.key == preset)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def preset_page(scene: Scene) -> PresetPage:
-    scene.window.actions_["presets"].trigger()
+    scene.window.window_actions["presets"].trigger()
     page = scene.page
     assert isinstance(page, PresetPage)
     await until(lambda: page._entry)

@@ -41,7 +41,7 @@ DONE = Inquiry(
 async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     for one in inquiries:
         await scene.services.research.restore(one)
-    scene.window.actions_["research"].trigger()
+    scene.window.window_actions["research"].trigger()
     await until(lambda: isinstance(scene.page, ResearchPage))
     page = scene.page
     assert isinstance(page, ResearchPage)

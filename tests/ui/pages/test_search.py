@@ -48,7 +48,7 @@ async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float 
 
 
 def search_page(scene: Scene) -> SearchPage:
-    scene.window.actions_["find"].trigger()
+    scene.window.window_actions["find"].trigger()
     page = scene.page
     assert isinstance(page, SearchPage)
     return page

@@ -37,7 +37,7 @@ async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields:
 
 
 async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
-    scene.window.actions_["conversations"].trigger()
+    scene.window.window_actions["conversations"].trigger()
     page = scene.page
     assert isinstance(page, SessionPage)
     await shown(page, session)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def settings_page(scene: Scene) -> SettingsPage:
-    scene.window.actions_["settings"].trigger()
+    scene.window.window_actions["settings"].trigger()
     page = scene.page
     assert isinstance(page, SettingsPage)
     await until(lambda: page.sections.currentRow() == 0)
@@ -86,7 +86,7 @@ async def test_searching_looks_in_all_sections(tmp_path: Path):
 
 async def test_the_palette_opens_what_was_typed(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.window.actions_["palette"].trigger()
+        scene.window.window_actions["palette"].trigger()
         palette = scene.controller.command_palette
         QTest.keyClicks(palette.search_field, "setti")
         QTest.keyClick(palette.search_field, Qt.Key.Key_Return)
@@ -98,7 +98,7 @@ async def test_the_palette_opens_what_was_typed(tmp_path: Path):
 async def test_esc_closes_the_palette_and_the_words_can_go_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.draft.setFocus()
-        scene.window.actions_["palette"].trigger()
+        scene.window.window_actions["palette"].trigger()
         QTest.keyClick(scene.controller.command_palette.search_field, Qt.Key.Key_Escape)
 
         assert scene.controller.command_palette.isHidden()

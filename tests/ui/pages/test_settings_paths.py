@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def settings_page(scene: Scene) -> SettingsPage:
-    scene.window.actions_["settings"].trigger()
+    scene.window.window_actions["settings"].trigger()
     page = scene.page
     assert isinstance(page, SettingsPage)
     await until(lambda: page.sections.currentRow() == 0)

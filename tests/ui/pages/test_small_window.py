@@ -28,7 +28,7 @@ SMALL = (640, 400)
 
 async def page_of(scene: Scene, wish: str) -> Page:
     scene.window.resize(*SMALL)
-    scene.window.actions_[wish].trigger()
+    scene.window.window_actions[wish].trigger()
     await until(lambda: scene.page is not None)
     for _ in range(20):
         QApplication.processEvents()

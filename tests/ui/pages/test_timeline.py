@@ -39,7 +39,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
         await scene.services.preferences.set(user_persona="tomas")
         if known:
             await tell(scene)
-        scene.window.actions_["timeline"].trigger()
+        scene.window.window_actions["timeline"].trigger()
         page = scene.page
         assert isinstance(page, TimelinePage)
         await until(

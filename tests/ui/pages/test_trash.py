@@ -32,7 +32,7 @@ async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
 
 
 async def trash_page(scene: Scene, count: int) -> TrashPage:
-    scene.window.actions_["trash"].trigger()
+    scene.window.window_actions["trash"].trigger()
     page = scene.page
     assert isinstance(page, TrashPage)
     await until(lambda: page.rows.row_total == count)

@@ -36,7 +36,7 @@ async def leave(scene: Scene, one: OutgoingRequest, **end: object) -> None:
 
 
 async def page_of(scene: Scene) -> WebLogPage:
-    scene.window.actions_["outgoing"].trigger()
+    scene.window.window_actions["outgoing"].trigger()
     await until(lambda: isinstance(scene.page, WebLogPage))
     page = scene.page
     assert isinstance(page, WebLogPage)

@@ -53,7 +53,7 @@ async def on_page(home: Path, model: Path | None = None, stem: str = "isles") ->
 
 
 async def enter(scene: Scene) -> WorldPage:
-    scene.window.actions_["worlds"].trigger()
+    scene.window.window_actions["worlds"].trigger()
     page = scene.page
     assert isinstance(page, WorldPage)
     await until(lambda: page.book.open_worlds and not page.table.table._selection_timer.isActive())
