@@ -213,5 +213,5 @@ async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
     await until(lambda: scene.page is not None)
     await settle(0.8)
     studio.keep(scene.window.grab(), f"new-persona-{light}")
-    scene.controller.navigator.close_all_pages()
+    scene.controller.pages.navigator.close_all_pages()
     await settle(0.3)

@@ -150,7 +150,7 @@ async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
         await settle(1.2)
         await PREPARED.get(name, nothing)(scene)
         studio.keep(scene.window.grab(), f"{name}-{light}")
-        scene.controller.navigator.close_all_pages()
+        scene.controller.pages.navigator.close_all_pages()
 
 
 async def nothing(_scene: Scene) -> None:

@@ -43,7 +43,7 @@ class Scene:
     @property
     def page(self) -> Page | None:
         """The page on display; None for the conversation."""
-        return self.controller.navigator.current_page
+        return self.controller.pages.navigator.current_page
 
     @property
     def words(self) -> list[str]:

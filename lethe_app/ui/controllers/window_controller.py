@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QDesktopServices
@@ -38,6 +36,7 @@ from lethe_app.ui.controllers.gear_menu import GearMenu
 from lethe_app.ui.controllers.index_rebuild import IndexRebuild
 from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices, MemoryPanelViews
 from lethe_app.ui.controllers.model import ModelController
+from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sidebar import SidebarController
@@ -45,21 +44,14 @@ from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.page_preload import PagePreload
-from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
 from lethe_app.ui.core.tasks import TaskRunner
-from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.navigator import PageNavigator
-from lethe_app.ui.pages.registry import PageRegistry
 from lethe_app.ui.shell.command_palette import CommandPalette
 from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.pages.page import Page
     from lethe_app.ui.shell.main_window import MainWindow
 
 IDLE_BEFORE_PRELOAD = timedelta(seconds=2)
@@ -77,8 +69,8 @@ class WindowController(QObject):
         self.directory = PersonaDirectory(services.library, window.theme, window)
         self._create_status_controllers()
         self._create_session_controllers()
-        self._create_message_controllers()
         self._create_page_controllers()
+        self._create_message_controllers()
         self._create_bundle_controllers()
         self._connect_view()
 
@@ -208,7 +200,7 @@ class WindowController(QObject):
             services.library,
         )
         return MemoryPanelController(
-            views, panel_services, window.notifier, window.theme, self.tasks, window.clock, self._go_to
+            views, panel_services, window.notifier, window.theme, self.tasks, window.clock, self.pages.open_session
         )
 
     def _create_bundle_controllers(self) -> None:
@@ -221,97 +213,22 @@ class WindowController(QObject):
         self.bundle_inbox = BundleInbox(window, self.bundle_importer, services.paths, services.preferences)
         window.window_actions.connect(meet=self.bundle_importer.choose_files)
         window.sidebar.export_requested.connect(self._export_persona)
-        self.bundle_importer.imported.connect(
-            lambda persona_id: self.tasks.start_task(self._go_to_persona(persona_id), key="find")
-        )
-        self.bundle_importer.import_reverted.connect(lambda persona_id: self.tasks.start_task(self._leave_persona(persona_id)))
+        start_task = self.tasks.start_task
+        self.bundle_importer.imported.connect(lambda persona_id: start_task(self._go_to_persona(persona_id), key="find"))
+        self.bundle_importer.import_reverted.connect(lambda persona_id: start_task(self.pages.leave_persona(persona_id)))
 
     def _create_page_controllers(self) -> None:
-        """Create the navigator of the pages, and connect the actions that open one."""
+        """Create the controller of the pages, and the export of personas, which they offer too."""
         window, services = self._window, self._services
         self.bundle_exporter = BundleExporter(
             window, window.theme, window.notifier, self.directory, services.bundles, self.file_transfers, self.tasks
         )
-        self.navigator = PageNavigator(window.pages, window.panes, window.focus_composer, self._create_page, self.tasks)
-        context = PageContext(
-            window,
-            self.tasks,
-            window.notifier,
-            window.theme,
-            self.navigator,
-            lambda: self.sessions.current_session,
-            self._go_to,
-        )
-        self.pages = PageRegistry(
-            context, services, self.view, window.memory_panel, window.clock, self.bundle_exporter.export_persona
-        )
-        self.navigator.route_changed.connect(self._update_persona_action)
-        for name, route in ACTION_ROUTES.items():
-            window.window_actions.connect(**{name: partial(self.navigator.open, route)})
-        window.window_actions.connect(persona_editor=self._edit_current_persona)
-        self._connect_session_actions()
-        window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
-        window.sidebar.duplicate_requested.connect(self._duplicate_persona)
-        window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
-
-    def _create_page(self, route: Route) -> Page:
-        return self.pages.create_page(route)
-
-    def _edit_current_persona(self) -> None:
-        session = self.sessions.current_session
-        self.navigator.open(PersonaRoute(session.persona_id if session is not None else ""))
-
-    def _update_persona_action(self) -> None:
-        """Disable the action on a persona editor, because there must not be two drafts of one persona."""
-        is_editing = isinstance(self.navigator.current_route, PersonaRoute)
-        self._window.window_actions["persona_editor"].setEnabled(not is_editing)
-
-    def _duplicate_persona(self, persona_id: str) -> None:
-        self.tasks.start_task(self._duplicate_and_edit(persona_id))
-
-    async def _duplicate_and_edit(self, persona_id: str) -> None:
-        persona = await self._services.library.persona(persona_id)
-        copy = await self._services.library.duplicate_persona(persona_id, self.tr("{name} (copy)").format(name=persona.name))
-        self.navigator.open(PersonaRoute(copy.unique_name, copy.is_user))
-
-    def _go_to(self, session_id: UUID, message_id: UUID | None) -> None:
-        """Leave the pages for a session and, if given, for a message in it."""
-        self.tasks.start_task(self._open_session_at(session_id, message_id), key="find")
-
-    async def _open_session_at(self, session_id: UUID, message_id: UUID | None) -> None:
-        if await self.navigator.leave_all_pages():
-            await self.sessions.go_to_session(session_id)
-            if message_id is not None:
-                self.view.go_to_message(message_id)
+        self.pages = PageController(window, services, self.view, self.sessions, self.tasks, self.bundle_exporter.export_persona)
 
     def is_idle(self) -> bool:
         """Return whether the user has been idle for `IDLE_BEFORE_PRELOAD` and no reply is in progress."""
         idle_time = self._services.idleness.idle_time
         return idle_time is not None and idle_time >= IDLE_BEFORE_PRELOAD and not self.replies.is_replying
-
-    def _connect_session_actions(self) -> None:
-        """Connect the actions that return from a page to the session first."""
-        window = self._window
-        slots: dict[str, Callable[[], object]] = {
-            "new": lambda: self.sessions.start_session(""),
-            "search": window.go_to_search,
-            "focus_sidebar": window.go_to_sidebar,
-            "focus_chat": self.view.setFocus,
-            "focus_composer": window.chat.composer.draft_field.setFocus,
-        }
-        for name, slot in slots.items():
-            window.window_actions.connect(**{name: partial(self._return_to_session, slot)})
-
-    def _return_to_session(self, callback: Callable[[], object]) -> None:
-        """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""
-        if self.navigator.current_page is None:
-            callback()
-        else:
-            self.tasks.start_task(self._leave_pages_and_run(callback), key="leave")
-
-    async def _leave_pages_and_run(self, callback: Callable[[], object]) -> None:
-        if await self.navigator.leave_all_pages():
-            callback()
 
     def _connect_view(self) -> None:
         view, replies = self.view, self.replies
@@ -365,7 +282,7 @@ class WindowController(QObject):
         controllers disconnect from the services.
         """
         self.page_preload.close()
-        self.navigator.close_all_pages()
+        self.pages.navigator.close_all_pages()
         self.bundle_inbox.close()
         self.bundle_drop_target.close()
         await self.replies.stop_all_replies()
@@ -394,13 +311,7 @@ class WindowController(QObject):
 
     async def _go_to_persona(self, persona_id: str) -> None:
         """Leave the pages for the newest session of a persona."""
-        await self._open_session_at((await self._services.sessions.resume(persona_id)).guid, None)
-
-    async def _leave_persona(self, persona_id: str) -> None:
-        """Open a session of another persona if one of a removed persona is on display."""
-        current = self.sessions.current_session
-        if current is not None and current.persona_id == persona_id:
-            await self.pages.create_persona_deletion().open_other_session(persona_id)
+        await self.pages.go_to_session((await self._services.sessions.resume(persona_id)).guid)
 
     def _update_empty_text(self) -> None:
         """Set the text that is shown in a session without messages."""

@@ -166,12 +166,7 @@ class MainWindow(QMainWindow):
             page.deleteLater()
         self._welcome_pages.clear()
         self._update_actions()
-        self.focus_composer()
-
-    def focus_composer(self) -> None:
-        """Focus the input field, unless a page is visible: what the user types there is not meant for the input field."""
-        if self.pages.currentWidget() is self.panes:
-            self.chat.composer.draft_field.setFocus()
+        self.chat.focus_composer()
 
     def _update_actions(self) -> None:
         self.window_actions.update_visibility(

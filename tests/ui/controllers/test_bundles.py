@@ -178,7 +178,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
         await FactStore(scene.services.core.database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
-        scene.controller.navigator.open(PersonaRoute("mira"))
+        scene.controller.pages.navigator.open(PersonaRoute("mira"))
         page = scene.page
         await until(lambda: page.is_loaded)
         page.persona_actions.fill_menu()

@@ -245,7 +245,7 @@ async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path
     async with opened(tmp_path / "home", script) as scene:
         old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
         await scene.services.facts._facts.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
-        scene.controller.navigator.open(FactsRoute("edmund", old.guid))
+        scene.controller.pages.navigator.open(FactsRoute("edmund", old.guid))
         page = scene.page
         assert isinstance(page, FactPage)
 

@@ -105,7 +105,7 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
 
         QTest.keyClicks(field, " of Porto")
         assert "Ines of Porto" in names(page)
-        assert await scene.controller.navigator.leave_all_pages()
+        assert await scene.controller.pages.navigator.leave_all_pages()
         kept = await scene.services.memory_lists.load_memory(INES.guid)
         assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
 
@@ -182,7 +182,7 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
         page.table.selectAll()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: len(names(page)) == 0)
-        await scene.controller.navigator.leave_all_pages()
+        await scene.controller.pages.navigator.leave_all_pages()
         take_back(scene)
         scene.window.window_actions["memories"].trigger()
         again = scene.page
@@ -283,7 +283,7 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
         await scene.services.memory_lists.forget_memories("mira", [INES.guid])
         assert page.edits.is_unsaved(BOAT.guid)
 
-        assert await scene.controller.navigator.leave_all_pages()
+        assert await scene.controller.pages.navigator.leave_all_pages()
 
         assert (await scene.services.memory_lists.load_memory(BOAT.guid)).sticky
         assert [toast.text for toast in scene.toasts] == ["This memory no longer exists."]

@@ -193,7 +193,7 @@ async def test_a_day_of_the_week_is_planned_and_taken_back(tmp_path: Path):
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         QTest.keyClicks(page.thoughts_field, "Still. ")
-        await scene.controller.navigator.leave_page(page)
+        await scene.controller.pages.navigator.leave_page(page)
 
         assert (await scene.services.library.persona("mira")).self_edit_field == "Still. I wait."
 

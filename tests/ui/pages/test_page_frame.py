@@ -45,7 +45,9 @@ def open_pages(scene: Scene, *pages: Page) -> PageNavigator:
     """Open pages one above the other, each by a route of its own."""
     window = scene.window
     by_route: dict[Route, Page] = {PersonaRoute(f"page {number}"): page for number, page in enumerate(pages)}
-    navigator = PageNavigator(window.pages, window.panes, window.focus_composer, by_route.__getitem__, scene.controller.tasks)
+    navigator = PageNavigator(
+        window.pages, window.panes, window.chat.focus_composer, by_route.__getitem__, scene.controller.tasks
+    )
     for route in by_route:
         navigator.open(route)
     return navigator

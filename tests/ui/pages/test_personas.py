@@ -65,7 +65,7 @@ def page_of(scene: Scene) -> PersonaPage:
 
 async def editor(scene: Scene, persona_id: str) -> PersonaPage:
     scene.window.activateWindow()
-    scene.controller.navigator.open(PersonaRoute(persona_id))
+    scene.controller.pages.navigator.open(PersonaRoute(persona_id))
     page = page_of(scene)
     await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
     return page
@@ -452,7 +452,7 @@ async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_
         assert page.persona_name == "Mira!"
         press(scene, Qt.Key.Key_Z, CTRL)
         await until(lambda: 'Mira!"' not in kept())
-        await scene.controller.navigator.leave_all_pages()
+        await scene.controller.pages.navigator.leave_all_pages()
         page = await editor(scene, "mira-copy")
         assert page.persona_name == "Mira! (copy)Anna"
         page.discard_unsaved()
@@ -646,13 +646,13 @@ async def test_the_sidebar_leads_to_the_editor_and_to_a_second_one(tmp_path: Pat
         await until(lambda: page.is_loaded)
         assert page.persona_name == "Edmund"
 
-        await scene.controller.navigator.leave_all_pages()
+        await scene.controller.pages.navigator.leave_all_pages()
         next(action for action in menu.actions() if action.text() == "Duplicate").trigger()
         await until(lambda: scene.page is not None and page_of(scene).is_loaded)
         assert page_of(scene).persona_name == "Edmund (copy)"
         await until(lambda: "Edmund (copy)" in scene.titles)
 
-        await scene.controller.navigator.leave_all_pages()
+        await scene.controller.pages.navigator.leave_all_pages()
         QTest.mouseClick(sidebar.new_persona_button, Qt.MouseButton.LeftButton)
         page = page_of(scene)
         await until(lambda: page.is_loaded)
@@ -723,7 +723,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
 async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool):
     async with opened(tmp_path) as scene:
         await scene.services.library.save_persona(Persona(name="Tomas", is_user=True))
-        scene.controller.navigator.open(PersonaRoute("tomas" if is_user else "mira", is_user))
+        scene.controller.pages.navigator.open(PersonaRoute("tomas" if is_user else "mira", is_user))
         page = page_of(scene)
         await until(lambda: page.is_loaded)
         page.banner.show_message("Something to decide.", ("Keep", lambda: None))

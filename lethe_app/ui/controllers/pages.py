@@ -1,0 +1,123 @@
+"""Open pages by actions and from the sidebar, and leave them for the conversation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route
+from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.navigator import PageNavigator
+from lethe_app.ui.pages.registry import PageRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from lethe_app.composition.app_services import AppServices
+    from lethe_app.domain.bundle import BundleScope
+    from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.core.tasks import TaskRunner
+    from lethe_app.ui.pages.page import Page
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.transcript.chat_view import ChatView
+
+
+class PageController(QObject):
+    """Owner of the pages' navigator and registry."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        services: AppServices,
+        view: ChatView,
+        sessions: SessionController,
+        tasks: TaskRunner,
+        export_persona: Callable[[str, BundleScope], Awaitable[None]],
+    ) -> None:
+        super().__init__(window)
+        self._window, self._library, self._view = window, services.library, view
+        self._sessions, self._tasks = sessions, tasks
+        self.navigator = PageNavigator(window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks)
+        context = PageContext(
+            window,
+            tasks,
+            window.notifier,
+            window.theme,
+            self.navigator,
+            lambda: sessions.current_session,
+            self.open_session,
+        )
+        self._registry = PageRegistry(context, services, view, window.memory_panel, window.clock, export_persona)
+        self.navigator.route_changed.connect(self._update_persona_action)
+        for name, route in ACTION_ROUTES.items():
+            window.window_actions.connect(**{name: partial(self.navigator.open, route)})
+        window.window_actions.connect(persona_editor=self._edit_current_persona)
+        self._connect_session_actions()
+        window.sidebar.edit_requested.connect(lambda persona_id: self.navigator.open(PersonaRoute(persona_id)))
+        window.sidebar.duplicate_requested.connect(lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)))
+        window.sidebar.new_persona_button.clicked.connect(window.window_actions["new_persona"].trigger)
+
+    def _create_page(self, route: Route) -> Page:
+        return self._registry.create_page(route)
+
+    # Personas
+
+    def _edit_current_persona(self) -> None:
+        session = self._sessions.current_session
+        self.navigator.open(PersonaRoute(session.persona_id if session is not None else ""))
+
+    def _update_persona_action(self) -> None:
+        """Disable the action on a persona editor, because there must not be two drafts of one persona."""
+        is_editing = isinstance(self.navigator.current_route, PersonaRoute)
+        self._window.window_actions["persona_editor"].setEnabled(not is_editing)
+
+    async def _duplicate_persona(self, persona_id: str) -> None:
+        persona = await self._library.persona(persona_id)
+        copy = await self._library.duplicate_persona(persona_id, self.tr("{name} (copy)").format(name=persona.name))
+        self.navigator.open(PersonaRoute(copy.unique_name, copy.is_user))
+
+    async def leave_persona(self, persona_id: str) -> None:
+        """Open a session of another persona if one of a removed persona is on display."""
+        current = self._sessions.current_session
+        if current is not None and current.persona_id == persona_id:
+            await self._registry.create_persona_deletion().open_other_session(persona_id)
+
+    # Conversation
+
+    def open_session(self, session_id: UUID, message_id: UUID | None) -> None:
+        """Leave the pages for a session and, if given, for a message in it."""
+        self._tasks.start_task(self.go_to_session(session_id, message_id), key="find")
+
+    async def go_to_session(self, session_id: UUID, message_id: UUID | None = None) -> None:
+        """Leave the pages for a session and wait until it is on display, unless a page objects."""
+        if await self.navigator.leave_all_pages():
+            await self._sessions.go_to_session(session_id)
+            if message_id is not None:
+                self._view.go_to_message(message_id)
+
+    def _connect_session_actions(self) -> None:
+        """Connect the actions that return from a page to the session first."""
+        window = self._window
+        slots: dict[str, Callable[[], object]] = {
+            "new": lambda: self._sessions.start_session(""),
+            "search": window.go_to_search,
+            "focus_sidebar": window.go_to_sidebar,
+            "focus_chat": self._view.setFocus,
+            "focus_composer": window.chat.composer.draft_field.setFocus,
+        }
+        for name, slot in slots.items():
+            window.window_actions.connect(**{name: partial(self._return_to_session, slot)})
+
+    def _return_to_session(self, callback: Callable[[], object]) -> None:
+        """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""
+        if self.navigator.current_page is None:
+            callback()
+        else:
+            self._tasks.start_task(self._leave_pages_and_run(callback), key="leave")
+
+    async def _leave_pages_and_run(self, callback: Callable[[], object]) -> None:
+        if await self.navigator.leave_all_pages():
+            callback()
