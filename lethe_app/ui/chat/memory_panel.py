@@ -85,10 +85,10 @@ class MemoryPanel(QFrame):
         self.title.setProperty("section", True)
         self.subtitle = QLabel()
         self.subtitle.setProperty("small", True)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.title)
-        words.addWidget(self.subtitle)
+        text_column = QVBoxLayout()
+        text_column.setSpacing(0)
+        text_column.addWidget(self.title)
+        text_column.addWidget(self.subtitle)
         self.prompt_button = CardButton(
             self._theme, "eye", self.tr("Open prompt inspector for this reply"), self.prompt_requested.emit
         )
@@ -96,7 +96,7 @@ class MemoryPanel(QFrame):
         row = QHBoxLayout(head)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_1)
-        row.addLayout(words, 1)
+        row.addLayout(text_column, 1)
         row.addWidget(self.prompt_button)
         row.addWidget(self.close_button)
         return head

@@ -62,10 +62,10 @@ class StatusLine(QPushButton):
     def _describe_context_use(self, name: str, used_tokens: int, context_size: int) -> str:
         locale = QLocale()
         if used_tokens:
-            words = self.tr("This conversation uses {used} of the {room} tokens in the context of {name}.")
+            template = self.tr("This conversation uses {used} of the {room} tokens in the context of {name}.")
         else:
-            words = self.tr("{name} has a context of {room} tokens.")
-        description = words.format(name=name, used=locale.toString(used_tokens), room=locale.toString(context_size))
+            template = self.tr("{name} has a context of {room} tokens.")
+        description = template.format(name=name, used=locale.toString(used_tokens), room=locale.toString(context_size))
         return f"{description}\n{self.tr('A token is a short word or part of a longer one.')}"
 
     def show_background(self, text: str) -> None:
@@ -106,8 +106,8 @@ class StatusLine(QPushButton):
     def show_result(self, speed: float, reused_tokens: int, prompt_tokens: int, memory_count: int = 0) -> None:
         """Show speed, reused tokens and recalled memories of the last reply for `RESULT_DISPLAY_MS`."""
         locale = QLocale()
-        words = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
-        text = words.format(speed=round(speed), reused=locale.toString(reused_tokens), prompt=locale.toString(prompt_tokens))
+        template = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
+        text = template.format(speed=round(speed), reused=locale.toString(reused_tokens), prompt=locale.toString(prompt_tokens))
         self._set_activity_text(f"{text} · {format_recalled_count(memory_count)}" if memory_count else text)
         self._result_timer.start()
 

@@ -134,8 +134,8 @@ class BackgroundActivityController(QObject):
         return ActivityItem(f"away {underway.run.id}", title, underway.step, button=self.tr("Stop"), on_click=stop)
 
     def _agent_run_text(self) -> str:
-        words = self.tr("{name}: {task}")
-        return next((words.format(name=one.persona, task=one.title) for one in self._agent_runner.everything_underway), "")
+        template = self.tr("{name}: {task}")
+        return next((template.format(name=one.persona, task=one.title) for one in self._agent_runner.everything_underway), "")
 
     def _list_archiving(self) -> list[ActivityItem]:
         progress = self._archiving.progress
@@ -185,8 +185,8 @@ class BackgroundActivityController(QObject):
         if progress.session is None:
             return ""
         title = progress.title or self.tr("the last conversation")
-        words = self.tr("archiving {title}, {done} of {total}")
-        return words.format(title=title, done=progress.done + 1, total=progress.total)
+        template = self.tr("archiving {title}, {done} of {total}")
+        return template.format(title=title, done=progress.done + 1, total=progress.total)
 
     def _indexing_text(self) -> str:
         progress = self._indexing.progress

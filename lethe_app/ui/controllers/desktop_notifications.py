@@ -57,11 +57,11 @@ class DesktopNotifications(QObject):
     def _notify_reminders(self, texts: Sequence[str]) -> None:
         """Show due reminders as one notification: on the desktop, or in the window if that is active."""
         first, others = " ".join(texts[0].split()), len(texts) - 1
-        words = self.tr("{first} (and {n} more)") if others else "{first}"
+        template = self.tr("{first} (and {n} more)") if others else "{first}"
         if self.is_out_of_sight:
-            self._show_notification(self.tr("Reminder"), words.format(first=first[:MAX_TEXT_LENGTH], n=others))
+            self._show_notification(self.tr("Reminder"), template.format(first=first[:MAX_TEXT_LENGTH], n=others))
         else:
-            self._window.notifier.notify(words.format(first=first, n=others))
+            self._window.notifier.notify(template.format(first=first, n=others))
 
     def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         """Notify once a session is archived, not for each part of it."""

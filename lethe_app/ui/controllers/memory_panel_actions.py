@@ -74,11 +74,11 @@ class MemoryPanelActions(QObject):
 
     async def _confirm_forgetting(self, memory: ReplyMemory) -> bool:
         title = memory.recollection.title or self.tr("An earlier conversation")
-        words = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
+        template = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
         question = ConfirmDialog(
             self._panel.window(),
             self.tr("Forget this conversation?"),
-            words.format(title=title),
+            template.format(title=title),
             self.tr("Forget ‘{title}’").format(title=memory_labels.shorten_text(title, 24)),
         )
         return await run_dialog(question)

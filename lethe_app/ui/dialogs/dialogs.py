@@ -112,19 +112,19 @@ class AboutDialog(QDialog):
         sign = QLabel()
         sign.setPixmap(application_icon().pixmap(64, 64))
         headline = create_title_label(f"Lethe {installed_version()}".strip())
-        words = QLabel(
+        description_label = QLabel(
             self.tr("Conversations with personas who remember. Models, chats and memories all stay on this computer.")
         )
-        words.setWordWrap(True)
+        description_label.setWordWrap(True)
         small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
         small.setProperty("small", True)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_3)
-        for label in (sign, headline, words, small):
+        for label in (sign, headline, description_label, small):
             column.addWidget(label)
         column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
-        words.setMinimumWidth(352)
+        description_label.setMinimumWidth(352)
 
 
 class ShortcutsDialog(QDialog):

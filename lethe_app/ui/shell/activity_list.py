@@ -133,14 +133,14 @@ class ActivityRow(QWidget):
         self.button = QPushButton()
         self.button.setProperty("filled", True)
         self.button.clicked.connect(lambda: self._on_click() if self._on_click is not None else None)
-        words = QVBoxLayout()
-        words.setSpacing(SPACE_2)
+        text_column = QVBoxLayout()
+        text_column.setSpacing(SPACE_2)
         for widget in (self.title, self.detail, self.progress_bar):
-            words.addWidget(widget)
+            text_column.addWidget(widget)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_3)
-        row.addLayout(words, 1)
+        row.addLayout(text_column, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
 
     def show_activity(self, activity: ActivityItem) -> None:

@@ -83,14 +83,14 @@ class Welcome(QFrame):
         logo.setPixmap(application_icon().pixmap(56, 56))
         headline = QLabel(self.tr("Welcome to Lethe"))
         headline.setProperty("hero", True)
-        words = QLabel(
+        description_label = QLabel(
             self.tr(
                 "In Greek myth, whoever drinks from the river Lethe forgets. The characters you meet here remember. Make"
                 " three quick choices to start talking to them."
             )
         )
-        words.setProperty("quiet", True)
-        words.setWordWrap(True)
+        description_label.setProperty("quiet", True)
+        description_label.setWordWrap(True)
         self.name_field = QLineEdit()
         self.name_field.setObjectName("hero_field")
         self.name_field.setMaxLength(60)
@@ -101,7 +101,7 @@ class Welcome(QFrame):
         top.addWidget(logo)
         top.addWidget(headline, 1)
         self._column.addLayout(top)
-        self._column.addWidget(words)
+        self._column.addWidget(description_label)
         self._add_question(self.tr("What should personas call &you?"), self.name_field)
         self._column.addWidget(self.name_field)
 

@@ -33,9 +33,9 @@ class LongConversationHint(QObject):
         ):
             return
         self._notified_sessions.add(session_id)
-        words = self.tr("This conversation has grown long, so {name} now sees its beginning only as a summary.")
+        template = self.tr("This conversation has grown long, so {name} now sees its beginning only as a summary.")
         self._notifier.notify(
-            words.format(name=name),
+            template.format(name=name),
             detail=self.tr("A new conversation responds faster, and this one will be remembered."),
             button=self.tr("New conversation"),
             action=self._new_session_action.trigger,

@@ -45,8 +45,8 @@ class NextSpeakerController(QObject):
         self._actions["who_answers"].setEnabled(self._participants.is_group)
         if self._participants.is_group:
             chosen = self._participants.chosen_speaker
-            words = self.tr("Next speaker: {name}")
-            self._chat.speaker_chooser.show_text(words.format(name=chosen.name if chosen is not None else self.tr("Auto")))
+            template = self.tr("Next speaker: {name}")
+            self._chat.speaker_chooser.show_text(template.format(name=chosen.name if chosen is not None else self.tr("Auto")))
         else:
             self._chat.speaker_chooser.hide()
 

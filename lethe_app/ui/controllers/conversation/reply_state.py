@@ -112,16 +112,16 @@ def format_prefill_progress(done: int, total: int) -> str:
     if not done:
         return QCoreApplication.translate("Turn", "Processing prompt ({tokens})…").format(tokens=format_token_count(total))
     locale = QLocale()
-    words = QCoreApplication.translate("Turn", "Processing prompt: {done} of {total} tokens…")
-    return words.format(done=locale.toString(done), total=locale.toString(total))
+    template = QCoreApplication.translate("Turn", "Processing prompt: {done} of {total} tokens…")
+    return template.format(done=locale.toString(done), total=locale.toString(total))
 
 
 def format_web_lookup(event: WebSearchStarted) -> str:
     """Return the progress of a web look-up in words."""
-    words = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
+    template = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
     if not event.pages:
-        words = QCoreApplication.translate("Turn", "Searching the internet for “{topic}”…")
-    return words.format(topic=event.topic)
+        template = QCoreApplication.translate("Turn", "Searching the internet for “{topic}”…")
+    return template.format(topic=event.topic)
 
 
 def format_permission_wait() -> str:

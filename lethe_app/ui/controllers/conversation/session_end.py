@@ -74,8 +74,8 @@ class SessionEnd(QObject):
             return
         if has_ended and not self.ended_line.isVisibleTo(self._view):
             minutes = self._preferences.current.rotation_minutes
-            words = self.tr("This conversation ended after {time} of inactivity")
-            self.ended_line.announce_text(words.format(time=format_minutes(minutes)))
+            template = self.tr("This conversation ended after {time} of inactivity")
+            self.ended_line.announce_text(template.format(time=format_minutes(minutes)))
         self._update_widgets(has_ended=has_ended)
 
     def _update_widgets(self, *, has_ended: bool) -> None:
