@@ -69,7 +69,7 @@ class Stage:
     async def fill_the_disk(self) -> None:
         """From now on the database cannot grow by a page."""
         assert self._services is not None
-        await self._services._database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
+        await self._services.core.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
 
     # what one sees
 

@@ -1,4 +1,4 @@
-"""The window with a real house behind it: what a user does, by mouse and keyboard."""
+"""The window with real services: what a user does, by mouse and keyboard."""
 
 from __future__ import annotations
 

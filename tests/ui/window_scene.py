@@ -1,4 +1,4 @@
-"""A window with a real house behind it: temporary home, scripted model, and ways to wait for what should happen."""
+"""Window with real services: temporary data folder, scripted model, and ways to wait for an outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lethe_app.ui.shell.toast import Toast
 
 @dataclass
 class Scene:
-    """The window, what stands behind it, and shorthand for looking at both."""
+    """The window, its services and its controller, with shorthand for what is on display."""
 
     window: MainWindow
     services: AppServices
@@ -87,12 +87,11 @@ async def until(condition: Callable[[], object], seconds: float = 120.0) -> None
 
 @asynccontextmanager
 async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True, ready: bool = True) -> AsyncIterator[Scene]:
-    """Build house and window in `home`; everything is closed afterwards, as the program does it."""
+    """Open the window with services in the data folder `home`; everything is closed afterwards, as by the program."""
     paths = Paths.standard(home)
     services = await build(paths, engine="echo")
-    await (
-        services.session_timeout.close()
-    )  # by the clock it would give old conversations other titles in the midst of a slow test
+    # It would archive old conversations in the middle of a slow test, and so change their titles.
+    await services.session_timeout.close()
     window = MainWindow(paths)
     scene: Scene | None = None
     try:
@@ -111,4 +110,4 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
         await services.close()
         window.deleteLater()
         QApplication.processEvents()
-        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # which else waits for an event loop of Qt's own
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # otherwise deferred until an event loop of Qt runs
