@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
@@ -17,6 +18,18 @@ from lethe_app.ui.widgets.table_model import FilteredTableModel
 Row = TypeVar("Row")
 MIN_STRETCH_WIDTH = 150
 """Minimum width in pixels that a stretching column should keep."""
+
+
+@dataclass(frozen=True)
+class ColumnFit:
+    """Columns that give way where a table is narrow. Widths are in pixels for a text size of 13 pixels."""
+
+    widths: Mapping[int, int]
+    """Width of each column but the stretching one."""
+    hideable: tuple[int, ...]
+    """Columns that are hidden, the last one first."""
+    min_stretch_width: int
+    """Width that is left for the stretching column."""
 
 
 class Table(QTableView, Generic[Row]):
@@ -38,12 +51,13 @@ class Table(QTableView, Generic[Row]):
         theme: Theme,
         accessible_name: str,
         empty_text: str,
-        parent: QWidget | None = None,
+        column_fit: ColumnFit | None = None,
     ) -> None:
         """Set up the view. `accessible_name` is the accessible name; `empty_text` is the text shown if the list has no rows at
         all.
         """
-        super().__init__(parent)
+        super().__init__()
+        self._column_fit = column_fit
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text
         self._remembered_key: Any = None
         self.no_match_text = ""
@@ -133,6 +147,23 @@ class Table(QTableView, Generic[Row]):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._hide_extra_columns()
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Set the column widths for the table's font, and hide columns where the table is narrow."""
+        fit = self._column_fit
+        if fit is None:
+            return
+        # A line of 13-pixel text is 17 pixels high.
+        factor = max(1.0, QFontMetrics(self.font()).height() / 17)
+        fixed = [column for column in fit.widths if column not in fit.hideable and not self.isColumnHidden(column)]
+        free_width = self.viewport().width() - factor * (fit.min_stretch_width + sum(fit.widths[column] for column in fixed))
+        for column in fit.hideable:
+            # Once a column does not fit, `free_width` stays negative and hides all later ones.
+            free_width -= fit.widths[column] * factor
+            self.setColumnHidden(column, free_width < 0)
+        for column, width in fit.widths.items():
+            self.horizontalHeader().resizeSection(column, round(width * factor))
 
     def _hide_extra_columns(self) -> None:
         """Hide extra columns, last ones first, until the stretching columns have their minimum width."""
@@ -205,21 +236,3 @@ class SearchField(QLineEdit):
             self.focus_on_down.setFocus()
         else:
             super().keyPressEvent(event)
-
-
-def fit_columns(table: QTableView, widths: Mapping[int, int], hideable: tuple[int, ...], min_first_width: int) -> None:
-    """Set the column widths for the table's font, and hide `hideable` columns, the last one first, where the table is
-    narrow.
-
-    `widths` and `min_first_width`, the width left for the first column, are in pixels for a text size of 13 pixels.
-    """
-    # A line of 13-pixel text is 17 pixels high.
-    factor = max(1.0, QFontMetrics(table.font()).height() / 17)
-    fixed_columns = [column for column in widths if column not in hideable and not table.isColumnHidden(column)]
-    free_width = table.viewport().width() - factor * (min_first_width + sum(widths[column] for column in fixed_columns))
-    for column in hideable:
-        # Once a column does not fit, `free_width` stays negative and hides all later ones.
-        free_width -= widths[column] * factor
-        table.setColumnHidden(column, free_width < 0)
-    for column, width in widths.items():
-        table.horizontalHeader().resizeSection(column, round(width * factor))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import attrgetter
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
@@ -19,20 +18,21 @@ from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
 from lethe_app.ui.core.labels.task_runs import result_in_words
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
 from lethe_app.ui.pages.activity.labels import hindrance_in_words, spent_in_words, underway_in_words
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 DAY, TIME, PERSONA, TASK, RESULT, TOKENS = range(6)
@@ -41,12 +41,11 @@ HIDEABLE_COLUMNS = (DAY, TASK, PERSONA, TIME, TOKENS)
 """Columns that a narrow table hides, the last one first."""
 MIN_RESULT_WIDTH = 160
 MAX_RUNS = 500
-RELOAD_DELAY_MS = 150
 IDLE_CHECK_INTERVAL_MS = 5_000
 """Interval in milliseconds at which the page checks whether the user counts as away; no signal reports that."""
 
 
-class ActivityPage(Page):
+class ActivityPage(PersonaListPage):
     """Page with the task runs on the left and details of the selected run on the right.
 
     The persona selector above them decides whose background activity is switched on or off and for whom a task is started.
@@ -61,9 +60,8 @@ class ActivityPage(Page):
         library: Library,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("ActivityPage", "While you were away"))
-        self._context, self._away = context, background_runner
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("ActivityPage", "While you were away"), persona_selector)
+        self._away = background_runner
         self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}
         self._usage_today = ""
@@ -92,30 +90,28 @@ class ActivityPage(Page):
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=result_in_words)
 
     def _build(self) -> None:
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
-        self.persona_selector.setToolTip(self.tr("Persona"))
         self.agent_mode_check = QCheckBox(self.tr("Background activity"))
         self.run_now_button = QPushButton(self.tr("Run task now"))
         self.run_now_button.setProperty("filled", True)
         self.run_now_button.setToolTip(self.tr("Run one task now, without waiting until you are away"))
-        self.all_personas_chip = QPushButton(self.tr("All personas"))
-        self.all_personas_chip.setProperty("chip", True)
-        self.all_personas_chip.setCheckable(True)
+        tooltip = self.tr("List the tasks of all personas, not only this one")
+        self.all_personas_chip = build_chip(self.tr("All personas"), tooltip)
         self.all_personas_chip.setChecked(True)
-        self.all_personas_chip.setToolTip(self.tr("List the tasks of all personas, not only this one"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
         self.stop_button.setToolTip(self.tr("Stop the running task and keep its results so far"))
         self.add_button(self.tr("Deep research"), lambda: self._context.navigator.open(ResearchRoute()), "search")
         self.hint = build_small_label("")
         self.problem_list = FaultList(self.theme)
         empty_text = self.tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
-        self.table: Table[TaskRun] = Table(self.rows, self.theme, self.tr("Task history"), empty_text)
+        self.table: Table[TaskRun] = Table(
+            self.rows, self.theme, self.tr("Task history"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_RESULT_WIDTH)
+        )
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = TaskRunDetail(self)
         self._build_layout()
 
     def _build_layout(self) -> None:
-        line, above = QWidget(), QWidget()
+        line = QWidget()
         flow = FlowLayout(line, spacing=SPACE_3)
         # The check box gets the height of the button beside it, so that their texts share one line.
         self.agent_mode_check.setMinimumHeight(
@@ -123,34 +119,24 @@ class ActivityPage(Page):
         )  # so that its words stand on the line of the others
         for widget in (self.persona_selector, self.agent_mode_check, self.run_now_button, self.all_personas_chip):
             flow.addWidget(widget)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addWidget(line)
-        head.addWidget(self.hint)
-        head.addWidget(self.problem_list)
-        split = create_splitter(self.table, self.detail)
-        self.body.addWidget(above)
-        self.body.addWidget(split, 1)
+        self._add_head(line, self.hint, self.problem_list)
+        self.body.addWidget(create_splitter(self.table, self.detail), 1)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
         self._idle_check_timer = QTimer(self, interval=IDLE_CHECK_INTERVAL_MS)
         self._idle_check_timer.timeout.connect(self._update_status)
         self._idle_check_timer.start()
-        self._unsubscribers: list[Callable[[], None]] = [
+        self._unsubscribers += [
             self._away.changed.add(lambda _none: self._on_activity_changed()),
             self._tool_registry.changed.add(lambda _none: self._on_activity_changed()),
-            self._library.changed.add(lambda _none: self._reload_timer.start()),
-            self._preferences.changed.add(lambda _settings: self._reload_timer.start()),
+            self._library.changed.add(self._reload_later),
+            self._preferences.changed.add(self._reload_later),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.all_personas_chip.toggled.connect(lambda _on: self._filter())
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
         self.run_now_button.clicked.connect(self.show_task_menu)
         self.table.current_changed.connect(self._show_run)
-        self.table.viewport().installEventFilter(self)
         self.detail.undo_wanted.connect(self.revert_run)
         self.detail.open_wanted.connect(self._context.navigator.open)
         self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._away.enable_task(task)))
@@ -159,27 +145,15 @@ class ActivityPage(Page):
     def first_focus_widget(self) -> QWidget:
         return self.table if self.rows.row_total else self.persona_selector
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_RESULT_WIDTH)
-        return False
-
     def close_page(self) -> None:
-        self.persona_selector.close_field()
-        self._reload_timer.stop()
         self._idle_check_timer.stop()
-        self._context.tasks.cancel("away list")
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close_page()
 
     # the list
 
     def _on_activity_changed(self) -> None:
         self._update_status()
         self._reload_timer.start()
-
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(), key="away list")
 
     async def _reload(self) -> None:
         runs = await self._away.list_runs(MAX_RUNS)

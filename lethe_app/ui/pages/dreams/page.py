@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import attrgetter
 from uuid import UUID
 
-from PySide6.QtCore import QEvent, QObject, QTimer
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecords
@@ -18,21 +16,21 @@ from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
 from lethe_app.ui.core.labels.task_runs import result_in_words
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
 from lethe_app.ui.pages.dreams.labels import change_kind_in_words, change_title, feedback_in_words, state_in_words, tr
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
-RELOAD_DELAY_MS = 150
 WIDTHS = {0: 104, 2: 130, 3: 96}
 HIDEABLE_COLUMNS = (0, 3, 2)
 FEEDBACK_WIDTHS = {1: 260, 2: 96}
@@ -42,7 +40,7 @@ PENDING, HISTORY, FEEDBACK = range(3)
 """Lists of the page, as button ids: pending changes, history of changes, feedback."""
 
 
-class DreamPage(Page):
+class DreamPage(PersonaListPage):
     """Page with the pending changes, the history or the feedback on the left and the selected item on the right."""
 
     def __init__(
@@ -53,9 +51,7 @@ class DreamPage(Page):
         feedback: Feedbacks,
         background_runner: BackgroundRunner,
     ) -> None:
-        super().__init__(context.theme, tr("Dreams"))
-        self._context = context
-        self.persona_selector = persona_selector
+        super().__init__(context, tr("Dreams"), persona_selector)
         self._dreams, self._feedback, self._away = dreams, feedback, background_runner
         self._last_dream = ""
         self._changes: list[RecordedChange] = []
@@ -96,25 +92,27 @@ class DreamPage(Page):
         self.dream_button = self.add_button(tr("Dream now"), self.start_dream, "moon", primary=True)
         self.accept_all_button = self.add_button(tr("Accept all"), self.accept_all_changes, "check")
         self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
-        self.chips = [self._build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
+        self.chips = [build_chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
         self.hint = build_small_label("")
         empty = tr("Nothing to review. Dreams look for duplicate memories and for the way you like to be talked to.")
-        self.table: Table[RecordedChange] = Table(self.rows, self.theme, tr("Dreams"), empty)
+        self.table: Table[RecordedChange] = Table(
+            self.rows, self.theme, tr("Dreams"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH)
+        )
         empty_feedback = tr("No feedback yet. Reply ratings and requests like “don't do that” are collected here.")
-        self.feedback_table: Table[FeedbackEntry] = Table(self.feedback_rows, self.theme, tr("Your feedback"), empty_feedback)
+        self.feedback_table: Table[FeedbackEntry] = Table(
+            self.feedback_rows,
+            self.theme,
+            tr("Your feedback"),
+            empty_feedback,
+            ColumnFit(FEEDBACK_WIDTHS, HIDEABLE_FEEDBACK_COLUMNS, MIN_TEXT_WIDTH),
+        )
         for table in (self.table, self.feedback_table):
             table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = DreamDetail(self)
         self._build_layout()
 
-    def _build_chip(self, text: str) -> QPushButton:
-        chip = QPushButton(text)
-        chip.setProperty("chip", True)
-        chip.setCheckable(True)
-        return chip
-
     def _build_layout(self) -> None:
-        line, above = QWidget(), QWidget()
+        line = QWidget()
         flow = FlowLayout(line, spacing=SPACE_2)
         self._group = QButtonGroup(self)
         flow.addWidget(self.persona_selector)
@@ -122,30 +120,20 @@ class DreamPage(Page):
             self._group.addButton(chip, number)
             flow.addWidget(chip)
         self.chips[PENDING].setChecked(True)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addWidget(line)
-        head.addWidget(self.hint)
+        self._add_head(line, self.hint)
         self._lists = QStackedWidget()
         self._lists.addWidget(self.table)
         self._lists.addWidget(self.feedback_table)
-        split = create_splitter(self._lists, self.detail)
-        self.body.addWidget(above)
-        self.body.addWidget(split, 1)
+        self.body.addWidget(create_splitter(self._lists, self.detail), 1)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
-        self._unsubscribers: list[Callable[[], None]] = [
-            self._dreams.changed.add(lambda _persona: self._reload_timer.start()),
-            self._feedback.changed.add(lambda _persona: self._reload_timer.start()),
+        self._unsubscribers += [
+            self._dreams.changed.add(self._reload_later),
+            self._feedback.changed.add(self._reload_later),
             self._away.changed.add(lambda _none: self._on_activity_changed()),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self._group.idClicked.connect(lambda _number: self._filter())
-        for table in (self.table, self.feedback_table):
-            table.viewport().installEventFilter(self)
         self.table.current_changed.connect(lambda _change: self._show_current())
         self.feedback_table.current_changed.connect(lambda _thought: self._show_current())
         self.detail.accept_requested.connect(self.accept_change)
@@ -163,21 +151,6 @@ class DreamPage(Page):
         if isinstance(route, DreamsRoute) and route.persona_id:
             self.persona_selector.choose_persona(route.persona_id)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
-            if watched is self.table.viewport():
-                fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_TEXT_WIDTH)
-            elif watched is self.feedback_table.viewport():
-                fit_columns(self.feedback_table, FEEDBACK_WIDTHS, HIDEABLE_FEEDBACK_COLUMNS, MIN_TEXT_WIDTH)
-        return False
-
-    def close_page(self) -> None:
-        self.persona_selector.close_field()
-        self._reload_timer.stop()
-        self._context.tasks.cancel("dreams")
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-
     # the lists
 
     @property
@@ -187,12 +160,10 @@ class DreamPage(Page):
 
     def _on_activity_changed(self) -> None:
         self._update_status()
-        self._reload_timer.start()
+        self._reload_later()
 
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="dreams")
-
-    async def _reload(self, persona_id: str) -> None:
+    async def _reload(self) -> None:
+        persona_id = self.persona_selector.persona_id
         self._changes = await self._dreams.changes_of(persona_id)
         self.feedback_rows.set_rows(await self._feedback.list_feedback(persona_id))
         runs = [

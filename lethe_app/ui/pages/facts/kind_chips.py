@@ -11,6 +11,7 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.ui.core.labels.facts import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.facts.table_model import FactListView, view_in_words
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 
@@ -70,11 +71,3 @@ class KindChips(QWidget):
     def uncheck_all(self) -> None:
         for chip in self.chips.values():
             chip.setChecked(False)
-
-
-def build_chip(text: str) -> QPushButton:
-    """Return a checkable chip button."""
-    chip = QPushButton(text)
-    chip.setProperty("chip", True)
-    chip.setCheckable(True)
-    return chip

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QLocale, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.search.memory_lists import FactSource, MemoryLists
 from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -34,20 +33,19 @@ from lethe_app.ui.pages.facts.table_model import (
     empty_view_in_words,
     view_predicate,
 )
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
-RELOAD_DELAY_MS = 300
 WIDTHS = {KIND: 88, MENTIONS: 84, FIRST_SEEN: 112, LAST_SEEN: 112, SOURCE: 128, WEIGHT: 76}
 HIDEABLE_COLUMNS = (KIND, LAST_SEEN, MENTIONS, WEIGHT, FIRST_SEEN, SOURCE)
 MIN_FACT_WIDTH = 480
 """Width in pixels of the fact column that the other columns give way to: many facts are long quotations."""
 
 
-class FactPage(Page):
+class FactPage(PersonaListPage):
     """Page with the list of facts on the left and the selected fact with its sources on the right."""
 
     def __init__(
@@ -58,9 +56,7 @@ class FactPage(Page):
         memory_lists: MemoryLists,
         fact_extraction: FactExtraction,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("FactPage", "Facts"))
-        self._context = context
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("FactPage", "Facts"), persona_selector)
         self._fact_service, self._memory_lists, self._fact_extraction = fact_service, memory_lists, fact_extraction
         self._core_facts: set[UUID] = set()
         self._facts_by_guid: dict[UUID, ExtractedFact] = {}
@@ -81,7 +77,9 @@ class FactPage(Page):
         self.search = SearchField(self.theme, self.tr("Search facts"))
         self.view_chips, self.kind_chips = ViewChips(), KindChips()
         self.core_label = build_small_label("")
-        self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), "")
+        self.table: Table[ExtractedFact] = Table(
+            self.rows, self.theme, self.tr("Facts"), "", ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_FACT_WIDTH)
+        )
         self.detail = FactDetail()
         self.empty_state = FactsPlaceholder()
         self.extraction_bar = ExtractionBar(self._context, self._fact_service, self._fact_extraction)
@@ -89,29 +87,15 @@ class FactPage(Page):
         self._build_layout()
 
     def _build_layout(self) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(SPACE_2)
-        line.addWidget(self.persona_selector)
-        line.addWidget(self.search, 1)
-        above = QWidget()
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addLayout(line)
-        head.addWidget(self.view_chips)
-        head.addWidget(self.kind_chips)
-        head.addWidget(self.core_label)
+        self._add_head(self._build_search_row(self.search), self.view_chips, self.kind_chips, self.core_label)
         self.stack = QStackedWidget()
         self.stack.addWidget(create_splitter(self.table, self.detail))
         self.stack.addWidget(self.empty_state)
-        self.body.addWidget(above)
         self.body.addWidget(self.extraction_bar)
         self.body.addWidget(self.stack, 1)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
-        self._unsubscribe = self._fact_service.changed.add(self._on_facts_changed)
+        self._unsubscribers.append(self._fact_service.changed.add(self._reload_if_chosen))
         self.persona_selector.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.view_chips.changed.connect(self._filter)
@@ -123,7 +107,6 @@ class FactPage(Page):
         self.table.opened.connect(lambda _fact: self.detail.field.setFocus())
         self.table.delete_wanted.connect(self.forget_facts)
         self.table.menu_wanted.connect(self._show_menu)
-        self.table.viewport().installEventFilter(self)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
         self.detail.text_edited.connect(lambda fact, text: self.edits.edit_text(self.persona_selector.persona_id, fact, text))
         self.detail.pin_wanted.connect(
@@ -148,27 +131,16 @@ class FactPage(Page):
     def first_focus_widget(self) -> QWidget:
         return self.search
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_FACT_WIDTH)
-        return False
-
     async def confirm_leave(self) -> bool:
         self.detail.apply_text()
         return True
 
     def close_page(self) -> None:
-        self.persona_selector.close_field()
+        super().close_page()
         self.extraction_bar.close_bar()
         self.edits.is_open = False
-        self._reload_timer.stop()
-        self._unsubscribe()
 
     # the list
-
-    def _on_facts_changed(self, persona_id: str) -> None:
-        if persona_id == self.persona_selector.persona_id:
-            self._reload_timer.start()
 
     def _show_persona(self, _persona: str) -> None:
         self._facts_by_guid.clear()
@@ -176,10 +148,8 @@ class FactPage(Page):
         self.rows.set_rows([])
         self._schedule_reload()
 
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="fact list")
-
-    async def _reload(self, persona_id: str) -> None:
+    async def _reload(self) -> None:
+        persona_id = self.persona_selector.persona_id
         facts = await self._fact_service.all(persona_id)
         self._facts_by_guid = {fact.guid: fact for fact in facts}
         self.rows.set_rows(facts)

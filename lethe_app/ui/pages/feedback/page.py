@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QWidget
 
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.memory.objections import ObjectionDetails, ObjectionService
@@ -16,14 +15,13 @@ from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.feedback.replies import DislikedReplies
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 MEMORY, MESSAGE, DATE = range(3)
@@ -37,19 +35,18 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("FeedbackPage", text)
 
 
-class FeedbackPage(Page):
+class FeedbackPage(PersonaListPage):
     """Page with the memories marked as irrelevant and, below them, the disliked replies."""
 
     def __init__(
         self, context: PageContext, persona_selector: PersonaSelector, objection_service: ObjectionService, feedback: Feedbacks
     ) -> None:
-        super().__init__(context.theme, tr("Irrelevant memories"))
-        self._context, self._service, self._feedback = context, objection_service, feedback
-        self.persona_selector = persona_selector
+        super().__init__(context, tr("Irrelevant memories"), persona_selector)
+        self._service, self._feedback = objection_service, feedback
         self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.rows = self._build_rows()
         self._build()
-        self._unsubscribers: list[Callable[[], None]] = [self._service.changed.add(self._on_objections_changed)]
+        self._unsubscribers += [self._service.changed.add(self._on_objections_changed)]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.persona_selector.emit_chosen()
 
@@ -76,32 +73,21 @@ class FeedbackPage(Page):
             "No irrelevant memories. To add a memory that does not fit your message, choose “Mark as irrelevant” "
             "on its card in the memory panel."
         )
-        self.table: Table[ObjectionDetails] = Table(self.rows, self.theme, tr("Irrelevant memories"), empty_text)
+        self.table: Table[ObjectionDetails] = Table(
+            self.rows, self.theme, tr("Irrelevant memories"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_MEMORY_WIDTH)
+        )
         self.search.focus_on_down = self.table
         self.search.textChanged.connect(self.rows.set_filter)
         self.table.opened.connect(lambda _one: self.open_message())
         self.table.delete_wanted.connect(lambda _ones: self.withdraw_selected())
         self.table.menu_wanted.connect(self._show_menu)
-        self.table.viewport().installEventFilter(self)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
-        above, line = QWidget(), QHBoxLayout()
-        line.setSpacing(SPACE_2)
-        line.addWidget(self.persona_selector)
-        line.addWidget(self.search, 1)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addLayout(line)
-        head.addWidget(
-            build_small_label(
-                tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time.")
-            )
-        )
+        hint = tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time.")
+        self._add_head(self._build_search_row(self.search), build_small_label(hint))
         self.disliked_replies = DislikedReplies(
             self._context, self._feedback, self._commands, lambda: self.persona_selector.persona_id
         )
         self.search.textChanged.connect(self.disliked_replies.rows.set_filter)
-        self.body.addWidget(above)
         self.body.addWidget(self.table, 1)
         self.body.addWidget(self.disliked_replies, 1)
         self._update_buttons()
@@ -109,17 +95,9 @@ class FeedbackPage(Page):
     def first_focus_widget(self) -> QWidget:
         return self.table
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_MEMORY_WIDTH)
-        return False
-
     def close_page(self) -> None:
-        self._context.tasks.cancel("objections")
         self.disliked_replies.close_list()
-        self.persona_selector.close_field()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close_page()
 
     # reading
 
@@ -128,11 +106,11 @@ class FeedbackPage(Page):
             self._schedule_reload()
 
     def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="objections")
+        super()._schedule_reload()
         self.disliked_replies.schedule_reload()
 
-    async def _reload(self, persona_id: str) -> None:
-        self.rows.set_rows(await self._service.describe_objections(persona_id))
+    async def _reload(self) -> None:
+        self.rows.set_rows(await self._service.describe_objections(self.persona_selector.persona_id))
         count = self.rows.row_total
         text = format_count(count, tr("{n} irrelevant memory"), tr("{n} irrelevant memories"))
         self.subtitle.set_full_text(text if count else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
@@ -17,7 +17,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
-from lethe_app.ui.widgets.table import Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 REPLY, REASON, DATE = range(3)
@@ -73,13 +73,18 @@ class DislikedReplies(QWidget):
         super().__init__(parent)
         self._context, self._commands, self._current_persona_id = context, commands, current_persona_id
         self._feedback = feedback
-        self._feedback = feedback
         self.rows = _build_rows()
         self.reason_button = QPushButton(tr("Give reason…"))
         self.open_reply_button = QPushButton(tr("Go to reply"))
         for button in (self.reason_button, self.open_reply_button):
             button.setProperty("filled", True)
-        self.table: Table[FeedbackEntry] = Table(self.rows, context.theme, tr("Disliked replies"), tr("No disliked replies."))
+        self.table: Table[FeedbackEntry] = Table(
+            self.rows,
+            context.theme,
+            tr("Disliked replies"),
+            tr("No disliked replies."),
+            ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REPLY_WIDTH),
+        )
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.setMinimumHeight(MIN_HEIGHT)
         self._build_layout()
@@ -88,7 +93,6 @@ class DislikedReplies(QWidget):
         self.open_reply_button.clicked.connect(lambda _checked=False: self.open_reply())
         self.table.opened.connect(lambda _one: self.edit_reason())
         self.table.current_changed.connect(lambda _one: self._update_buttons())
-        self.table.viewport().installEventFilter(self)
         self._update_buttons()
         self.hide()
 
@@ -112,11 +116,6 @@ class DislikedReplies(QWidget):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self.table, 1)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_REPLY_WIDTH)
-        return False
 
     def close_list(self) -> None:
         """Cancel loading and disconnect from the feedback service."""

@@ -15,6 +15,7 @@ from lethe_app.ui.core.labels.memories import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.pages.memories.labels import insertion_in_words
 from lethe_app.ui.pages.memories.table_model import MemoryState, state_in_words
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
@@ -163,9 +164,8 @@ class MemoryFilterChips(QWidget):
         return label
 
     def _build_chip(self, filter_value: FilterValue, text: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setProperty("chip", True)
-        button.setCheckable(True)
+        button = build_chip(text)
+        button.setParent(self)
         button.setAccessibleName(self.tr("Show only: {what}").format(what=text))
         button.toggled.connect(lambda _on: self.changed.emit())
         self._buttons[filter_value] = button

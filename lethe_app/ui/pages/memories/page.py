@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -17,9 +17,9 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_memory_count
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import MemoriesRoute, Route
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.memories.commands import MemoryEdits
 from lethe_app.ui.pages.memories.detail import MemoryDetail
 from lethe_app.ui.pages.memories.filters import MemoryFilterChips
@@ -34,17 +34,17 @@ from lethe_app.ui.pages.memories.table_model import (
     build_memory_rows,
     filter_predicate,
 )
-from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.widgets.card_column import create_splitter
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
-RELOAD_DELAY_MS = 300
-"""Delay in milliseconds after which the list is reloaded; further changes within it restart it."""
 FREE_BATCH_SIZE = 1_000
 """Lines freed without returning to the event loop; tens of thousands at once would block the window."""
+RELOAD_DELAY_MS = 300
+"""Delay in milliseconds after which changed memories are read again."""
 
 
 class MemoryReader(QObject):
@@ -162,7 +162,7 @@ HIDEABLE_COLUMNS = (RECALL_MODE, ADDED, LAST_RECALLED, USES, PRIORITY, EXPIRES)
 MIN_NAME_WIDTH = 200
 
 
-class MemoryPage(Page):
+class MemoryPage(PersonaListPage):
     """Page with the search field and the list on the left and the selected memory on the right."""
 
     def __init__(
@@ -174,9 +174,7 @@ class MemoryPage(Page):
         memory_lists: MemoryLists,
         sessions: SessionService,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("MemoryPage", "Memories"))
-        self._context = context
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("MemoryPage", "Memories"), persona_selector)
         self._lookup, self._memory_lists = lookup, memory_lists
         self._distances: dict[str, float] = {}
         self._memory_to_select: UUID | None = None
@@ -191,10 +189,8 @@ class MemoryPage(Page):
     def _build(self) -> None:
         self.add_button(self.tr("New memory"), self.add_memory, "plus", primary=True)
         self.search = SearchField(self.theme, self.tr("Search memories"))
-        self.by_meaning_chip = QPushButton(self.tr("By meaning"))
-        self.by_meaning_chip.setCheckable(True)
-        self.by_meaning_chip.setProperty("chip", True)
-        self.by_meaning_chip.setToolTip(self.tr("Search for memories with a similar meaning instead of the same words"))
+        tooltip = self.tr("Search for memories with a similar meaning instead of the same words")
+        self.by_meaning_chip = build_chip(self.tr("By meaning"), tooltip)
         self.recall_button = QPushButton(self.tr("Test recall"))
         self.recall_button.setProperty("filled", True)
         self.recall_button.setToolTip(self.tr("Show which memories this message would recall"))
@@ -202,29 +198,18 @@ class MemoryPage(Page):
         self.hint = build_small_label("")
         self.hint.hide()
         empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
-        self.table: Table[MemoryLine] = Table(self.rows, self.theme, self.tr("Memories"), empty)
+        self.table: Table[MemoryLine] = Table(
+            self.rows, self.theme, self.tr("Memories"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
+        )
         self.table.setColumnHidden(DISTANCE, True)
         self.detail = MemoryDetail(self._context, self._memory_lists, self.edits.is_unsaved, self)
         self.search.focus_on_down = self.table
         self._build_layout()
 
     def _build_layout(self) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(SPACE_2)
-        line.addWidget(self.persona_selector)
-        line.addWidget(self.search, 1)
-        line.addWidget(self.by_meaning_chip)
-        line.addWidget(self.recall_button)
-        above = QWidget()
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addLayout(line)
-        head.addWidget(self.chips)
-        head.addWidget(self.hint)
-        split = create_splitter(self.table, self.detail)
-        self.body.addWidget(above)
-        self.body.addWidget(split, 1)
+        search_row = self._build_search_row(self.search, self.by_meaning_chip, self.recall_button)
+        self._add_head(search_row, self.chips, self.hint)
+        self.body.addWidget(create_splitter(self.table, self.detail), 1)
 
     def _connect(self) -> None:
         spawn = self._context.tasks.start_task
@@ -240,7 +225,6 @@ class MemoryPage(Page):
         self.table.opened.connect(lambda _line: self.detail.focus_first_field())
         self.table.delete_wanted.connect(self.forget_memories)
         self.table.menu_wanted.connect(self._show_menu)
-        self.table.viewport().installEventFilter(self)
         self.detail.changed.connect(self._on_field_edited)
         self.detail.recall_view.memory_requested.connect(self._select_memory)
         self.detail.duplicate_wanted.connect(self.duplicate_memory)
@@ -258,17 +242,12 @@ class MemoryPage(Page):
         self._memory_to_select = guid
         self.persona_selector.choose_persona(persona_id)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
-        return False
-
     async def confirm_leave(self) -> bool:
         await self.edits.save()
         return True
 
     def close_page(self) -> None:
-        self.persona_selector.close_field()
+        super().close_page()
         self.reader.close()
         self.edits.is_open = False
         self._context.tasks.start_task(self.edits.save())
@@ -308,9 +287,7 @@ class MemoryPage(Page):
                 self._filter()
 
     def _update_count(self) -> None:
-        total, shown = self.rows.row_total, len(self.rows.visible_rows)
-        count_text = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=format_memory_count(total))
-        self.subtitle.set_full_text(format_memory_count(total) if shown == total else count_text)
+        self._show_count(self.rows, format_memory_count(self.rows.row_total))
 
     def _reset_filters(self) -> None:
         """Reset all filters."""
@@ -346,7 +323,7 @@ class MemoryPage(Page):
         self.search.setPlaceholderText(self.tr("Enter a sentence") if is_by_meaning else self.tr("Search memories"))
         self.table.setColumnHidden(DISTANCE, not is_by_meaning)
         self.table.sortByColumn(DISTANCE if is_by_meaning else -1, Qt.SortOrder.AscendingOrder)
-        fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_NAME_WIDTH)
+        self.table.fit_columns()
         self.hint.hide()
         self.search.setFocus()
         self._search_timer.start(0) if is_by_meaning else self._filter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
@@ -20,7 +20,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import NotebooksRoute, Route
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import create_placeholder, create_splitter
@@ -80,7 +80,7 @@ POLL_INTERVAL_MS = 3000
 """Interval in milliseconds at which the files are read, because other programs may change them."""
 
 
-class NotebookPage(Page):
+class NotebookPage(PersonaListPage):
     """Page that saves typed text automatically; renaming, merging, splitting and deleting can be undone."""
 
     def __init__(
@@ -91,9 +91,7 @@ class NotebookPage(Page):
         notebook_writer: NotebookWriter,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
-        self._context = context
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("NotebookPage", "Notebooks"), persona_selector)
         self._notebooks, self._notebook_writer, self._preferences = notebooks, notebook_writer, preferences
         self.notebook_name = ""
         """Name of the notebook on display."""
@@ -121,15 +119,13 @@ class NotebookPage(Page):
         )
         self.merge_button.setToolTip(self.tr("Merge the selected notebooks into one"))
         self.split_button.setToolTip(self.tr("Split this notebook into several by subject"))
-        self._unsubscribers: list[Callable[[], None]] = [self._notebooks.changed.add(self._on_notebooks_changed)]
+        self._unsubscribers += [self._notebooks.changed.add(self._on_notebooks_changed)]
         self.persona_selector.chosen.connect(lambda _persona: self._spawn(self._show_persona()))
         self._update_buttons()
         self.persona_selector.emit_chosen()
         self._poll_timer.start()
 
     def _build(self) -> None:
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
-        self.persona_selector.setToolTip(self.tr("Persona"))
         columns = [
             Column[NotebookListItem](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
             Column[NotebookListItem](
@@ -193,9 +189,7 @@ class NotebookPage(Page):
     def close_page(self) -> None:
         self._poll_timer.stop()
         self._save_timer.stop()
-        self.persona_selector.close_field()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close_page()
 
     # showing
 

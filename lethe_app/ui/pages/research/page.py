@@ -7,9 +7,9 @@ from operator import attrgetter
 from pathlib import Path
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
@@ -17,11 +17,11 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import day_in_words
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.research.detail import ResearchDetail
 from lethe_app.ui.pages.research.labels import state_in_words
@@ -29,7 +29,7 @@ from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TOPIC, STATE, DAY = range(3)
@@ -38,10 +38,9 @@ HIDEABLE_COLUMNS = (STATE, DAY)
 MIN_TOPIC_WIDTH = 140
 LIST_WIDTH = 360
 """Initial width of the list in pixels."""
-RELOAD_DELAY_MS = 100
 
 
-class ResearchPage(Page):
+class ResearchPage(PersonaListPage):
     """Page with the question at the top, the inquiries on the left and the selected one on the right."""
 
     def __init__(
@@ -52,9 +51,8 @@ class ResearchPage(Page):
         memory_lists: MemoryLists,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("ResearchPage", "Deep research"))
-        self._context, self._research = context, research_service
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("ResearchPage", "Deep research"), persona_selector)
+        self._research = research_service
         self._memory_lists, self._preferences = memory_lists, preferences
         self._inquiry_to_select: UUID | None = None
         """Inquiry to select once the list is loaded."""
@@ -82,7 +80,6 @@ class ResearchPage(Page):
         self.topic_field.setPlaceholderText(self.tr("What would you like to know?"))
         self.topic_field.setAccessibleName(self.tr("What would you like to know?"))
         self.topic_field.setMaxLength(200)
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
         self.persona_selector.setToolTip(self.tr("Persona that does the research and may save it to memory"))
         self.start_button = QPushButton(self.tr("Start research"))
         self.start_button.setProperty("primary", True)
@@ -91,13 +88,15 @@ class ResearchPage(Page):
         self.stop_button = self.add_button(self.tr("Stop"), self._research.stop, "stop")
         self.hint = build_small_label("")
         empty_text = self.tr("No research yet.")
-        self.table: Table[Inquiry] = Table(self.rows, self.theme, self.tr("Research history"), empty_text)
+        self.table: Table[Inquiry] = Table(
+            self.rows, self.theme, self.tr("Research history"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TOPIC_WIDTH)
+        )
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = ResearchDetail(self)
         self._build_layout()
 
     def _build_layout(self) -> None:
-        line, above = QWidget(), QWidget()
+        line = QWidget()
         flow = FlowLayout(line, spacing=SPACE_3)
         for widget in (self.persona_selector, self.allow_button):
             flow.addWidget(widget)
@@ -105,22 +104,14 @@ class ResearchPage(Page):
         question_row.setSpacing(SPACE_3)
         question_row.addWidget(self.topic_field, 1)
         question_row.addWidget(self.start_button)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addLayout(question_row)
-        head.addWidget(self.hint)
-        head.addWidget(line)
+        self._add_head(question_row, self.hint, line)
         split = create_splitter(self.table, self.detail, stretch_index=1)
         split.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
-        self.body.addWidget(above)
         self.body.addWidget(split, 1)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
         preferences = self._preferences
-        self._unsubscribers = [
+        self._unsubscribers += [
             self._research.changed.add(self._show_progress),
             preferences.changed.add(self._apply_settings),
         ]
@@ -129,7 +120,6 @@ class ResearchPage(Page):
         self.start_button.clicked.connect(self.start_inquiry)
         self.allow_button.clicked.connect(lambda: self._context.navigator.open(WebLogRoute()))
         self.table.current_changed.connect(self.detail.show_inquiry)
-        self.table.viewport().installEventFilter(self)
         self.detail.keep_wanted.connect(self.toggle_memory)
         self.detail.save_wanted.connect(self.save_report)
         self.detail.forget_wanted.connect(self.remove_report)
@@ -147,18 +137,6 @@ class ResearchPage(Page):
         self._inquiry_to_select = inquiry_id
         self._schedule_reload()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_TOPIC_WIDTH)
-        return False
-
-    def close_page(self) -> None:
-        self.persona_selector.close_field()
-        self._reload_timer.stop()
-        self._context.tasks.cancel("research list")
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-
     # what is there
 
     def _show_progress(self, inquiry: Inquiry | None) -> None:
@@ -168,9 +146,6 @@ class ResearchPage(Page):
             self.detail.show_inquiry(inquiry)
         self._update_status()
         self._reload_timer.start()
-
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(), key="research list")
 
     async def _reload(self) -> None:
         was_empty = not self.rows.row_total

@@ -7,7 +7,7 @@ from functools import partial
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QTimer
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
@@ -20,6 +20,7 @@ from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
@@ -52,14 +53,14 @@ class SearchPage(Page):
         self.persona_selector.setMaximumWidth(260)
         self._scopes = QButtonGroup(self)
         self.this_session_chip, self.everywhere_chip = (
-            self._build_chip(self.tr("This conversation")),
-            self._build_chip(self.tr("Everywhere")),
+            build_chip(self.tr("This conversation")),
+            build_chip(self.tr("Everywhere")),
         )
         for chip in (self.this_session_chip, self.everywhere_chip):
             self._scopes.addButton(chip)
         self.everywhere_chip.setChecked(True)
         self.this_session_chip.setEnabled(self._current_session is not None)
-        self.by_meaning_chip = self._build_chip(self.tr("By meaning"))
+        self.by_meaning_chip = build_chip(self.tr("By meaning"))
         self.by_meaning_chip.setToolTip(self.tr("Search for a similar meaning instead of the same words"))
         self.hint = build_small_label("")
         self.result_list = ResultList(self.theme, self.tr("Search results"))
@@ -95,12 +96,6 @@ class SearchPage(Page):
         self._scopes.buttonClicked.connect(lambda _chip: self._on_scope_changed())
         self.by_meaning_chip.toggled.connect(lambda _on: self._on_scope_changed())
         self.result_list.opened.connect(self.open_hit)
-
-    def _build_chip(self, text: str) -> QPushButton:
-        chip = QPushButton(text)
-        chip.setProperty("chip", True)
-        chip.setCheckable(True)
-        return chip
 
     def first_focus_widget(self) -> QWidget:
         return self.search

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QWidget
 
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import StorageError
 from lethe_app.ui.core.formatting import format_count, format_message_count, truncate_text
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
@@ -31,22 +30,20 @@ from lethe_app.ui.pages.sessions.table_model import (
     mark_predicate,
 )
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 
-RELOAD_DELAY_MS = 250
-"""Delay in milliseconds after which the list is reloaded; further changes within it restart it."""
 MAX_SKIPPED_MESSAGES = 2
 """Messages up to which a session is skipped when facts are extracted from several."""
 FIRST_BATCH_SIZE = 100
 """Sessions shown before all of them are loaded."""
 
 
-class SessionPage(Page):
+class SessionPage(PersonaListPage):
     """Page with the list of sessions on the left and the selected session on the right."""
 
     def __init__(self, context: PageContext, persona_selector: PersonaSelector, services: SessionPageServices) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("SessionPage", "Conversations"))
-        self._context, self._services, self.persona_selector = context, services, persona_selector
+        super().__init__(context, QCoreApplication.translate("SessionPage", "Conversations"), persona_selector)
+        self._services = services
         self._session_to_select: UUID | None = None
         self._is_fully_loaded = False
         """True once all sessions of the persona are listed."""
@@ -61,36 +58,24 @@ class SessionPage(Page):
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge_selected)
         self.merge_button.setToolTip(self.tr("Select two or more conversations to merge them in chronological order"))
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
-        self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search titles and summaries"))
         self.chips = MarkChips()
         empty = self.tr("No conversations yet. They are listed here after the first message.")
-        self.table: Table[SessionLine] = Table(self.rows, self.theme, self.tr("Conversations"), empty)
+        self.table: Table[SessionLine] = Table(
+            self.rows, self.theme, self.tr("Conversations"), empty, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_TITLE_WIDTH)
+        )
         self.detail = SessionDetail(self._context, self._services.sessions, self._services.lookup, self)
         self.search.focus_on_down = self.table
         self._build_layout()
 
     def _build_layout(self) -> None:
-        line, above = QHBoxLayout(), QWidget()
-        line.setSpacing(SPACE_2)
-        line.addWidget(self.persona_selector)
-        line.addWidget(self.search, 1)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addLayout(line)
-        head.addWidget(self.chips)
-        split = create_splitter(self.table, self.detail)
-        self.body.addWidget(above)
-        self.body.addWidget(split, 1)
+        self._add_head(self._build_search_row(self.search), self.chips)
+        self.body.addWidget(create_splitter(self.table, self.detail), 1)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
         services, detail = self._services, self.detail
-        self._unsubscribers = [
-            services.sessions.changed.add(self._on_sessions_changed),
+        self._unsubscribers += [
+            services.sessions.changed.add(self._reload_if_chosen),
             services.archive_queue.changed.add(detail.show_progress),
         ]
         self.persona_selector.chosen.connect(self._show_persona)
@@ -100,7 +85,6 @@ class SessionPage(Page):
         self.table.opened.connect(lambda _line: detail.focus_first_field())
         self.table.delete_wanted.connect(self.delete_sessions)
         self.table.menu_wanted.connect(self._show_menu)
-        self.table.viewport().installEventFilter(self)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
         detail.form.changed.connect(self._on_field_edited)
         detail.regenerate_requested.connect(self._regenerate_part)
@@ -121,11 +105,6 @@ class SessionPage(Page):
     def first_focus_widget(self) -> QWidget:
         return self.search
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_TITLE_WIDTH)
-        return False
-
     async def confirm_leave(self) -> bool:
         try:
             await self.edits.save()
@@ -135,12 +114,10 @@ class SessionPage(Page):
         return True
 
     def close_page(self) -> None:
-        self.persona_selector.close_field()
         self.detail.transcript.clear_session()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        super().close_page()
         self.edits.close()
-        for lane in ("list", "detail", "transcript", "dialog"):
+        for lane in ("detail", "transcript", "dialog"):
             self._context.tasks.cancel(f"session {lane}")
         self._context.tasks.start_task(self.edits.save())
         self._context.tasks.start_task(self.detail.notes.save_notes())
@@ -152,19 +129,13 @@ class SessionPage(Page):
         self._is_fully_loaded = False
         self._schedule_reload()
 
-    def _on_sessions_changed(self, persona_id: str) -> None:
-        if persona_id == self.persona_selector.persona_id:
-            self._reload_timer.start()
-
     def _on_edited(self, session_to_select: UUID | None) -> None:
         """Reload the list and the transcript after sessions or messages were added, removed or changed."""
         self._session_to_select, self._transcript_session_id = session_to_select or self._session_to_select, None
         self._schedule_reload()
 
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="session list")
-
-    async def _reload(self, persona_id: str) -> None:
+    async def _reload(self) -> None:
+        persona_id = self.persona_selector.persona_id
         is_first = not self._is_fully_loaded
         if is_first:
             self.rows.set_rows(
@@ -196,10 +167,9 @@ class SessionPage(Page):
         self.search.clear()
 
     def _update_count(self) -> None:
-        total, shown = self.rows.row_total, len(self.rows.visible_rows)
+        total = self.rows.row_total
         text = format_count(total, self.tr("{n} conversation"), self.tr("{n} conversations"))
-        count_text = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=text)
-        self.subtitle.set_full_text(text if shown == total else count_text)
+        self._show_count(self.rows, text)
         self._update_merge_button()
 
     def _update_merge_button(self) -> None:

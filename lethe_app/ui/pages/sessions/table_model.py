@@ -16,6 +16,7 @@ from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, session_title
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -128,9 +129,7 @@ class MarkChips(QWidget):
         flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[SessionMark, QPushButton] = {}
         for mark in SessionMark:
-            chip = self.chips[mark] = QPushButton(mark_in_words(mark))
-            chip.setProperty("chip", True)
-            chip.setCheckable(True)
+            chip = self.chips[mark] = build_chip(mark_in_words(mark))
             chip.toggled.connect(lambda _on: self.changed.emit())
             flow.addWidget(chip)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
 
 from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
@@ -34,6 +34,7 @@ from lethe_app.ui.pages.settings.fields import (
 )
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import SearchField
 
@@ -64,10 +65,8 @@ class SettingsPage(Page):
         self._search_texts: dict[str, str] = {}
         self.search = SearchField(self.theme, self.tr("Search settings"))
         self.search.textChanged.connect(self._filter_settings)
-        self.expert_chip = QPushButton(self.tr("Expert settings"))
-        self.expert_chip.setProperty("chip", True)
-        self.expert_chip.setCheckable(True)
-        self.expert_chip.setToolTip(self.tr("Show settings that rarely need to be changed"))
+        tooltip = self.tr("Show settings that rarely need to be changed")
+        self.expert_chip = build_chip(self.tr("Expert settings"), tooltip)
         self.expert_chip.toggled.connect(lambda _on: self._filter_settings(self.search.text()))
         self.sections = QListWidget()
         self.sections.setObjectName("sections")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.search.memory_lists import MemoryLists
@@ -22,19 +22,18 @@ from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtract
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.facts import absence_in_words
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, filter_rows
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.table import SearchField
 
-RELOAD_DELAY_MS = 300
 EMPTY_TIMELINE = Timeline("", "", ())
 
 
-class TimelinePage(Page):
+class TimelinePage(PersonaListPage):
     """Page with the pinned facts first and then the others by month; each row opens its source."""
 
     def __init__(
@@ -46,19 +45,17 @@ class TimelinePage(Page):
         fact_service: FactService,
         sessions: SessionService,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
-        self._context = context
-        self.persona_selector = persona_selector
+        super().__init__(
+            context, QCoreApplication.translate("TimelinePage", "What do you remember about me?"), persona_selector
+        )
         self._memory_lists, self._fact_extraction = memory_lists, fact_extraction
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
         self.row_model = TimelineModel(self)
         self._build()
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
-        self._unsubscribers = [
-            fact_service.changed.add(self._on_facts_changed),
-            sessions.changed.add(self._on_facts_changed),
+        self._unsubscribers += [
+            fact_service.changed.add(self._reload_if_chosen),
+            sessions.changed.add(self._reload_if_chosen),
         ]
         self.persona_selector.chosen.connect(lambda _persona: self._schedule_reload())
         self.persona_selector.emit_chosen()
@@ -66,58 +63,27 @@ class TimelinePage(Page):
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
         self.save_button = self.add_button(self.tr("Save as text…"), self.save_facts, "export")
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
-        self.persona_selector.setToolTip(self.tr("Persona"))
         self.search = SearchField(self.theme, self.tr("Search facts about you"))
-        self.oldest_first_chip = self._build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
-        self.include_others_chip = self._build_chip(
+        self.oldest_first_chip = build_chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
+        self.include_others_chip = build_chip(
             self.tr("Include others"), self.tr("Show facts about everyone, not only about you")
         )
         self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
         self.search.focus_on_down = self.fact_list
         self.search.textChanged.connect(lambda _text: self._update_rows())
-        line = QHBoxLayout()
-        line.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        line.setSpacing(SPACE_2)
-        line.addWidget(self.persona_selector)
-        line.addWidget(self.search, 1)
-        line.addWidget(self.oldest_first_chip)
-        line.addWidget(self.include_others_chip)
-        above = QWidget()
-        column = QVBoxLayout(above)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(line)
-        self.body.addWidget(above)
+        for chip in (self.oldest_first_chip, self.include_others_chip):
+            chip.toggled.connect(lambda _on: self._update_rows())
+        self._add_head(self._build_search_row(self.search, self.oldest_first_chip, self.include_others_chip))
         self.body.addWidget(self.fact_list, 1)
-
-    def _build_chip(self, text: str, tooltip: str) -> QPushButton:
-        chip = QPushButton(text)
-        chip.setProperty("chip", True)
-        chip.setCheckable(True)
-        chip.setToolTip(tooltip)
-        chip.toggled.connect(lambda _on: self._update_rows())
-        return chip
 
     def first_focus_widget(self) -> QWidget:
         return self.fact_list
 
-    def close_page(self) -> None:
-        self.persona_selector.close_field()
-        self._reload_timer.stop()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-
     # reading
 
-    def _on_facts_changed(self, persona_id: str) -> None:
-        if persona_id == self.persona_selector.persona_id:
-            self._reload_timer.start()
-
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="timeline")
-
-    async def _reload(self, persona_id: str) -> None:
+    async def _reload(self) -> None:
+        persona_id = self.persona_selector.persona_id
         timeline = await self._memory_lists.load_timeline(persona_id)
         absence = None if timeline.items else await self._fact_extraction.explain_absence(persona_id)
         self._timeline, self._absence = timeline, absence

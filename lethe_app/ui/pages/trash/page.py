@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
@@ -21,24 +20,24 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import bytes_in_words, format_count, truncate_text
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import moment_in_words
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.trash.labels import ICON_NAMES, item_title, kind_in_words, origin_in_words, time_left_in_words
+from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 ITEM, KIND, ORIGIN, DELETED_AT, EXPIRES, SIZE = range(6)
 WIDTHS = {KIND: 124, ORIGIN: 190, DELETED_AT: 176, EXPIRES: 122, SIZE: 100}
 HIDEABLE_COLUMNS = (DELETED_AT, KIND, EXPIRES, ORIGIN, SIZE)
 MIN_ITEM_WIDTH = 220
-RELOAD_DELAY_MS = 200
 
 
-class TrashPage(Page):
+class TrashPage(ListPage):
     """Page with a single list of deleted items of all kinds."""
 
     def __init__(
@@ -51,8 +50,7 @@ class TrashPage(Page):
         library: Library,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("TrashPage", "Trash"))
-        self._context = context
+        super().__init__(context, QCoreApplication.translate("TrashPage", "Trash"))
         self._trash, self._sessions, self._memory_service = trash, sessions, memory_service
         self._fact_service, self._library, self._preferences = fact_service, library, preferences
         self._names: dict[str, str] = {}
@@ -95,57 +93,34 @@ class TrashPage(Page):
         self.empty_button = self.add_button(self.tr("Empty Trash…"), self.empty_trash)
         self.search = SearchField(self.theme, self.tr("Search Trash"))
         empty_text = self.tr("The Trash is empty. You can restore deleted items from here.")
-        self.table: Table[Trashed] = Table(self.rows, self.theme, self.tr("Trash"), empty_text)
+        self.table: Table[Trashed] = Table(
+            self.rows, self.theme, self.tr("Trash"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_ITEM_WIDTH)
+        )
         self.search.focus_on_down = self.table
         self.hint = build_small_label("")
-        above, chips = QWidget(), QWidget()
+        chips = QWidget()
         self._flow = FlowLayout(chips, spacing=SPACE_1)
         for kind in TrashKind:
-            chip = self._chips[kind] = QPushButton(kind_in_words(kind))
-            chip.setProperty("chip", True)
-            chip.setCheckable(True)
+            chip = self._chips[kind] = build_chip(kind_in_words(kind))
             chip.toggled.connect(lambda _on: self._filter())
             self._flow.addWidget(chip)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        for widget in (self.search, chips, self.hint):
-            head.addWidget(widget)
-        self.body.addWidget(above)
+        self._add_head(self.search, chips, self.hint)
         self.body.addWidget(self.table, 1)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
         sources: tuple[Any, ...] = (self._trash, self._sessions, self._memory_service, self._fact_service, self._library)
-        self._unsubscribers: list[Callable[[], None]] = [
-            source.changed.add(lambda _who: self._reload_timer.start()) for source in sources
-        ]
+        self._unsubscribers += [source.changed.add(self._reload_later) for source in sources]
         self._unsubscribers.append(self._preferences.changed.add(lambda _settings: self._filter()))
         self.search.textChanged.connect(lambda _text: self._filter())
         self.table.opened.connect(lambda _item: self.restore_selected())
         self.table.delete_wanted.connect(lambda _items: self.erase_selected())
         self.table.menu_wanted.connect(self._show_menu)
-        self.table.viewport().installEventFilter(self)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
 
     def first_focus_widget(self) -> QWidget:
         return self.table if self.rows.row_total else self.search
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_ITEM_WIDTH)
-        return False
-
-    def close_page(self) -> None:
-        self._context.tasks.cancel("trash list")
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-
     # the list
-
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(), key="trash list")
 
     async def _reload(self) -> None:
         library = self._library
@@ -169,10 +144,8 @@ class TrashPage(Page):
     def _filter(self) -> None:
         kinds = {kind for kind, chip in self._chips.items() if chip.isChecked()}
         self.rows.set_filter(self.search.text(), (lambda item: item.kind in kinds) if kinds else None)
-        total, shown = self.rows.row_total, len(self.rows.visible_rows)
-        text = format_count(total, self.tr("{n} item"), self.tr("{n} items"))
-        count_text = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=text)
-        self.subtitle.set_full_text("" if not total else text if shown == total else count_text)
+        total = self.rows.row_total
+        self._show_count(self.rows, format_count(total, self.tr("{n} item"), self.tr("{n} items")) if total else "")
         days = self._trash.retention_days
         retention = format_count(days, self.tr("{n} day"), self.tr("{n} days"))
         expiry_text = self.tr(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
@@ -17,28 +17,27 @@ from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import moment_in_words
 from lethe_app.ui.core.labels.web_requests import ICON_NAMES, day_in_words, purpose_in_words, request_details, result_in_words
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table import SearchField, Table, fit_columns
+from lethe_app.ui.widgets.table import ColumnFit, SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 REQUEST, KIND, HOST, REASON, TIME, RECEIVED = range(6)
 WIDTHS = {KIND: 130, HOST: 170, REASON: 230, TIME: 176, RECEIVED: 112}
 HIDEABLE_COLUMNS = (REASON, TIME, HOST, RECEIVED, KIND)
 MIN_REQUEST_WIDTH = 240
-RELOAD_DELAY_MS = 150
 
 
-class WebLogPage(Page):
+class WebLogPage(ListPage):
     """Page that lists requests and follows new ones while it is open."""
 
     def __init__(self, context: PageContext, web_gate: WebGate, preferences: Preferences) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("WebLogPage", "Network log"))
-        self._context, self._web_gate, self._preferences = context, web_gate, preferences
+        super().__init__(context, QCoreApplication.translate("WebLogPage", "Network log"))
+        self._web_gate, self._preferences = web_gate, preferences
         self.rows = self._build_rows()
         self._build()
         self._connect()
@@ -75,7 +74,9 @@ class WebLogPage(Page):
         self.day_label = build_small_label("")
         self.search = SearchField(self.theme, self.tr("Search network log"))
         empty_text = self.tr("No requests yet. Every request sent to the internet is listed here with its reason.")
-        self.table: Table[OutgoingRequest] = Table(self.rows, self.theme, self.tr("Network log"), empty_text)
+        self.table: Table[OutgoingRequest] = Table(
+            self.rows, self.theme, self.tr("Network log"), empty_text, ColumnFit(WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
+        )
         self.search.focus_on_down = self.table
         self.detail = QLabel()
         self.detail.setObjectName("outgoing_detail")
@@ -83,46 +84,24 @@ class WebLogPage(Page):
         self.detail.setWordWrap(True)
         self.detail.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
         self.detail.hide()
-        above = QWidget()
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        for widget in (self.allow_check, self.day_label, self.search):
-            head.addWidget(widget)
-        self.body.addWidget(above)
+        self._add_head(self.allow_check, self.day_label, self.search)
         self.body.addWidget(self.table, 1)
         self.body.addWidget(self.detail)
 
     def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
         preferences = self._preferences
-        self._unsubscribers = [
-            self._web_gate.changed.add(lambda _one: self._reload_timer.start()),
+        self._unsubscribers += [
+            self._web_gate.changed.add(self._reload_later),
             preferences.changed.add(self._show_settings),
         ]
         self.allow_check.toggled.connect(self._set_allowed)
         self.search.textChanged.connect(self.rows.set_filter)
         self.table.current_changed.connect(self._show_detail)
-        self.table.viewport().installEventFilter(self)
 
     def first_focus_widget(self) -> QWidget:
         return self.table if self.rows.row_total else self.allow_check
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
-            fit_columns(self.table, WIDTHS, HIDEABLE_COLUMNS, MIN_REQUEST_WIDTH)
-        return False
-
-    def close_page(self) -> None:
-        self._context.tasks.cancel("outgoing")
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-
     # the list
-
-    def _schedule_reload(self) -> None:
-        self._context.tasks.start_task(self._reload(), key="outgoing")
 
     async def _reload(self) -> None:
         requests, days = await self._web_gate.list_requests(), await self._web_gate.daily_totals()
