@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -23,16 +24,30 @@ from lethe_app.ui.pages.personas.pictures import PENDING_PREFIX, read_picture
 
 if TYPE_CHECKING:
     from lethe_app.services.personas.draft_chat import DeletedDraftTest
-    from lethe_app.ui.pages.personas.page import PersonaPage
+    from lethe_app.ui.pages.personas.deletion import PersonaDeletion
+    from lethe_app.ui.pages.personas.editor import PersonaEditor
+    from lethe_app.ui.pages.personas.external_changes import ExternalChanges
+    from lethe_app.ui.pages.personas.services import PersonaEditorServices
+
+
+PersonaExport = Callable[[str, BundleScope], Awaitable[None]]
+"""Coroutine function that asks for the scope and the target file, and exports the persona of an id."""
 
 
 class PersonaActions(QObject):
     """Actions of one editor page. Its menu is rebuilt each time it opens, so that only applicable actions are enabled."""
 
-    def __init__(self, page: PersonaPage) -> None:
+    def __init__(
+        self,
+        page: PersonaEditor,
+        services: PersonaEditorServices,
+        deletion: PersonaDeletion,
+        export_persona: PersonaExport,
+        external_changes: ExternalChanges,
+    ) -> None:
         super().__init__(page)
-        self._page, self._context = page, page.context
-        self._services = page.services
+        self._page, self._context, self._services = page, page.context, services
+        self._deletion, self._export, self._external_changes = deletion, export_persona, external_changes
         self._copy_id = ""
         self._chat_lock = asyncio.Lock()
         self._deleted_copy_id = ""
@@ -69,6 +84,22 @@ class PersonaActions(QObject):
 
     # saving
 
+    async def save_persona(self) -> bool:
+        """Save the draft; return False and mark the field if it is not valid."""
+        page = self._page
+        page.sheet.apply_unfinished()
+        if not page.persona_name:
+            page.sheet.show_error("name", self.tr("Name is required."))
+            page.sheet.reveal_field("name")
+            return False
+        page.saving.emit()
+        async with page.save_lock:  # of two requests at once the second finds everything done
+            if page.is_dirty or page.saved is None:
+                await self._external_changes.merge_changes()
+                page.adopt_saved(await self.save_draft())
+                self._external_changes.mark_saved()
+        return True
+
     async def save_draft(self) -> Persona:
         """Write the draft to the user's folder and return the saved persona; the first user persona is put into use at once.
 
@@ -80,14 +111,14 @@ class PersonaActions(QObject):
                 await library.delete_persona(draft.unique_name)
             saved = draft
         else:
-            saved = await library.save_persona(draft, keeps_other=self._page.external_changes.is_contested)
+            saved = await library.save_persona(draft, keeps_other=self._external_changes.is_contested)
         if (before := self._page.saved) is not None and not saved.is_user:
             await self._services.session_editing.greet_anew(before, saved)
         preferences = self._services.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)
         unreadable_text = self.tr("The previous file could not be read and is now in the Trash.")
-        text = unreadable_text if self._page.external_changes.is_broken else ""
+        text = unreadable_text if self._external_changes.is_broken else ""
         self._context.notifier.notify(self.tr("{name} was saved.").format(name=saved.name), text)
         return saved
 
@@ -203,7 +234,7 @@ class PersonaActions(QObject):
         self._context.tasks.start_task(self._save_and_use())
 
     async def _save_and_use(self) -> None:
-        if self._page.is_dirty and not await self._page.save_persona():
+        if self._page.is_dirty and not await self.save_persona():
             return
         if self._page.saved is not None:
             await self._services.preferences.set(user_persona=self._page.saved.unique_name)
@@ -213,17 +244,17 @@ class PersonaActions(QObject):
         self._context.tasks.start_task(self._save_and_export(scope), key="export")
 
     async def _save_and_export(self, scope: BundleScope) -> None:
-        if self._page.is_dirty and not await self._page.save_persona():
+        if self._page.is_dirty and not await self.save_persona():
             return
         if self._page.saved is not None:
-            await self._page.export_persona(self._page.saved.unique_name, scope)
+            await self._export(self._page.saved.unique_name, scope)
 
     def delete_persona(self) -> None:
         if self._page.saved is not None:
             self._context.tasks.start_task(self._confirm_and_delete(self._page.saved), key="delete")
 
     async def _confirm_and_delete(self, persona: Persona) -> None:
-        deletion = self._page.deletion
+        deletion = self._deletion
         if await deletion.confirm_deletion(persona):
             self._page.discard_unsaved()
             await deletion.delete_persona(persona)
@@ -234,7 +265,7 @@ class PersonaActions(QObject):
         session, saved = self._context.current_session(), self._page.saved
         if self._deleted_copy_id and session is not None and session.persona_id == self._deleted_copy_id:
             preferred_id = saved.unique_name if saved is not None else ""
-            self._context.tasks.start_task(self._page.deletion.open_other_session(self._deleted_copy_id, preferred_id))
+            self._context.tasks.start_task(self._deletion.open_other_session(self._deleted_copy_id, preferred_id))
 
 
 class UserDecision(StrEnum):

@@ -13,7 +13,8 @@ from lethe_app.ui.pages.personas.fields import field_title
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
-    from lethe_app.ui.pages.personas.page import PersonaPage
+    from lethe_app.services.library import Library
+    from lethe_app.ui.pages.personas.editor import PersonaEditor
 
 
 class ExternalChanges(QObject):
@@ -21,9 +22,9 @@ class ExternalChanges(QObject):
     value.
     """
 
-    def __init__(self, page: PersonaPage) -> None:
+    def __init__(self, page: PersonaEditor, library: Library) -> None:
         super().__init__(page)
-        self._page, self._library = page, page.services.library
+        self._page, self._library = page, library
         self.is_contested = self.is_broken = False
         """`is_contested`: a field was changed both elsewhere and here. `is_broken`: the file can no longer be read."""
         self._unsubscribe = self._library.changed.add(lambda _nothing: self._schedule_merge())
@@ -55,7 +56,7 @@ class ExternalChanges(QObject):
             page.draft.values[name] = new[name]
             page.sheet.set_field(name, new[name])
         page.saved = page.draft.base = on_disk
-        page.show_draft_state()
+        page.draft_changed.emit()
         if contested:
             self.is_contested = True
             self._show_conflict(contested)

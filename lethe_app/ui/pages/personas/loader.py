@@ -11,17 +11,17 @@ from lethe_app.ui.pages.personas.draft import Draft
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
     from lethe_app.services.personas.draft_chat import DraftTest
-    from lethe_app.ui.pages.personas.draft import StoredDraft
-    from lethe_app.ui.pages.personas.page import PersonaPage
+    from lethe_app.ui.pages.personas.actions import PersonaActions
+    from lethe_app.ui.pages.personas.editor import PersonaEditor
+    from lethe_app.ui.pages.personas.services import PersonaEditorServices
 
 
 class PersonaLoader(QObject):
     """Loads one editor page and then enables editing."""
 
-    def __init__(self, page: PersonaPage, leftover: StoredDraft) -> None:
+    def __init__(self, page: PersonaEditor, services: PersonaEditorServices, actions: PersonaActions) -> None:
         super().__init__(page)
-        self._page, self._leftover = page, leftover
-        self._services = page.services
+        self._page, self._services, self._actions = page, services, actions
 
     async def load_page(self, persona_id: str) -> None:
         page, sheet, library = self._page, self._page.sheet, self._services.library
@@ -55,14 +55,14 @@ class PersonaLoader(QObject):
         """Set the persona as saved. If a test copy is open, apply its draft as unsaved changes to the original."""
         page = self._page
         if saved is not None:
-            page.saved, page.draft, page.persona_actions.shipped = saved, Draft(saved), shipped
+            page.saved, page.draft, self._actions.shipped = saved, Draft(saved), shipped
         if rehearsal is not None:
             page.replace_fields(rehearsal.draft, self.tr("restoring the draft"))
-            page.persona_actions.show_copy(rehearsal.copy_id)
+            self._actions.show_copy(rehearsal.copy_id)
 
     def _restore_unsaved(self) -> None:
         page = self._page
-        unsaved = self._leftover.load_draft(page.saved.unique_name if page.saved else "", is_user=page.is_user)
+        unsaved = page.stored_draft.load_draft(page.saved.unique_name if page.saved else "", is_user=page.is_user)
         if unsaved is not None and not page.draft.is_equivalent_to(unsaved):
             page.replace_fields(unsaved, self.tr("restoring unsaved changes"))
             page.banner.show_message(self.tr("Unsaved changes from the last session were restored. Undo discards them."))
