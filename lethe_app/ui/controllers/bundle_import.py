@@ -113,15 +113,17 @@ class BundleDropTarget(QObject):
 
     def __init__(self, window: MainWindow, importer: BundleImporter) -> None:
         super().__init__(window)
-        self._window, self._importer = window, importer
+        self._importer = importer
         draft_field = window.chat.composer.draft_field
+        self._targets: tuple[QWidget, ...] = (window, draft_field, draft_field.viewport())
         window.setAcceptDrops(True)
-        for widget in (window, draft_field, draft_field.viewport()):
-            widget.installEventFilter(self)
+        for target in self._targets:
+            target.installEventFilter(self)
 
     def close(self) -> None:
-        """Stop filtering the window's events."""
-        self._window.removeEventFilter(self)
+        """Stop filtering events."""
+        for target in self._targets:
+            target.removeEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Accept drags that contain bundles, and import the bundles that are dropped."""

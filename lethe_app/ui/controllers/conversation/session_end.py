@@ -41,7 +41,7 @@ class SessionEnd(QObject):
         self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
         self._shown_session: UUID | None = None
         self.ended_line = SessionEndLine(view.viewport())
-        self.ended_line.continue_wanted.connect(self._continue_session)
+        self.ended_line.continue_requested.connect(self._continue_session)
         session_timeout.is_edited = lambda session_id: session_id == self._shown_session and view.editor is not None
         self._unsubscribers = [
             sessions.changed.add(lambda _persona: self._refresh_state()),

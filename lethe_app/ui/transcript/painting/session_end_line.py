@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
@@ -15,7 +15,7 @@ from lethe_app.ui.transcript.painting.style import MessageStyle
 class SessionEndLine(QLabel):
     """Centred, wrapped text with a link, which Tab reaches and Enter activates."""
 
-    continue_wanted = Signal()
+    continue_requested = Signal()
     """Emitted when the link is activated."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -28,15 +28,14 @@ class SessionEndLine(QLabel):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
-        self.linkActivated.connect(lambda _address: self.continue_wanted.emit())
+        self.linkActivated.connect(lambda _address: self.continue_requested.emit())
         self.hide()
 
     def announce_text(self, text: str) -> None:
         """Set the text and announce it to screen readers."""
         self._text = text
         self._update_text()
-        if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        announce(self, text)
 
     def apply_style(self, style: MessageStyle) -> None:
         """Apply colours and small font of the transcript."""
