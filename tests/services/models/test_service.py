@@ -319,3 +319,21 @@ async def test_settings_become_the_options_of_the_next_load(services: AppService
     options = services.models.state.model.options
     assert (options.context, options.threads, options.batch) == (4096, 3, 64)
     assert (str(options.kv_type), options.flash_attention, options.mmap) == ("q8_0", True, False)
+
+
+async def test_a_folder_is_added_once_and_its_models_are_found(services: AppServices, tmp_path: Path, starter_model: Path):
+    folder = tmp_path / "more models"
+    folder.mkdir()
+    shutil.copy(starter_model, folder / "more.gguf")
+
+    found = await services.models.add_folder(folder)
+    again = await services.models.add_folder(folder)
+
+    assert [model.path for model in found] == [folder / "more.gguf"]
+    assert again == found
+    assert services.preferences.current.model_folders == [str(folder)]
+
+
+async def test_a_folder_without_models_is_added_too(services: AppServices, tmp_path: Path):
+    assert await services.models.add_folder(tmp_path) == []
+    assert services.preferences.current.model_folders == [str(tmp_path)]
