@@ -178,7 +178,7 @@ class Watched(ModelClient):
         min_run_length: int = MIN_RUN_LENGTH,
         **more: Any,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
-        reply, wishes = "", {"surgery": surgery, "shortest": min_run_length}
+        reply, wishes = "", {"surgery": surgery, "min_run_length": min_run_length}
         stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, **wishes, **more)
         async with aclosing(stream) as reports:
             async for report in reports:
