@@ -1,4 +1,4 @@
-"""Says what goes into a bundle on every system, so that the recipe of each system holds only what is its own."""
+"""Contents of a bundle on every system; the recipe of each system adds only what is its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENTRY = ROOT / "lethe_app" / "__main__.py"
 NAMES_OF_LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 ENGINE = PurePath("llama_cpp", "lib")
 
-# Foreign parts that our libraries could use, but nothing of ours asks for.
+# Modules that our libraries could use, but that the program never needs.
 LEFT_OUT_MODULES = [
     *("tkinter", "unittest", "pydoc", "doctest", "pdb", "idlelib", "lib2to3", "ensurepip", "turtle", "curses", "readline"),
     *("pip", "setuptools", "wheel", "pkg_resources", "distutils", "numpy.f2py", "numpy.testing", "numpy.distutils"),
@@ -30,7 +30,7 @@ LEFT_OUT_MODULES = [
     *("PySide6.QtConcurrent", "PySide6.QtXml", "PySide6.QtSvgWidgets"),
 ]
 
-# What is imported by name only when it is first needed, so that no import statement tells of it.
+# Modules imported by name when first needed, which PyInstaller therefore does not find.
 LATE_MODULES = ["ddgs", "trafilatura", "dateparser"]
 
 # Files that libraries read beside their modules: (package, files in it).
@@ -93,13 +93,13 @@ def data() -> list[tuple[str, str]]:
 
 
 def read_beside() -> list[tuple[str, str]]:
-    """The files of READ_BESIDE, each to where its package looks for it."""
+    """Return the files of READ_BESIDE, each with the folder where its package looks for it."""
     files = [file for package, pattern in READ_BESIDE for file in sorted((PACKAGES / package).glob(pattern))]
     return [(str(file), str(file.relative_to(PACKAGES).parent)) for file in files]
 
 
 def licences() -> list[tuple[str, str]]:
-    """The licence of everything that is inside, by package."""
+    """Return the licences of everything inside, by package."""
     found = [(str(ROOT / "LICENSE"), "licences/lethe"), (str(HERE / "licences.txt"), "licences")]
     for name in installed_names():
         files = importlib.metadata.distribution(name).files or []
@@ -109,14 +109,14 @@ def licences() -> list[tuple[str, str]]:
 
 
 def installed_names() -> list[str]:
-    """The packages of the program and its models, without those for other systems and those that only build."""
+    """Return the packages of the program and its models, without those for other systems and build tools."""
     text = "".join((HERE / f"{group}.lock").read_text() for group in ("runtime", "models"))
     here = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
     return sorted(set(re.findall(r"^([\w.-]+)==", text, re.MULTILINE)) & here)
 
 
 def libraries() -> list[tuple[str, str]]:
-    """llama.cpp by the names it is asked for, and beside it the kernels of every generation of processors."""
+    """Return llama.cpp's libraries under the names they are loaded by, and the kernels of every processor generation."""
     names = ("lib*.so", "lib*.so.?", "*.dll", "lib*.dylib")
     folders = (PACKAGES / ENGINE, PACKAGES / "bin")
     files = {file.name: file for folder in folders for name in names for file in folder.glob(name)}
@@ -124,7 +124,7 @@ def libraries() -> list[tuple[str, str]]:
 
 
 def is_wanted(inside: str) -> bool:
-    """Does this file of the bundle earn its place?"""
+    """Return whether a file belongs in the bundle."""
     path = "/" + PurePath(inside).as_posix()
     is_left_out = any(fnmatch(path, pattern) for pattern in LEFT_OUT_FILES)
     return not is_left_out or any(fnmatch(path, pattern) for pattern in KEPT_FILES)

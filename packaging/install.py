@@ -61,8 +61,8 @@ def main() -> int:
     try:
         make_environment()
         for group in groups:
-            install(group, portably=wanted.bundle and group == "runtime")
-        install_ourselves()
+            install(group, portable=wanted.bundle and group == "runtime")
+        install_program()
         subprocess.run([str(PYTHON), str(HERE / "embedder.py")], check=True)  # ends at once if the file is there and whole
     except subprocess.CalledProcessError as failed:
         print(f"\nSet-up stopped: “{' '.join(map(str, failed.cmd))}” ended with code {failed.returncode}.", file=sys.stderr)
@@ -76,7 +76,7 @@ def make_environment() -> None:
         venv.create(VENV, with_pip=True, clear=VENV.exists())
 
 
-def install(group: str, *, portably: bool = False) -> None:
+def install(group: str, *, portable: bool = False) -> None:
     """Install one lock, unless its stamp says that exactly this was installed by exactly this interpreter."""
     lock = HERE / f"{group}.lock"
     wanted = fingerprint(lock)
@@ -85,15 +85,15 @@ def install(group: str, *, portably: bool = False) -> None:
         return
     note = " (the engine is compiled once, some minutes)" if group == "runtime" else ""
     print(f"Installing {group}{note} …", flush=True)
-    if portably:
-        lock, sources = parted(lock)
-        pip("install", "--no-deps", *wheels(sources))
+    if portable:
+        lock, sources = split_lock(lock)
+        pip("install", "--no-deps", *build_wheels(sources))
     pip("install", "--no-deps", "--require-hashes", "--no-build-isolation", "-r", lock)
     stamp.write_text(wanted)
 
 
-def parted(lock: Path) -> tuple[Path, Path]:
-    """The lock in two: what comes compiled, and what comes as source."""
+def split_lock(lock: Path) -> tuple[Path, Path]:
+    """Split the lock into requirements that come compiled and those that come as source."""
     requirements = re.findall(r"^[^\s#].*(?:\n[ \t]+.*)*", lock.read_text(), re.MULTILINE)
     ready, sources = VENV / "ready.lock", VENV / "sources.lock"
     ready.write_text("\n".join(one for one in requirements if not one.startswith(SOURCES)) + "\n")
@@ -101,23 +101,23 @@ def parted(lock: Path) -> tuple[Path, Path]:
     return ready, sources
 
 
-def wheels(sources: Path) -> list[Path]:
-    """What comes as source, compiled for any processor. That takes long: wheels are kept in LETHE_WHEELS or `build/wheels`.
+def build_wheels(sources: Path) -> list[Path]:
+    """Return wheels of the source packages, compiled for any processor and kept in LETHE_WHEELS or `build/wheels`.
 
-    pip's own cache must not be asked and not be filled: it knows a wheel by its name, and the one in it is for this processor.
+    pip's own cache is neither read nor filled: it knows a wheel by its name, and the one in it is for this processor.
     """
-    made_of = hashlib.sha256(sources.read_bytes() + repr(PORTABLE).encode() + sys.version.encode()).hexdigest()[:16]
-    folder = Path(os.environ.get("LETHE_WHEELS") or ROOT / "build" / "wheels") / made_of
+    key = hashlib.sha256(sources.read_bytes() + repr(PORTABLE).encode() + sys.version.encode()).hexdigest()[:16]
+    folder = Path(os.environ.get("LETHE_WHEELS") or ROOT / "build" / "wheels") / key
     if not folder.is_dir():
         print("Compiling the engine for any processor (once, a quarter of an hour) …", flush=True)
-        part = folder.with_name(f"{made_of}.part")
-        asked = ("--no-cache-dir", "--no-deps", "--require-hashes", "--no-build-isolation", "-w", part, "-r", sources)
-        pip("wheel", *asked, also=PORTABLE)
+        part = folder.with_name(f"{key}.part")
+        options = ("--no-cache-dir", "--no-deps", "--require-hashes", "--no-build-isolation", "-w", part, "-r", sources)
+        pip("wheel", *options, also=PORTABLE)
         part.rename(folder)
     return sorted(folder.glob("*.whl"))
 
 
-def install_ourselves() -> None:
+def install_program() -> None:
     """Put the source tree on the environment's path and make the `lethe` command."""
     stamp = VENV / "lethe-app.stamp"
     wanted = fingerprint(ROOT / "pyproject.toml")
@@ -138,7 +138,7 @@ def pip(*arguments: str | Path, also: dict[str, str] | None = None) -> None:
 
 
 def build_environment() -> dict[str, str]:
-    """What the compilers see: our pinned cmake and ninja first, all cores, no multimodal tools."""
+    """Return the environment of the compilers: our pinned cmake and ninja first, all cores, no multimodal tools."""
     env = dict(os.environ)
     env["PATH"] = f"{BIN}{os.pathsep}{env.get('PATH', '')}"
     env.setdefault("CMAKE_ARGS", "-DLLAVA_BUILD=OFF")
@@ -147,7 +147,7 @@ def build_environment() -> dict[str, str]:
 
 
 def check_qt() -> int:
-    """Say in one sentence which system libraries the window lacks, if any."""
+    """Print which system libraries the window lacks, if any, and return the exit code."""
     probe = [str(PYTHON), "-c", "import PySide6.QtWidgets"]
     result = subprocess.run(probe, capture_output=True, text=True, check=False)
     if result.returncode == 0:

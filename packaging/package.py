@@ -22,9 +22,9 @@ SYSTEM = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platf
 
 
 def main() -> int:
-    """Run the wanted steps; without a wish, all there are for this system."""
+    """Run the requested steps; without any, all steps of this system."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("steps", nargs="*", choices=[*steps(), []], help="which steps; without any, all of them")
+    parser.add_argument("steps", nargs="*", choices=[*steps(), []], help="steps to run; all of them by default")
     for step in parser.parse_args().steps or steps():
         print(f"── {step}", flush=True)
         try:
@@ -36,13 +36,13 @@ def main() -> int:
 
 
 def steps() -> dict:
-    """Name → what to do, in order."""
+    """Return the steps of this system by name, in order."""
     first = {"environment": environment, "pictures": pictures, "bundle": bundle}
     return first | ({"deb": debian_package, "portable": portable_archive} if SYSTEM == "linux" else {})
 
 
 def environment() -> None:
-    """An environment of its own, whose engine is compiled for any processor."""
+    """Set up a separate environment whose engine is compiled for any processor."""
     run(sys.executable, HERE / "install.py", "--bundle", LETHE_VENV=str(VENV))
 
 
@@ -51,41 +51,41 @@ def pictures() -> None:
 
 
 def bundle() -> None:
-    """The folder with the program."""
+    """Make the folder with the program."""
     recipe = HERE / SYSTEM / "lethe.spec"
-    asked = ("--noconfirm", "--clean", "--log-level", "ERROR", "--distpath", BUNDLE.parent, "--workpath", WORK / "work")
-    run(PYTHON, "-m", "PyInstaller", *asked, recipe, PYTHONHASHSEED="0")
+    options = ("--noconfirm", "--clean", "--log-level", "ERROR", "--distpath", BUNDLE.parent, "--workpath", WORK / "work")
+    run(PYTHON, "-m", "PyInstaller", *options, recipe, PYTHONHASHSEED="0")
     if SYSTEM == "linux":
         from linux.tidy import tidy  # noqa: PLC0415 - of this system only
 
         tidy(BUNDLE)
-    print(f"{BUNDLE.relative_to(ROOT)}: {size(BUNDLE):.0f} MB")
+    print(f"{BUNDLE.relative_to(ROOT)}: {megabytes(BUNDLE):.0f} MB")
 
 
 def debian_package() -> None:
     from linux.deb import build  # noqa: PLC0415 - of this system only
 
-    tell(build(BUNDLE, WORK, OUT, version()))
+    report_file(build(BUNDLE, WORK, OUT, version()))
 
 
 def portable_archive() -> None:
     from linux.portable import build  # noqa: PLC0415 - of this system only
 
-    tell(build(BUNDLE, OUT, version()))
+    report_file(build(BUNDLE, OUT, version()))
 
 
 def version() -> str:
-    """As pyproject.toml has it, read without a parser: this runs on any Python."""
+    """Return the version in pyproject.toml, read without a parser: this runs on any Python."""
     lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
     return next(line.split('"')[1] for line in lines if line.startswith("version = "))
 
 
-def size(folder: Path) -> float:
-    """What it takes on a disk, in millions of bytes; links are not followed."""
+def megabytes(folder: Path) -> float:
+    """Return the size on disk in MB; links are not followed."""
     return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file() or file.is_symlink()) / 1e6
 
 
-def tell(file: Path) -> None:
+def report_file(file: Path) -> None:
     print(f"{file.relative_to(ROOT)}: {file.stat().st_size / 1e6:.0f} MB")
 
 

@@ -17,7 +17,7 @@ ICNS_KINDS = {16: b"icp4", 32: b"icp5", 64: b"icp6", 128: b"ic07", 256: b"ic08",
 
 
 def png(size: int) -> bytes:
-    """The icon, `size` pixels wide and high."""
+    """Return the icon as PNG, `size` pixels wide and high."""
     image = QImage(size, size, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
@@ -31,7 +31,7 @@ def png(size: int) -> bytes:
 
 
 def ico() -> bytes:
-    """For Windows: a table of sizes, and the pictures behind it."""
+    """Return the icon for Windows: a table of sizes, then the images."""
     pictures = [(size, png(size)) for size in ICO_SIZES]
     head, body = struct.pack("<HHH", 0, 1, len(pictures)), b""
     for size, picture in pictures:
@@ -42,14 +42,14 @@ def ico() -> bytes:
 
 
 def icns() -> bytes:
-    """For macOS: every picture with its kind and length before it."""
+    """Return the icon for macOS: every image after its type and length."""
     parts = [(kind, png(size)) for size, kind in ICNS_KINDS.items()]
     body = b"".join(kind + struct.pack(">I", len(picture) + 8) + picture for kind, picture in parts)
     return b"icns" + struct.pack(">I", len(body) + 8) + body
 
 
 def main() -> None:
-    """Write all of them into the folder named on the command line."""
+    """Write all icons into the folder named on the command line."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     application = QGuiApplication(["pictures", "-platform", "offscreen"])

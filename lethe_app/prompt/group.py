@@ -24,7 +24,7 @@ def compile_group(
     preset: SystemPreset, members: Sequence[Persona], user: Persona | None, macro_context: MacroContext, extras: StableAdditions
 ) -> CompiledSystemPrompt:
     """Compile the system prompt, which is the same whoever speaks. System prompt and scenario are the first persona's,
-    unless the scene overrides the scenario.
+    unless the macro context overrides the scenario.
     """
     first, names = members[0], join_names([member.name for member in members])
     lines = [f"{member.name}: {line}" for member in members for line in member.example_dialogs if line.strip()]

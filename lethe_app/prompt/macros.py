@@ -186,13 +186,13 @@ def _format_idle(macro_context: MacroContext) -> str:
 
 
 _SIMPLE_MACROS: dict[str, Callable[[MacroContext], str]] = {
-    "user": lambda scene: scene.user,
-    "char": lambda scene: scene.char,
-    "date": lambda scene: spell_date(scene.moment),
-    "time": lambda scene: spell_time(scene.moment),
-    "day": lambda scene: WEEKDAYS[scene.moment.weekday()],
-    "isodate": lambda scene: scene.moment.strftime("%Y-%m-%d"),
-    "isotime": lambda scene: scene.moment.strftime("%H:%M"),
+    "user": lambda macro_context: macro_context.user,
+    "char": lambda macro_context: macro_context.char,
+    "date": lambda macro_context: spell_date(macro_context.moment),
+    "time": lambda macro_context: spell_time(macro_context.moment),
+    "day": lambda macro_context: WEEKDAYS[macro_context.moment.weekday()],
+    "isodate": lambda macro_context: macro_context.moment.strftime("%Y-%m-%d"),
+    "isotime": lambda macro_context: macro_context.moment.strftime("%H:%M"),
     "idle_duration": _format_idle,
     "newline": lambda _: "\n",
     "noop": lambda _: "",

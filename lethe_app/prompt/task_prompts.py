@@ -66,7 +66,7 @@ class TaskPrompt:
         left alone.
         """
         missing = self.placeholders - material.keys()
-        assert not missing, f"the errand “{self.name}” lacks {missing}"
+        assert not missing, f"the task “{self.name}” lacks {missing}"
         turns = [PromptTurn("system", _fill_placeholders(self.instructions, material))]
         for question, answer in self.examples:
             turns += [PromptTurn("user", question), PromptTurn("assistant", answer)]
@@ -125,7 +125,7 @@ class TaskPrompts:
             self.errors[task] = FileError(
                 path, f"the placeholder {{{min(unknown)}}} in “# Material” is unknown; available: {available}"
             )
-        LOG.info("the errand %s of the user cannot be used: %s", task, self.errors[task])
+        LOG.info("the user's prompt for the task %s cannot be used: %s", task, self.errors[task])
         return None
 
 

@@ -1,4 +1,4 @@
-"""Packs the bundle for people who may not or do not want to install: unpack it anywhere and start `lethe` in it."""
+"""Packs the bundle as an archive that runs without installation: unpack it anywhere and start `lethe` in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BESIDE = {
     "desktop/lethe.xml": HERE / "lethe.xml",
     "desktop/lethe.svg": HERE.parent.parent / "resources" / "icons" / "lethe.svg",
 }
-"""What lies beside the program: name in the archive, and from where."""
+"""Files beside the program: name in the archive → source."""
 READ_ME = """Lethe {version}
 
 Start the program “lethe” in this folder.
@@ -29,29 +29,29 @@ To remove Lethe, delete this folder. Conversations in ~/.local/share/Lethe stay 
 
 
 def build(bundle: Path, out: Path, version: str) -> Path:
-    """`out`/lethe-VERSION-linux-x86_64.tar.gz, in which everything lies in one folder."""
+    """Make `out`/lethe-VERSION-linux-x86_64.tar.gz, with everything in one folder."""
     folder = f"lethe-{version}"
     out.mkdir(exist_ok=True)
-    archive = out / f"{folder}-linux-{machine(bundle)}.tar.gz"
+    archive = out / f"{folder}-linux-{architecture_of(bundle)}.tar.gz"
     note = READ_ME.format(version=version).encode()
     with tarfile.open(archive, "w:gz", compresslevel=5) as packed:
-        packed.add(bundle, folder, filter=nobodys)
+        packed.add(bundle, folder, filter=anonymise)
         for name, source in BESIDE.items():
-            packed.add(source, f"{folder}/{name}", filter=nobodys)
+            packed.add(source, f"{folder}/{name}", filter=anonymise)
         read_me = tarfile.TarInfo(f"{folder}/READ ME.txt")
         read_me.size = len(note)
-        packed.addfile(nobodys(read_me), io.BytesIO(note))
+        packed.addfile(anonymise(read_me), io.BytesIO(note))
     return archive
 
 
-def machine(bundle: Path) -> str:
-    """For which processors the program was built, by its ELF header."""
+def architecture_of(bundle: Path) -> str:
+    """Return the architecture of the program from its ELF header."""
     kind = (bundle / "lethe").read_bytes()[18]
     return {62: "x86_64", 183: "aarch64"}.get(kind, f"machine{kind}")
 
 
-def nobodys(file: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Without the name of whoever packed it."""
+def anonymise(file: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Return the entry with root as its owner instead of whoever packed it."""
     file.uid = file.gid = 0
     file.uname = file.gname = "root"
     return file

@@ -1,4 +1,4 @@
-"""Takes out of a Linux bundle what nothing in it asks for: repeated libraries, and those that came for parts left out."""
+"""Removes from a Linux bundle what nothing in it needs: duplicate libraries, and those of parts that were left out."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 
 def tidy(bundle: Path) -> None:
-    """`bundle` is the folder with the program; its libraries lie in `_internal`."""
+    """Tidy the folder with the program; its libraries are in `_internal`."""
     inside = bundle / "_internal"
-    fold_copies(inside / "llama_cpp" / "lib")
-    drop_unasked(inside, [bundle / "lethe"])
-    strip(inside)
-    forget_places(inside)
+    link_copies(inside / "llama_cpp" / "lib")
+    remove_unneeded(inside, [bundle / "lethe"])
+    strip_symbols(inside)
+    remove_library_paths(inside)
 
 
-def fold_copies(folder: Path) -> None:
-    """Wheels know no links, so llama.cpp's libraries come once under every name they have."""
+def link_copies(folder: Path) -> None:
+    """Replace identical copies by links: wheels cannot hold links, so llama.cpp's libraries come once under each name."""
     for alias in sorted(folder.glob("*.so")):
         for versioned in folder.glob(f"{alias.name}.?"):
             if not alias.is_symlink() and filecmp.cmp(alias, versioned, shallow=False):
@@ -26,42 +26,42 @@ def fold_copies(folder: Path) -> None:
                 alias.symlink_to(versioned.name)
 
 
-def drop_unasked(inside: Path, programs: list[Path]) -> None:
+def remove_unneeded(inside: Path, programs: list[Path]) -> None:
     """Remove libraries of the top folder that no program, module, plugin or kept library needs."""
     top = {file.name: file for file in inside.glob("lib*.so*")}
     roots = [*programs, *(file for file in inside.rglob("*.so*") if file.name not in top and not file.is_symlink())]
-    asked: set[str] = set()
-    waiting = [name for root in roots for name in needed(root)]
+    kept: set[str] = set()
+    waiting = [name for root in roots for name in needed_libraries(root)]
     while waiting:
         name = waiting.pop()
-        if name in top and name not in asked:
-            asked.add(name)
-            waiting += needed(top[name])
+        if name in top and name not in kept:
+            kept.add(name)
+            waiting += needed_libraries(top[name])
     for name, file in top.items():
-        if name not in asked and not name.startswith("libpython"):  # which the program opens by name
+        if name not in kept and not name.startswith("libpython"):  # which the program opens by name
             file.unlink()
 
 
-def needed(file: Path) -> list[str]:
-    """The shared libraries this one is linked with, by name."""
+def needed_libraries(file: Path) -> list[str]:
+    """Return the names of the shared libraries that a file is linked with."""
     command = ["objdump", "-p", str(file)]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return re.findall(r"^\s+NEEDED\s+(\S+)", told, re.MULTILINE)
+    answer = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return re.findall(r"^\s+NEEDED\s+(\S+)", answer, re.MULTILINE)
 
 
-def strip(inside: Path) -> None:
-    """Take the names for debuggers out; not out of libraries that were rewritten by their makers, which do not survive it."""
+def strip_symbols(inside: Path) -> None:
+    """Strip debug symbols, except from libraries that auditwheel rewrote (in `*.libs`), which break when stripped."""
     for file in sorted(inside.rglob("*.so*")):
         if not file.is_symlink() and ".libs" not in str(file.parent):
             command = ["strip", "--strip-unneeded", str(file)]
             subprocess.run(command, check=True)
 
 
-def forget_places(inside: Path) -> None:
-    """Modules remember where the Python that built them looks for libraries; nobody else has that folder."""
+def remove_library_paths(inside: Path) -> None:
+    """Remove absolute library paths: they name folders of the Python that built the modules."""
     for file in sorted(inside.rglob("*.so*")):
         command = ["objdump", "-p", str(file)]
-        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        if not file.is_symlink() and re.search(r"^\s+R(UN)?PATH\s+/", told, re.MULTILINE):
+        answer = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        if not file.is_symlink() and re.search(r"^\s+R(UN)?PATH\s+/", answer, re.MULTILINE):
             command = ["patchelf", "--remove-rpath", str(file)]
             subprocess.run(command, check=True)

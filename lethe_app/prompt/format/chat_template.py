@@ -69,7 +69,7 @@ class ChatTemplate:
             # The compiled template and its render budget are shared; only tools and constraints differ.
             variant = copy.copy(self)
             variant.tools = tools
-            variant.probed = replace(self.probed, manners=replace(self.probed.manners, tools=True))
+            variant.probed = replace(self.probed, constraints=replace(self.probed.constraints, tools=True))
             self._budget.reset()
             try:
                 is_supported = can_use_tools(
@@ -83,7 +83,7 @@ class ChatTemplate:
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
-        fitted = adapt_turns(turns, self.probed.manners, continue_last=continue_last)
+        fitted = adapt_turns(turns, self.probed.constraints, continue_last=continue_last)
         self._budget.reset(sum(len(turn.content) for turn in fitted))
         if continue_last:
             return self._render_continued(fitted, thinking=thinking)

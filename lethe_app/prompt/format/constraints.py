@@ -41,30 +41,32 @@ class FormatConstraints:
     """Text before and after the system text where it is merged into the first user turn."""
 
 
-def adapt_turns(turns: Sequence[PromptTurn], manners: FormatConstraints, *, continue_last: bool = False) -> list[PromptTurn]:
+def adapt_turns(
+    turns: Sequence[PromptTurn], constraints: FormatConstraints, *, continue_last: bool = False
+) -> list[PromptTurn]:
     """Return the conversation adapted to what the format accepts.
 
     Each turn is decided from the front, never by what comes later, so that appending a turn changes nothing before it and
     the KV cache stays valid.
     """
     head, body = _split_system(turns)
-    body = [_as_note(turn) if turn.role in NOTE_ROLES and not _is_accepted(turn, manners) else turn for turn in body]
-    to_merge = head is not None and not manners.system
-    if _needs_opening(body, manners, to_merge=to_merge):
+    body = [_as_note(turn) if turn.role in NOTE_ROLES and not _is_accepted(turn, constraints) else turn for turn in body]
+    to_merge = head is not None and not constraints.system
+    if _needs_opening(body, constraints, to_merge=to_merge):
         body.insert(0, PromptTurn("user", "" if to_merge else SCENE_START))
-    if not manners.consecutive:
+    if not constraints.consecutive:
         body = _join_neighbours(body)
         if body and body[-1].role == "assistant" and not continue_last:
             body.append(PromptTurn("user", SCENE_GOES_ON))
     if head is None:
-        return [PromptTurn("system", ""), *body] if manners.empty_system else body
-    return [_merge_system(head, body[0], manners), *body[1:]] if to_merge else [head, *body]
+        return [PromptTurn("system", ""), *body] if constraints.empty_system else body
+    return [_merge_system(head, body[0], constraints), *body[1:]] if to_merge else [head, *body]
 
 
-def _is_accepted(turn: PromptTurn, manners: FormatConstraints) -> bool:
+def _is_accepted(turn: PromptTurn, constraints: FormatConstraints) -> bool:
     if turn.role != "system":
-        return manners.tools
-    return manners.system and manners.mid_system
+        return constraints.tools
+    return constraints.system and constraints.mid_system
 
 
 def _split_system(turns: Sequence[PromptTurn]) -> tuple[PromptTurn | None, list[PromptTurn]]:
@@ -82,11 +84,11 @@ def _as_note(turn: PromptTurn) -> PromptTurn:
     return PromptTurn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
 
 
-def _needs_opening(body: Sequence[PromptTurn], manners: FormatConstraints, *, to_merge: bool) -> bool:
+def _needs_opening(body: Sequence[PromptTurn], constraints: FormatConstraints, *, to_merge: bool) -> bool:
     """Return whether a user turn must be inserted first. It also carries the system text if the format has no system role."""
     if not body:
-        return to_merge or manners.needs_user or not manners.assistant_first
-    return body[0].role == "assistant" and (to_merge or manners.needs_user or not manners.assistant_first)
+        return to_merge or constraints.needs_user or not constraints.assistant_first
+    return body[0].role == "assistant" and (to_merge or constraints.needs_user or not constraints.assistant_first)
 
 
 def _describe_calls(calls_json: str) -> str:
@@ -113,6 +115,6 @@ def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:
     return joined
 
 
-def _merge_system(head: PromptTurn, first: PromptTurn, manners: FormatConstraints) -> PromptTurn:
-    text = f"{manners.system_start}{head.content}{manners.system_end}"
+def _merge_system(head: PromptTurn, first: PromptTurn, constraints: FormatConstraints) -> PromptTurn:
+    text = f"{constraints.system_start}{head.content}{constraints.system_end}"
     return replace(first, content=text + first.content if first.content else text.rstrip("\n"))

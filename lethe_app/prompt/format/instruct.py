@@ -88,7 +88,7 @@ class InstructRenderer:
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
         # Presets have a single flag: a format without a system role counts as strict in every respect.
         lenient = preset.system_role
-        self._manners = FormatConstraints(
+        self._constraints = FormatConstraints(
             system=lenient,
             mid_system=lenient,
             assistant_first=lenient,
@@ -104,7 +104,7 @@ class InstructRenderer:
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
-        fitted = adapt_turns(turns, self._manners, continue_last=continue_last)
+        fitted = adapt_turns(turns, self._constraints, continue_last=continue_last)
         closed = fitted[:-1] if continue_last else fitted
         text = self._bos + "".join(map(self._render_turn, closed))
         if continue_last:

@@ -34,7 +34,7 @@ class TemplateProbe(Protocol):
 class ProbeResult:
     """Result of probing a template."""
 
-    manners: FormatConstraints
+    constraints: FormatConstraints
     content_in_parts: bool = False
     """The template requires contents as lists of typed parts instead of plain text."""
     end_of_turn: str = ""
@@ -89,23 +89,23 @@ def probe(attempt: TemplateProbe) -> ProbeResult:
     default = _find_default_system(trial)
     # A feature counts as supported only if the text also stays stable as the conversation grows: some templates accept a
     # system turn but move it.
-    manners = _probe_manners(trial, default)
+    constraints = _probe_constraints(trial, default)
     end = _text_after(trial.render(USER, REPLY), REPLY.content)
     thought = PromptTurn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
     return ProbeResult(
-        manners=manners,
+        constraints=constraints,
         content_in_parts=trial.parts,
         end_of_turn=end.strip(),
         stop_strings=_stop_strings(trial, end),
         default_system=default,
         strips_thinking="Qthoughtq" not in (trial.render(USER, thought, USER_2) or ""),
-        strict_alternation=not manners.consecutive,
-        prefix_stable=_is_stable(trial, manners),
+        strict_alternation=not constraints.consecutive,
+        prefix_stable=_is_stable(trial, constraints),
         can_think=trial.render(USER, opening=True) != trial.render(USER, opening=True, thinking=False),
     )
 
 
-def _probe_manners(trial: _Trial, default_system: str) -> FormatConstraints:
+def _probe_constraints(trial: _Trial, default_system: str) -> FormatConstraints:
     system = trial.has_contents(SYSTEM, USER, REPLY, USER_2) and trial.is_prefix_stable(
         SYSTEM, USER, REPLY, USER_2, more=_LATER_TURNS
     )
@@ -154,8 +154,8 @@ def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in (end.strip(), header.strip()) if len(text) > 1))
 
 
-def _is_stable(trial: _Trial, manners: FormatConstraints) -> bool:
-    fitted = adapt_turns([SYSTEM, USER, REPLY, USER_2], manners)
+def _is_stable(trial: _Trial, constraints: FormatConstraints) -> bool:
+    fitted = adapt_turns([SYSTEM, USER, REPLY, USER_2], constraints)
     return trial.is_prefix_stable(*fitted, more=_LATER_TURNS)
 
 
@@ -174,7 +174,7 @@ def can_use_tools(
     """
     calls = [{"id": "a1b2c3d4e", "function": {"name": names[0], "arguments": {"qkey": "Qvalueq"}}}]
     call = PromptTurn("calls", json.dumps(calls))
-    head = [SYSTEM] if probed.manners.system else []
+    head = [SYSTEM] if probed.constraints.system else []
     question = [*head, USER]
     used = [*question, call, RESULT]
 

@@ -165,4 +165,4 @@ def with_tools(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
 
 def has_native_tools(renderer: Renderer) -> bool:
     """Return whether the model calls tools by itself, in its own syntax."""
-    return isinstance(renderer, ChatTemplate) and renderer.probed.manners.tools
+    return isinstance(renderer, ChatTemplate) and renderer.probed.constraints.tools

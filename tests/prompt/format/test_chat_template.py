@@ -69,8 +69,8 @@ def test_the_starter_models_own_template_is_understood(starter_model):
 
     assert chat.probed.end_of_turn == "<|im_end|>"
     assert chat.probed.default_system
-    assert chat.probed.manners.system
-    assert chat.probed.manners.assistant_first
+    assert chat.probed.constraints.system
+    assert chat.probed.constraints.assistant_first
     assert "SmolLM" not in chat.render([HELLO])
     assert chat.render([SYSTEM, HELLO]) == (
         "<|im_start|>system\nYou are Ada.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n<|im_start|>assistant\n"
