@@ -65,7 +65,7 @@ class Walk:
 
 async def walked() -> Walk:
     """Return what the third turn of a conversation called."""
-    assert callable(getattr(Database, "_hand_over", None)), "storage trips are counted by this method"
+    assert callable(getattr(Database, "_submit", None)), "storage trips are counted by this method"
     with tempfile.TemporaryDirectory() as folder:
         paths = Paths.standard(Path(folder) / "home")
         paths.personas.mkdir(parents=True)

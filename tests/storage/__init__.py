@@ -1,1 +1,1 @@
-"""Tests of what survives a restart."""
+"""Tests of `lethe_app.storage`."""

@@ -1,4 +1,4 @@
-"""An open database in a temporary home, and quick ways to say who speaks."""
+"""Fixtures: an open database in a temporary home, and messages to store in it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def session(chats: SessionStore) -> ChatSession:
 
 @pytest.fixture
 def say(session: ChatSession) -> Callable[..., Message]:
-    """A message of the session that is not stored yet."""
+    """Return a function that builds a message of the session, which is not stored yet."""
 
     def message(content: str = "Hello.", role: Role = Role.USER, **fields: object) -> Message:
         return Message(session_id=session.guid, role=role, alternatives=[Alternative(content=content)], **fields)

@@ -1,4 +1,4 @@
-"""What the tests of several rooms do to a database."""
+"""Operations on a database shared by several tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 
-async def put_above(database: Database, below: UUID, line: Message) -> None:
-    """A turn left this hidden line above a message, and nothing else."""
-    traces = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, hidden_line=line)
-    await TurnMemories(database).save_effects(traces)
+async def store_above(database: Database, below: UUID, line: Message) -> None:
+    """Store a hidden message above another one, as a turn does."""
+    effects = TurnEffects("mara", line.session_id, below, TurnMemory(), line.time, hidden_line=line)
+    await TurnMemories(database).save_effects(effects)

@@ -1,4 +1,4 @@
-"""Copies are verified, kept for a while, made without getting in the way, and put back without losing anything."""
+"""Backups are verified, rotated, made while the database is in use, and restored without any loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def in_days(days: int) -> datetime:
     return now() + timedelta(days=days)
 
 
-async def talk(database: Database, text: str) -> None:
+async def add_message(database: Database, text: str) -> None:
     chats = SessionStore(database)
     session = await chats.add_session(ChatSession(persona_id="mara", name=text))
     await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)]))
@@ -39,12 +39,12 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def has_titles(path: Path) -> list[str]:
+def titles_in(path: Path) -> list[str]:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         return sorted(row[0] for row in connection.execute("SELECT name FROM memories"))
 
 
-def spoil(path: Path, start: int) -> None:
+def overwrite(path: Path, start: int) -> None:
     """Overwrite everything from `start`, which counts from the end when negative."""
     with path.open("r+b") as file:
         size = path.stat().st_size
@@ -57,13 +57,13 @@ def write(path: Path, content: bytes) -> None:
 
 
 async def test_a_backup_has_all_messages_so_far_and_is_one_file(database: Database):
-    await talk(database, "first")
+    await add_message(database, "first")
 
     copy = await back_up(database.path)
-    await talk(database, "second")
+    await add_message(database, "second")
 
     assert copy is not None
-    assert has_titles(copy) == ["first"]
+    assert titles_in(copy) == ["first"]
     assert files(backups_of(database.path)) == [copy.name]
     (listed,) = list_backups(backups_of(database.path))
     assert (listed.path, listed.before_migration_from) == (copy, None)
@@ -76,22 +76,22 @@ async def test_an_empty_database_is_not_backed_up(database: Database):
 
 
 async def test_there_is_one_backup_a_day_and_only_after_a_change(database: Database):
-    await talk(database, "first")
+    await add_message(database, "first")
 
     assert await back_up(database.path) is not None
-    await talk(database, "second")
+    await add_message(database, "second")
     assert await back_up(database.path) is None
     later = await back_up(database.path, moment=in_days(1))
     assert later is not None
-    assert has_titles(later) == ["first", "second"]
+    assert titles_in(later) == ["first", "second"]
     assert await back_up(database.path, moment=in_days(2)) is None
 
 
 async def test_the_oldest_backups_are_deleted_but_not_those_before_migrations(database: Database):
-    await talk(database, "first")
+    await add_message(database, "first")
     old = backup.back_up_before_migration(database.path, 1)
     for day in range(1, 6):
-        await talk(database, str(day))
+        await add_message(database, str(day))
         assert await back_up(database.path, keep=3, moment=in_days(day - 10)) is not None
 
     kept = list_backups(backups_of(database.path))
@@ -103,11 +103,11 @@ async def test_the_oldest_backups_are_deleted_but_not_those_before_migrations(da
 async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Path):
     database = await Database.open(path)
     for number in range(60):
-        await talk(database, f"{number} " + "x" * 500)
+        await add_message(database, f"{number} " + "x" * 500)
     copy = await back_up(path)
-    await talk(database, "later")
+    await add_message(database, "later")
     await database.close()
-    spoil(path, -8 * 4096)
+    overwrite(path, -8 * 4096)
     database = await Database.open(path)
 
     with pytest.raises(DatabaseDamaged):
@@ -116,11 +116,11 @@ async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Pat
     await database.close()
     assert copy is not None
     assert files(backups_of(path)) == [copy.name]
-    assert len(has_titles(copy)) == 60
+    assert len(titles_in(copy)) == 60
 
 
 async def test_nothing_is_backed_up_when_there_is_too_little_space(database: Database, monkeypatch: pytest.MonkeyPatch):
-    await talk(database, "first")
+    await add_message(database, "first")
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(10**9, 10**9, 10**6))
 
@@ -130,23 +130,23 @@ async def test_nothing_is_backed_up_when_there_is_too_little_space(database: Dat
 
 async def test_messages_are_stored_while_a_backup_is_made(database: Database, monkeypatch: pytest.MonkeyPatch):
     await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
-    await talk(database, "first")
+    await add_message(database, "first")
     monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
 
     copying = asyncio.create_task(back_up(database.path))
     await asyncio.sleep(0.06)
-    await talk(database, "meanwhile")
+    await add_message(database, "meanwhile")
 
     assert not copying.done()
     copy = await copying
     assert copy is not None
-    assert has_titles(copy) == ["first"]
+    assert titles_in(copy) == ["first"]
     assert await titles(database) == ["first", "meanwhile"]
 
 
 async def test_a_cancelled_backup_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch):
     await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
-    await talk(database, "first")
+    await add_message(database, "first")
     monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
 
     copying = asyncio.create_task(back_up(database.path))
@@ -160,10 +160,10 @@ async def test_a_cancelled_backup_leaves_nothing(database: Database, monkeypatch
 
 async def test_restoring_a_backup_moves_the_replaced_database_to_the_trash(path: Path):
     database = await Database.open(path)
-    await talk(database, "first")
+    await add_message(database, "first")
     copy = await back_up(path)
     assert copy is not None
-    await talk(database, "second")
+    await add_message(database, "second")
     await database.close()
 
     aside = await restore(path, copy)
@@ -172,14 +172,14 @@ async def test_restoring_a_backup_moves_the_replaced_database_to_the_trash(path:
     assert await titles(database) == ["first"]
     await database.close()
     assert aside is not None
-    assert has_titles(aside) == ["first", "second"]
-    assert has_titles(copy) == ["first"]
+    assert titles_in(aside) == ["first", "second"]
+    assert titles_in(copy) == ["first"]
     assert files(path.parent) == ["backups", "lethe.lock", "lethe.sqlite3", "trash"]
 
 
 async def test_a_damaged_database_can_be_replaced_by_its_backup(path: Path):
     database = await Database.open(path)
-    await talk(database, "first")
+    await add_message(database, "first")
     copy = await back_up(path)
     assert copy is not None
     await database.close()
@@ -199,10 +199,10 @@ async def test_a_damaged_database_can_be_replaced_by_its_backup(path: Path):
 
 async def test_a_log_left_by_a_crash_goes_to_the_trash_with_its_database(path: Path):
     database = await Database.open(path)
-    await talk(database, "first")
+    await add_message(database, "first")
     copy = await back_up(path)
     assert copy is not None
-    await talk(database, "second")
+    await add_message(database, "second")
     crashed = {name: (path.parent / name).read_bytes() for name in (path.name, f"{path.name}-wal")}
     await database.close()
     for name, content in crashed.items():
@@ -214,11 +214,11 @@ async def test_a_log_left_by_a_crash_goes_to_the_trash_with_its_database(path: P
     assert await titles(database) == ["first"]
     await database.close()
     assert aside is not None
-    assert has_titles(aside) == ["first", "second"]
+    assert titles_in(aside) == ["first", "second"]
 
 
 async def test_an_open_database_is_not_replaced(database: Database):
-    await talk(database, "first")
+    await add_message(database, "first")
     copy = await back_up(database.path)
     assert copy is not None
 
@@ -230,7 +230,7 @@ async def test_an_open_database_is_not_replaced(database: Database):
 
 async def test_a_damaged_too_new_or_missing_backup_replaces_nothing(path: Path):
     database = await Database.open(path)
-    await talk(database, "first")
+    await add_message(database, "first")
     copy = await back_up(path)
     assert copy is not None
     await database.close()
@@ -238,14 +238,14 @@ async def test_a_damaged_too_new_or_missing_backup_replaces_nothing(path: Path):
     shutil.copyfile(copy, newer)
     with closing(sqlite3.connect(newer)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    spoil(copy, 4096)
-    before = has_titles(path)
+    overwrite(copy, 4096)
+    before = titles_in(path)
 
     for unusable, error in ((copy, DatabaseDamaged), (newer, DatabaseTooNew), (gone, StorageError)):
         with pytest.raises(error):
             await restore(path, unusable)
 
-    assert has_titles(path) == before
+    assert titles_in(path) == before
     assert "trash" not in files(path.parent)
 
 

@@ -1,4 +1,4 @@
-"""The one file, its one thread, and everything that can be wrong with them."""
+"""The database file, its storage thread, and every error of them."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def keys(connection: sqlite3.Connection) -> list[int]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file in the folder but the lock."""
+    """Return the content of every file in the folder but the lock."""
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file() and file.name != "lethe.lock"}
 
 
-def put(path: Path, content: bytes = b"") -> None:
+def write_file(path: Path, content: bytes = b"") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
 
 def run_without_rights(path: Path, which: str) -> subprocess.CompletedProcess[str]:
-    """Open a database whose file or whose folder does not allow writing, as a user to whom that matters."""
+    """Open a database whose file or folder is read-only, as a user without the rights of root."""
     path.parent.chmod(0o555 if which == "folder" else 0o777)
     path.chmod(0o444)
     path.with_name("lethe.lock").chmod(0o666)
@@ -62,8 +62,8 @@ def run_without_rights(path: Path, which: str) -> subprocess.CompletedProcess[st
     return done
 
 
-async def made(path: Path) -> None:
-    """A closed database with one row."""
+async def create_database(path: Path) -> None:
+    """Create a database with one row and close it."""
     database = await Database.open(path)
     await database.run(lambda connection: insert_key(connection, 1))
     await database.close()
@@ -76,7 +76,7 @@ def run_python(code: str, *arguments: object, **options: object) -> subprocess.C
 
 
 async def test_records_are_stored_after_reopening(path: Path):
-    await made(path)
+    await create_database(path)
 
     database = await Database.open(path)
 
@@ -96,7 +96,7 @@ async def test_a_new_database_has_our_id_and_its_pragmas(database: Database):
 
 
 async def test_closing_checkpoints_the_log_into_one_file(path: Path):
-    await made(path)
+    await create_database(path)
 
     assert set(contents(path.parent)) == {path.name}
 
@@ -205,7 +205,7 @@ async def test_cancelled_opening_releases_the_home(path: Path):
     await asyncio.wait([opening])
 
     assert opening.cancelled()
-    await made(path)
+    await create_database(path)
 
 
 async def test_a_full_disk_is_reported_and_loses_nothing_already_written(database: Database):
@@ -323,7 +323,7 @@ async def test_a_lock_of_another_program_is_reported(database: Database):
 
 
 async def test_a_newer_database_is_refused_and_left_untouched(path: Path):
-    await made(path)
+    await create_database(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
     before = contents(path.parent)
@@ -345,7 +345,7 @@ os._exit(0)
 
 @pytest.mark.parametrize("with_index", [True, False])
 async def test_a_newer_database_whose_version_is_only_in_the_log_is_left_untouched(path: Path, with_index: bool):
-    await made(path)
+    await create_database(path)
     assert run_python(NEWER_AND_KILLED, path).returncode == 0
     if not with_index:
         beside(path, "-shm").unlink()
@@ -367,7 +367,7 @@ async def test_a_newer_database_whose_version_is_only_in_the_log_is_left_untouch
     ids=["a text", "only the beginning", "zeroes"],
 )
 async def test_a_file_that_is_no_database_is_refused_and_left_untouched(path: Path, content: bytes):
-    put(path, content)
+    write_file(path, content)
 
     with pytest.raises(DatabaseDamaged) as caught:
         await Database.open(path)
@@ -377,7 +377,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_untouched(path: Pa
 
 
 async def test_the_database_of_another_program_is_refused_and_left_untouched(path: Path):
-    put(path)
+    write_file(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
     before = contents(path.parent)
@@ -389,7 +389,7 @@ async def test_the_database_of_another_program_is_refused_and_left_untouched(pat
 
 
 async def test_a_folder_in_place_of_the_database_is_reported(path: Path):
-    put(path / "in the way")
+    write_file(path / "in the way")
 
     with pytest.raises(DatabaseDamaged, match="not a file"):
         await Database.open(path)
@@ -410,7 +410,7 @@ async def test_damage_inside_the_file_is_reported_when_it_is_read(path: Path):
 
 
 async def test_a_home_below_a_file_cannot_be_opened(tmp_path: Path):
-    put(tmp_path / "file", b"in the way")
+    write_file(tmp_path / "file", b"in the way")
 
     with pytest.raises(StorageError, match=r"lethe\.sqlite3"):
         await Database.open(tmp_path / "file" / "home" / "lethe.sqlite3")
@@ -433,7 +433,7 @@ def test_writing_to_a_read_only_connection_is_reported_as_such(tmp_path: Path):
 async def test_a_read_only_home_is_reported_at_once(which: str):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lethe.sqlite3"
-        await made(path)
+        await create_database(path)
 
         done = run_without_rights(path, which)
 
@@ -459,7 +459,7 @@ async def test_text_that_is_not_utf8_is_reported_as_damage(database: Database):
 
 
 async def test_an_empty_file_without_a_backup_is_a_first_start(path: Path):
-    put(path)
+    write_file(path)
 
     database = await Database.open(path)
 
@@ -470,9 +470,9 @@ async def test_an_empty_file_without_a_backup_is_a_first_start(path: Path):
 @pytest.mark.parametrize("state", ["is empty", "is missing"])
 async def test_an_empty_or_missing_file_beside_a_backup_is_not_silently_started_anew(path: Path, state: str):
     backup = path.parent / "backups" / "lethe-20260501T120000000000Z.sqlite3"
-    put(backup, b"kept")
+    write_file(backup, b"kept")
     if state == "is empty":
-        put(path)
+        write_file(path)
 
     with pytest.raises(DatabaseDamaged, match=state) as caught:
         await Database.open(path)
@@ -482,8 +482,8 @@ async def test_an_empty_or_missing_file_beside_a_backup_is_not_silently_started_
 
 
 async def test_an_empty_file_beside_a_full_log_is_not_started_anew(path: Path):
-    put(path)
-    put(beside(path, "-wal"), b"a log")
+    write_file(path)
+    write_file(beside(path, "-wal"), b"a log")
 
     with pytest.raises(DatabaseDamaged, match="although its log exists"):
         await Database.open(path)
@@ -492,10 +492,10 @@ async def test_an_empty_file_beside_a_full_log_is_not_started_anew(path: Path):
 
 
 async def test_leftovers_of_a_broken_first_start_do_no_harm(path: Path):
-    put(beside(path, ".new"), b"half a database")
-    put(beside(path, ".new-journal"), b"half a journal")
+    write_file(beside(path, ".new"), b"half a database")
+    write_file(beside(path, ".new-journal"), b"half a journal")
 
-    await made(path)
+    await create_database(path)
 
     assert set(contents(path.parent)) == {path.name}
 

@@ -1,4 +1,4 @@
-"""What is known about a session besides its words, and token counts, come back as they were."""
+"""State of sessions and cached token counts are read as they were stored."""
 
 from __future__ import annotations
 

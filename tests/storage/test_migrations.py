@@ -1,4 +1,4 @@
-"""An old database opens for ever, and a migration never costs what was there."""
+"""Databases of every earlier version open, and no migration loses data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SESSION, IN_TRASH = (UUID(f"11111111-1111-4111-8111-{number:012x}") for number i
 
 @pytest.fixture
 def old(path: Path) -> Path:
-    """A database as the first version wrote it."""
+    """Return the path of a database of version 1."""
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(FIRST_SCHEMA.read_text(encoding="utf-8"))

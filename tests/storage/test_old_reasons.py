@@ -40,21 +40,21 @@ BLOCKS = [
 ]
 
 
-def recollection(**fields: object) -> dict[str, object]:
+def stored_recall(**fields: object) -> dict[str, object]:
     return {"memory": str(uuid4()), "category": "general", "text": "Bees.", "way": "keyword", **fields}
 
 
 @pytest.mark.parametrize(("what", "value", "kind", "values"), REASONS)
 def test_a_sentence_becomes_a_reason(what: str, value: float, kind: ReasonKind, values: dict[str, object]):
     made = RecalledMemory.model_validate(
-        old_reasons.converted_recollection(recollection(because=[{"what": what, "value": value}]))
+        old_reasons.converted_recollection(stored_recall(because=[{"what": what, "value": value}]))
     )
 
     assert [(one.kind, one.values) for one in made.because] == [(kind, values)]
 
 
 def test_an_unknown_sentence_is_dropped_and_data_stay_as_they_are():
-    stored = recollection(because=[{"what": "the moon"}, {"kind": "due", "values": {}, "value": 0.0}])
+    stored = stored_recall(because=[{"what": "the moon"}, {"kind": "due", "values": {}, "value": 0.0}])
 
     assert old_reasons.converted_recollection(stored)["because"] == [{"kind": "due", "values": {}, "value": 0.0}]
 
@@ -108,10 +108,10 @@ def test_a_database_is_converted_and_unreadable_records_are_left(tmp_path: Path)
     with closing(sqlite3.connect(tmp_path / "old.db", isolation_level=None)) as connection:
         migrate(connection, MIGRATIONS[: MIGRATIONS.index(convert_reasons)])
         connection.execute("PRAGMA foreign_keys = OFF")
-        memory = {"recalled": [recollection(because=[{"what": "it is always there", "value": 0.0}])], "blocked": []}
+        memory = {"recalled": [stored_recall(because=[{"what": "it is always there", "value": 0.0}])], "blocked": []}
         rows = [("a", json.dumps({"said": "x", "memory": memory})), ("b", "not json"), ("c", json.dumps({"said": "x"}))]
         connection.executemany("INSERT INTO turn_memories (message_id, value) VALUES (?, ?)", rows)
-        taken = json.dumps(recollection(because=[{"what": "its time has come", "value": 0.0}]))
+        taken = json.dumps(stored_recall(because=[{"what": "its time has come", "value": 0.0}]))
         connection.execute("INSERT INTO house_state VALUES ('objections mira', 'taken back x y', ?)", (taken,))
 
         convert_reasons(connection)

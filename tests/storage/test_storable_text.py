@@ -1,4 +1,4 @@
-"""Any string can be stored, and changes only where no file could hold it."""
+"""Any string can be stored, and only lone surrogates are replaced."""
 
 from __future__ import annotations
 

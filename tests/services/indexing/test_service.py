@@ -38,7 +38,7 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
-from tests.storage.scenes import put_above
+from tests.storage.scenes import store_above
 from tests.sweep import examples
 
 ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place FROM passages ORDER BY source, place, text"
@@ -131,7 +131,7 @@ class AnyLife(RuleBasedStateMachine):
         line = [Alternative(content="A hidden line.")]
         note = Message(session_id=below.session_id, role=Role.SYSTEM, hidden=True, alternatives=line)
         self.messages.append(note)
-        self.do(put_above(self.services._database, below.id, note))
+        self.do(store_above(self.services._database, below.id, note))
 
     @rule(act=st.sampled_from(["edit", "swipe", "show", "delete", "restore"]))
     def change_message(self, act: str) -> None:
@@ -289,7 +289,7 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(ser
     await services.indexing.settle_all()
     asked = await spoke(services, session, "Three.", before_now(minutes=1))
     note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
-    await put_above(services._database, asked.id, note)
+    await store_above(services._database, asked.id, note)
     await spoke(services, session, "Four.", now(), Role.ASSISTANT)
     await services.indexing.settle_all()
     places = [row[-1] for row in await passages(services) if row[1] == MIRA]

@@ -1,4 +1,4 @@
-"""A change is carried out and taken back whole, or, whenever it is cut off, not at all."""
+"""A change is applied or reverted as a whole; an interruption at any statement leaves no trace of it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.storage.memory.test_turn_memories import cut_off
 TABLES = ("memories", "facts", "changes", "passage_debts")
 
 
-def written(content: str, **fields: object) -> MemoryUnit:
+def build_memory(content: str, **fields: object) -> MemoryUnit:
     return MemoryUnit.model_validate({"content": content, "made_by": "journal", **fields})
 
 
-DOG, HOUND = written("Anna has a dog.", trigger_count=2), written("Anna has a dog called Pip.", trigger_count=3)
-WHOLE = written("Anna has a dog called Pip.", trigger_count=5, made_by="dream")
+DOG, HOUND = build_memory("Anna has a dog.", trigger_count=2), build_memory("Anna has a dog called Pip.", trigger_count=3)
+WHOLE = build_memory("Anna has a dog called Pip.", trigger_count=5, made_by="dream")
 FACT, TWIN = ExtractedFact(fact="Anna sings.", reference_count=2), ExtractedFact(fact="Anna sings!")
 SUNG = ExtractedFact(fact="Anna sings.", reference_count=3)
 GONE = [one.model_copy(update={"superseded": True, "superseded_by": SUNG.guid}) for one in (FACT, TWIN)]
@@ -48,7 +48,7 @@ async def changes(database: Database) -> ChangeLog:
     return ChangeLog(database)
 
 
-async def everything(database: Database) -> list[str]:
+async def dump_tables(database: Database) -> list[str]:
     return await database.run(lambda c: [repr(row) for table in TABLES for row in c.execute(f"SELECT * FROM {table}")])
 
 
@@ -73,16 +73,16 @@ async def test_reverting_a_merge_restores_exactly_what_there_was(database: Datab
 
 
 async def test_interrupted_at_any_statement_nothing_is_stored(database: Database, changes: ChangeLog):
-    before, at = await everything(database), 2
+    before, at = await dump_tables(database), 2
     while await cut_off(database, at, lambda: changes.apply_change(MERGED)):
-        assert await everything(database) == before
+        assert await dump_tables(database) == before
         at += 1
     assert at > 15
-    assert await everything(database) != before
+    assert await dump_tables(database) != before
 
-    done, back = await everything(database), 2
+    done, back = await dump_tables(database), 2
     while await cut_off(database, back, lambda: changes.revert_change(MERGED.id)):
-        assert await everything(database) == done
+        assert await dump_tables(database) == done
         back += 1
     assert back > 15
 

@@ -1,4 +1,4 @@
-"""The work of archiving survives the end of the program, and never touches what the user wrote."""
+"""Archive jobs survive the end of the program and never overwrite what the user wrote."""
 
 from __future__ import annotations
 

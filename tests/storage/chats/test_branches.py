@@ -1,4 +1,4 @@
-"""Whatever a user does in whatever order, what is read back equals a plain model of it kept beside."""
+"""After any sequence of operations, the stored branches equal those of a simple model in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from tests.storage.scenes import put_above
+from tests.storage.scenes import store_above
 from tests.sweep import examples
 
 TEXTS = st.text(max_size=30)
@@ -24,7 +24,7 @@ PICKS = st.integers(0, 10_000)
 
 @dataclass
 class Line:
-    """A message as the model knows it."""
+    """Message in the model."""
 
     id: UUID
     parent: UUID | None
@@ -40,7 +40,7 @@ class Model:
     tip: UUID | None = None
 
     def branch(self) -> list[Line]:
-        """The chain from the tip upwards without what is deleted, oldest first."""
+        """Return the chain from the tip upwards without deleted messages, oldest first."""
         chain, here = [], self.tip
         while here is not None:
             line = self.lines[here]
@@ -56,7 +56,7 @@ class Model:
 
 
 class Conversation(RuleBasedStateMachine):
-    """The same steps in storage and in the model."""
+    """State machine that takes the same steps in storage and in the model."""
 
     @initialize()
     def open(self) -> None:
@@ -108,7 +108,7 @@ class Conversation(RuleBasedStateMachine):
         live = self.model.live()
         below = live[pick % len(live)]
         note = Message(session_id=self.session.guid, role=Role.SYSTEM, alternatives=[Alternative(content=text)], hidden=True)
-        self.run(put_above(self.database, below.id, note))
+        self.run(store_above(self.database, below.id, note))
         self.model.lines[note.id] = Line(note.id, below.parent, True, [text])
         below.parent = note.id
 
@@ -236,4 +236,4 @@ Conversation.TestCase.settings = settings(
 
 
 class TestConversation(Conversation.TestCase):
-    """Any sequence of steps."""
+    """Run any sequence of steps."""

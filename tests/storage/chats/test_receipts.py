@@ -1,4 +1,4 @@
-"""A receipt stays as long as its reply; the words of a prompt only until something in them may have been forgotten."""
+"""A receipt is kept as long as its reply; the text of a prompt is deleted with anything that may be in it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def keep(receipts: Receipts, database: Database, message: Message, persona
     await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await count_deletions(database, persona_id))
 
 
-async def words(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
+async def spans_of(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
     return await receipts.spans(message.id, message.shown)
 
 
@@ -71,7 +71,7 @@ async def test_a_stored_receipt_can_be_read(receipts: Receipts, reply: Message, 
     await keep(receipts, database, reply)
 
     assert await receipts.get(reply.id, 0) == ENTRY
-    assert await words(receipts, reply) == tuple(SPANS)
+    assert await spans_of(receipts, reply) == tuple(SPANS)
     assert await receipts.get(reply.id, 1) is None
 
 
@@ -105,7 +105,7 @@ async def test_only_the_newest_prompts_but_all_receipts_are_kept(
     for reply in replies:
         await keep(receipts, database, reply)
 
-    assert [bool(await words(receipts, reply)) for reply in replies] == [False, False, True, True, True]
+    assert [bool(await spans_of(receipts, reply)) for reply in replies] == [False, False, True, True, True]
     assert all([await receipts.get(reply.id, 0) for reply in replies])
 
 
@@ -147,7 +147,7 @@ async def fact_forgotten(database: Database, _session: ChatSession) -> None:
     await FactStore(database).forget_facts("mara", [fact.guid], [])
 
 
-async def fact_put_otherwise(database: Database, _session: ChatSession) -> None:
+async def fact_reworded(database: Database, _session: ChatSession) -> None:
     fact = ExtractedFact(fact="Tomas hid the key.")
     await FactStore(database).save_facts("mara", fact)
     await FactStore(database).save_facts("mara", fact.model_copy(update={"fact": "Tomas hid nothing.", "made_by": MadeBy.USER}))
@@ -183,7 +183,7 @@ async def summary_written_by_the_user(database: Database, session: ChatSession) 
 
 FORGETTING = [
     fact_forgotten,
-    fact_put_otherwise,
+    fact_reworded,
     memory_forgotten,
     memory_edited,
     message_deleted,
@@ -204,7 +204,7 @@ async def test_a_deletion_deletes_all_stored_prompts_of_the_persona(
 
     await forget(database, session)
 
-    assert await words(receipts, reply) == ()
+    assert await spans_of(receipts, reply) == ()
     assert await receipts.get(reply.id, 0) == ENTRY
 
 
@@ -221,7 +221,7 @@ async def test_a_prompt_built_before_a_deletion_is_not_stored_after_it(
 
     await receipts.save_receipt(reply.id, ENTRY, "mara", SPANS, begun)
 
-    assert await words(receipts, reply) == ()
+    assert await spans_of(receipts, reply) == ()
     assert await receipts.get(reply.id, 0) == ENTRY
 
 
@@ -231,7 +231,7 @@ async def test_prompts_of_other_personas_stay(receipts: Receipts, database: Data
     for forget in (fact_forgotten, memory_forgotten):
         await forget(database, session)
 
-    assert await words(receipts, reply) == tuple(SPANS)
+    assert await spans_of(receipts, reply) == tuple(SPANS)
 
 
 async def test_learning_and_archiving_delete_no_prompt(
@@ -249,7 +249,7 @@ async def test_learning_and_archiving_delete_no_prompt(
     )
     await chats.delete_session((await chats.add_session(ChatSession(persona_id="other"))).guid)
 
-    assert await words(receipts, reply) == tuple(SPANS)
+    assert await spans_of(receipts, reply) == tuple(SPANS)
 
 
 async def test_all_stored_prompts_of_a_persona_can_be_deleted(receipts: Receipts, reply: Message, database: Database):
@@ -257,7 +257,7 @@ async def test_all_stored_prompts_of_a_persona_can_be_deleted(receipts: Receipts
 
     await receipts.delete_prompts("mara")
 
-    assert await words(receipts, reply) == ()
+    assert await spans_of(receipts, reply) == ()
 
 
 async def test_a_receipt_of_another_version_counts_as_missing(receipts: Receipts, database: Database, reply: Message):
@@ -266,7 +266,7 @@ async def test_a_receipt_of_another_version_counts_as_missing(receipts: Receipts
     await database.run(lambda c: c.execute("UPDATE kept_prompts SET spans = x'00ff'").rowcount)
 
     assert await receipts.get(reply.id, 0) is None
-    assert await words(receipts, reply) == ()
+    assert await spans_of(receipts, reply) == ()
 
 
 async def test_receipts_contain_no_text_of_a_deleted_prompt(

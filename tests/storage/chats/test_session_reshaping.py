@@ -1,4 +1,4 @@
-"""Conversations are split, joined and added to; nothing is lost, and each of it can be taken back."""
+"""Sessions are split and merged, and messages inserted, without any loss and with undo."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reshaping(database: Database) -> SessionReshaping:
     return SessionReshaping(database)
 
 
-async def talked(chats: SessionStore, session: ChatSession, *lines: str, begin: datetime = BEGAN) -> list[Message]:
+async def add_messages(chats: SessionStore, session: ChatSession, *lines: str, begin: datetime = BEGAN) -> list[Message]:
     return await chats.add_messages(
         [
             Message(
@@ -49,24 +49,24 @@ async def talked(chats: SessionStore, session: ChatSession, *lines: str, begin: 
     )
 
 
-async def words(chats: SessionStore, guid: UUID) -> list[str]:
+async def texts_of(chats: SessionStore, guid: UUID) -> list[str]:
     return [message.content for message in await chats.page(guid, 0, 1000)]
 
 
-def rest_of(session: ChatSession) -> ChatSession:
+def build_new_session(session: ChatSession) -> ChatSession:
     return ChatSession(persona_id=session.persona_id, added=BEGAN)
 
 
 async def test_a_split_moves_everything_from_a_message_on(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two", "three", "four")
-    fresh = rest_of(session)
+    said = await add_messages(chats, session, "one", "two", "three", "four")
+    fresh = build_new_session(session)
 
     await reshaping.split(said[2].id, fresh)
 
-    assert await words(chats, session.guid) == ["one", "two"]
-    assert await words(chats, fresh.guid) == ["three", "four"]
+    assert await texts_of(chats, session.guid) == ["one", "two"]
+    assert await texts_of(chats, fresh.guid) == ["three", "four"]
     assert (await chats.session(session.guid)).leaf_id == said[1].id
     assert (await chats.session(fresh.guid)).leaf_id == said[3].id
     counts = {one.guid: one.messages for one in await chats.sessions("mara")}
@@ -79,20 +79,20 @@ async def test_a_split_moves_everything_from_a_message_on(
 async def test_a_split_moves_alternatives_branches_and_deleted_messages(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two", "three")
+    said = await add_messages(chats, session, "one", "two", "three")
     await chats.save_alternative(said[2].id, Alternative(content="three, again"))
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[1].id, alternatives=[Alternative(content="aside")])
     await chats.add_message(side)
     await chats.set_leaf(session.guid, said[2].id)
-    (last,) = await talked(chats, session, "gone")
+    (last,) = await add_messages(chats, session, "gone")
     await chats.delete_message(last.id)
-    fresh = rest_of(session)
+    fresh = build_new_session(session)
 
     await reshaping.split(said[1].id, fresh)
 
-    assert await words(chats, fresh.guid) == ["two", "three, again"]
+    assert await texts_of(chats, fresh.guid) == ["two", "three, again"]
     await chats.set_leaf(fresh.guid, side.id)
-    assert await words(chats, fresh.guid) == ["two", "aside"]
+    assert await texts_of(chats, fresh.guid) == ["two", "aside"]
     await chats.set_leaf(fresh.guid, said[2].id)
     await chats.restore_message(last.id)
     assert [message.content for message in await chats.deleted_messages(fresh.guid)] == []
@@ -101,14 +101,14 @@ async def test_a_split_moves_alternatives_branches_and_deleted_messages(
 async def test_a_split_at_the_first_message_or_on_another_branch_is_refused(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two")
+    said = await add_messages(chats, session, "one", "two")
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=[Alternative(content="aside")])
     await chats.add_message(side)
 
     with pytest.raises(StorageError, match="already the first message"):
-        await reshaping.split(said[0].id, rest_of(session))
+        await reshaping.split(said[0].id, build_new_session(session))
     with pytest.raises(StorageError, match="that is shown"):
-        await reshaping.split(said[1].id, rest_of(session))
+        await reshaping.split(said[1].id, build_new_session(session))
 
 
 async def test_a_merge_puts_sessions_into_the_earliest_in_order_of_start(
@@ -116,14 +116,14 @@ async def test_a_merge_puts_sessions_into_the_earliest_in_order_of_start(
 ):
     early = await chats.add_session(ChatSession(persona_id="mara", added=session.added - timedelta(days=9), name="Early"))
     late = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=9), content="Late."))
-    await talked(chats, late, "five")
-    await talked(chats, early, "one", "two")
-    await talked(chats, session, "three", "four")
+    await add_messages(chats, late, "five")
+    await add_messages(chats, early, "one", "two")
+    await add_messages(chats, session, "three", "four")
 
     before = await reshaping.merge([late.guid, session.guid, early.guid])
 
     assert before.kept == early.guid
-    assert await words(chats, early.guid) == ["one", "two", "three", "four", "five"]
+    assert await texts_of(chats, early.guid) == ["one", "two", "three", "four", "five"]
     assert [one.guid for one in await chats.sessions("mara")] == [early.guid]
     whole = await chats.session(early.guid)
     assert (whole.name, whole.content, whole.added) == ("Early", "Late.", early.added)
@@ -166,8 +166,8 @@ async def test_undo_restores_rows_parts_and_state(
     chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1), name="Second"))
-    await talked(chats, session, "one")
-    await talked(chats, other, "two")
+    await add_messages(chats, session, "one")
+    await add_messages(chats, other, "two")
     await ArchiveJobs(database).save_value(
         PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine."
     )
@@ -178,7 +178,7 @@ async def test_undo_restores_rows_parts_and_state(
     await reshaping.undo(before)
 
     assert [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")] == was
-    assert await words(chats, other.guid) == ["two"]
+    assert await texts_of(chats, other.guid) == ["two"]
     assert (await ArchiveJobs(database).parts_of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
     assert await SessionState(database).get(other.guid, "scratch") == {"ship": "Petrel"}
 
@@ -186,14 +186,14 @@ async def test_undo_restores_rows_parts_and_state(
 async def test_messages_added_since_stay_when_a_split_is_undone(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two", "three")
-    fresh = rest_of(session)
+    said = await add_messages(chats, session, "one", "two", "three")
+    fresh = build_new_session(session)
     before = await reshaping.split(said[1].id, fresh)
-    await talked(chats, fresh, "four")
+    await add_messages(chats, fresh, "four")
 
     await reshaping.undo(before)
 
-    assert await words(chats, session.guid) == ["one", "two", "three", "four"]
+    assert await texts_of(chats, session.guid) == ["one", "two", "three", "four"]
     assert [one.guid for one in await chats.sessions("mara")] == [session.guid]
 
 
@@ -201,47 +201,47 @@ async def test_messages_added_since_stay_when_a_merge_is_undone(
     chats: SessionStore, session: ChatSession, reshaping: SessionReshaping
 ):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
-    await talked(chats, session, "one")
-    await talked(chats, other, "two")
+    await add_messages(chats, session, "one")
+    await add_messages(chats, other, "two")
     before = await reshaping.merge([session.guid, other.guid])
-    await talked(chats, session, "three")
+    await add_messages(chats, session, "three")
 
     await reshaping.undo(before)
 
-    assert await words(chats, session.guid) == ["one"]
-    assert await words(chats, other.guid) == ["two", "three"]
+    assert await texts_of(chats, session.guid) == ["one"]
+    assert await texts_of(chats, other.guid) == ["two", "three"]
 
 
 async def test_a_message_is_inserted_into_an_old_session_and_erased_again(
     chats: SessionStore, session: ChatSession, say: Say, database: Database, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two", "three")
+    said = await add_messages(chats, session, "one", "two", "three")
     debts = PendingIndex(database)
     await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
 
     forgotten = await reshaping.insert(say("one and a half", time=said[0].time), said[1].id)
     at_end = await reshaping.insert(say("four", time=said[2].time), None)
 
-    assert await words(chats, session.guid) == ["one", "one and a half", "two", "three", "four"]
+    assert await texts_of(chats, session.guid) == ["one", "one and a half", "two", "three", "four"]
     owed = {debt.id for debt in await debts.newest_entries(100)}
     assert {said[1].id, said[2].id, forgotten.id} <= owed
     await reshaping.erase_inserted(at_end.id)
     await reshaping.erase_inserted(forgotten.id)
-    assert await words(chats, session.guid) == ["one", "two", "three"]
+    assert await texts_of(chats, session.guid) == ["one", "two", "three"]
     assert (await chats.session(session.guid)).leaf_id == said[2].id
 
 
 async def test_facts_name_the_session_their_messages_moved_to(
     chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two")
+    said = await add_messages(chats, session, "one", "two")
     facts = FactStore(database)
     known = [
         ExtractedFact(fact=f"Fact {number}.", source_memories=[session.guid], source_messages=list(ids))
         for number, ids in enumerate([(said[0].id,), (said[1].id,), (said[0].id, said[1].id), ()])
     ]
     await facts.save_facts("mara", *known)
-    fresh = rest_of(session)
+    fresh = build_new_session(session)
 
     before = await reshaping.split(said[1].id, fresh)
 
@@ -259,8 +259,8 @@ async def test_facts_name_the_session_their_messages_moved_to(
 TREES = st.lists(st.tuples(st.integers(0, 50), st.booleans(), st.booleans(), st.integers(1, 3)), min_size=2, max_size=14)
 
 
-async def grown(chats: SessionStore, session: ChatSession, tree: list[tuple[int, bool, bool, int]]) -> list[UUID]:
-    """Messages that follow the newest or branch off; some hidden, some in the trash, some with several wordings."""
+async def add_tree(chats: SessionStore, session: ChatSession, tree: list[tuple[int, bool, bool, int]]) -> list[UUID]:
+    """Add messages that follow the newest or branch off; some hidden, some in the trash, some with several alternatives."""
     ids: list[UUID] = []
     gone: list[UUID] = []
     for number, (pick, branches_off, hidden, wordings) in enumerate(tree):
@@ -277,8 +277,8 @@ async def grown(chats: SessionStore, session: ChatSession, tree: list[tuple[int,
     return ids
 
 
-async def picture(database: Database) -> dict[str, object]:
-    """All that counts: rows of every message, tips, counts."""
+async def dump_sessions(database: Database) -> dict[str, object]:
+    """Return the rows of all messages, and the tips and counts of the sessions."""
 
     def work(connection):
         messages = connection.execute(
@@ -295,12 +295,12 @@ async def picture(database: Database) -> dict[str, object]:
 
 
 def without_order(seen: dict[str, object]) -> dict[str, object]:
-    """Messages of branches out of sight may have arrived between those that moved."""
+    """Return a dump without `seq`: messages of other branches may have arrived between those that moved."""
     return {**seen, "messages": sorted((*row[:3], *row[4:]) for row in seen["messages"])}
 
 
-async def is_sound(database: Database) -> None:
-    """A parent is of the same session and stands before its child; counts and ends are right."""
+async def check_integrity(database: Database) -> None:
+    """Assert that a parent is in the same session and before its child, and that counts and tips are right."""
 
     def work(connection):
         assert not connection.execute(
@@ -324,37 +324,37 @@ async def split_and_merge(folder: Path, tree: list[tuple[int, bool, bool, int]],
     try:
         chats, reshaping = SessionStore(database), SessionReshaping(database)
         session = await chats.add_session(ChatSession(persona_id="mara", added=BEGAN))
-        await grown(chats, session, tree)
+        await add_tree(chats, session, tree)
         branch = await chats.outline(session.guid)
         if len(branch) < 2:
             return
         cut = branch[1 + where % (len(branch) - 1)]
-        before = await picture(database)
+        before = await dump_sessions(database)
         fresh = ChatSession(persona_id="mara", added=BEGAN + timedelta(hours=1))
 
         taken_down = await reshaping.split(cut.id, fresh)
-        await is_sound(database)
+        await check_integrity(database)
         at = branch.index(cut)
         assert await chats.outline(session.guid) == branch[:at]
         assert await chats.outline(fresh.guid) == branch[at:]
         assert [message.id for message in await chats.page(fresh.guid, 0, 99)] == [entry.id for entry in branch[at:]]
 
         await reshaping.undo(taken_down)
-        await is_sound(database)
-        assert await picture(database) == before
+        await check_integrity(database)
+        assert await dump_sessions(database) == before
 
         await reshaping.split(cut.id, fresh)
         merged = await reshaping.merge([fresh.guid, session.guid])
-        await is_sound(database)
+        await check_integrity(database)
         assert merged.kept == session.guid
-        assert without_order(await picture(database)) == without_order(before)
+        assert without_order(await dump_sessions(database)) == without_order(before)
         assert await chats.outline(session.guid) == branch
         assert [message.id for message in await chats.page(session.guid, 0, 99)] == [entry.id for entry in branch]
         leaf = (await chats.session(session.guid)).leaf_id
         assert leaf == branch[-1].id
 
         await reshaping.undo(merged)
-        await is_sound(database)
+        await check_integrity(database)
         assert await chats.outline(session.guid) == branch[:at]
         assert await chats.outline(fresh.guid) == branch[at:]
     finally:
@@ -371,8 +371,8 @@ def test_undo_of_split_and_merge_restores_the_same_sessions(tree: list[tuple[int
 async def test_a_fact_learnt_from_a_part_that_was_split_off_leads_to_the_whole_afterwards(
     chats: SessionStore, session: ChatSession, database: Database, reshaping: SessionReshaping
 ):
-    said = await talked(chats, session, "one", "two")
-    fresh = rest_of(session)
+    said = await add_messages(chats, session, "one", "two")
+    fresh = build_new_session(session)
     before = await reshaping.split(said[1].id, fresh)
     fact = ExtractedFact(fact="A new one.", source_memories=[fresh.guid], source_messages=[said[1].id])
     await FactStore(database).save_facts("mara", fact)

@@ -1,4 +1,4 @@
-"""Conversations come back exactly as they were, whatever was done to them."""
+"""Sessions and messages are read exactly as they were stored, after every operation."""
 
 from __future__ import annotations
 

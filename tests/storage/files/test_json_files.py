@@ -1,4 +1,4 @@
-"""Files are read with care, named with the field at fault, and written whole or not at all."""
+"""JSON files are validated with the name of the field at fault, and written as a whole or not at all."""
 
 from __future__ import annotations
 

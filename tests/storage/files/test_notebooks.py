@@ -1,4 +1,4 @@
-"""Notebook files: the user writes in them too, nothing is written over, and what changes together changes whole."""
+"""Notebook files, which the user edits too: nothing is overwritten, and a change of several files is applied as a whole."""
 
 from __future__ import annotations
 

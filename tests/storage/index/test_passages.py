@@ -1,4 +1,4 @@
-"""Passages, their words and their vectors change together or not at all, whatever is written in them."""
+"""Passages, their words and their vectors change together or not at all, whatever the text."""
 
 from __future__ import annotations
 

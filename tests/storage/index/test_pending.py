@@ -1,4 +1,4 @@
-"""Every change of what can be found is noted in the transaction that makes it."""
+"""Every change of a record that can be searched for is queued in the transaction that makes it."""
 
 from __future__ import annotations
 
@@ -18,117 +18,117 @@ from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from tests.storage.scenes import put_above
+from tests.storage.scenes import store_above
 
 
 @pytest.fixture
-def debts(database: Database) -> PendingIndex:
+def pending(database: Database) -> PendingIndex:
     return PendingIndex(database)
 
 
-async def owed(debts: PendingIndex, database: Database) -> set[tuple[str, UUID]]:
-    """What is owed now, after which nothing is."""
-    found = {(debt.kind, debt.id) for debt in await debts.newest_entries(1000)}
+async def clear_queue(pending: PendingIndex, database: Database) -> set[tuple[str, UUID]]:
+    """Return all queue entries and delete them."""
+    found = {(debt.kind, debt.id) for debt in await pending.newest_entries(1000)}
     await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
     return found
 
 
 async def test_added_edited_regenerated_deleted_and_restored_messages_are_queued(
-    chats: SessionStore, debts: PendingIndex, database: Database, say: Callable[..., Message]
+    chats: SessionStore, pending: PendingIndex, database: Database, say: Callable[..., Message]
 ):
     message = await chats.add_message(say("The lamp is lit."))
     this = {("message", message.id)}
-    assert await owed(debts, database) == this
+    assert await clear_queue(pending, database) == this
     await chats.edit_message(message.id, "The lamp is out.")
-    assert await owed(debts, database) == this
+    assert await clear_queue(pending, database) == this
     await chats.save_alternative(message.id, Alternative(content="What lamp?"))
-    assert await owed(debts, database) == this
+    assert await clear_queue(pending, database) == this
     await chats.set_shown(message.id, 0)
-    assert await owed(debts, database) == this
+    assert await clear_queue(pending, database) == this
     await chats.delete_message(message.id)
-    assert await owed(debts, database) == this
+    assert await clear_queue(pending, database) == this
     await chats.restore_message(message.id)
-    assert await owed(debts, database) == this
+    assert await clear_queue(pending, database) == this
 
 
 async def test_deleting_a_session_queues_it_with_its_messages_and_facts(
-    chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
+    chats: SessionStore, pending: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
     fact = ExtractedFact(fact="Mara fears the sea.", source_memories=[session.guid])
     await FactStore(database).save_facts("mara", fact)
-    await owed(debts, database)
+    await clear_queue(pending, database)
     everything = {("session", session.guid), ("message", message.id), ("fact", fact.guid)}
     await chats.delete_session(session.guid)
-    assert await owed(debts, database) == everything
+    assert await clear_queue(pending, database) == everything
     await chats.restore_session(session.guid)
-    assert await owed(debts, database) == everything
+    assert await clear_queue(pending, database) == everything
 
 
-async def test_a_purge_is_queued_too(chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say):
+async def test_a_purge_is_queued_too(chats: SessionStore, pending: PendingIndex, database: Database, session: ChatSession, say):
     message = await chats.add_message(say())
     await chats.delete_session(session.guid)
-    await owed(debts, database)
+    await clear_queue(pending, database)
     await chats.purge(days=-1)
-    assert await owed(debts, database) == {("session", session.guid), ("message", message.id)}
+    assert await clear_queue(pending, database) == {("session", session.guid), ("message", message.id)}
 
 
-async def test_memories_are_queued_for_their_content_and_not_for_their_usage(debts: PendingIndex, database: Database):
+async def test_memories_are_queued_for_their_content_and_not_for_their_usage(pending: PendingIndex, database: Database):
     memories = MemoryStore(database)
     memory = MemoryUnit(name="The lamp", content="It has been dark since May.")
     await memories.save_memories("mara", memory)
-    assert await owed(debts, database) == {("memory", memory.guid)}
+    assert await clear_queue(pending, database) == {("memory", memory.guid)}
     used = memory.model_copy(update={"trigger_count": 3})
     await database.run(lambda connection: connection.execute("UPDATE memories SET trigger_count = 3").rowcount)
-    assert await owed(debts, database) == set()
+    assert await clear_queue(pending, database) == set()
     await memories.save_memories("mara", used.model_copy(update={"content": "It is lit again."}))
-    assert await owed(debts, database) == {("memory", memory.guid)}
+    assert await clear_queue(pending, database) == {("memory", memory.guid)}
 
 
 async def test_a_record_queued_again_while_it_is_indexed_stays_queued(
-    chats: SessionStore, debts: PendingIndex, database: Database, say
+    chats: SessionStore, pending: PendingIndex, database: Database, say
 ):
     message = await chats.add_message(say())
-    (before,) = await debts.newest_entries(10)
+    (before,) = await pending.newest_entries(10)
     await chats.edit_message(message.id, "Later.")
-    (after,) = await debts.newest_entries(10)
+    (after,) = await pending.newest_entries(10)
     assert after.number > before.number
     assert after.id == before.id
 
 
 async def test_only_visible_messages_are_indexed(
-    chats: SessionStore, debts: PendingIndex, session: ChatSession, say: Callable[..., Message]
+    chats: SessionStore, pending: PendingIndex, session: ChatSession, say: Callable[..., Message]
 ):
     greeting = await chats.add_message(say("Come in.", Role.ASSISTANT, speaker_name="Mara"))
     question = await chats.add_message(say("Who is there?"))
     note = await chats.add_message(say("(rain)", Role.SYSTEM))
     hidden = await chats.add_message(say("She waits.", hidden=True))
-    spoken = await debts.messages_to_index([greeting.id, question.id, note.id, hidden.id])
+    spoken = await pending.messages_to_index([greeting.id, question.id, note.id, hidden.id])
     assert {(one.id, one.is_opening) for one in spoken} == {(greeting.id, True), (question.id, False)}
     assert {one.persona_id for one in spoken} == {"mara"}
     await chats.delete_session(session.guid)
-    assert await debts.messages_to_index([greeting.id, question.id]) == []
+    assert await pending.messages_to_index([greeting.id, question.id]) == []
 
 
 async def test_neither_a_hidden_message_nor_a_deletion_changes_positions(
-    database: Database, chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]
+    database: Database, chats: SessionStore, pending: PendingIndex, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
-    before = {one.id: one.place for one in await debts.messages_to_index([message.id for message in said])}
-    await put_above(database, said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
+    before = {one.id: one.place for one in await pending.messages_to_index([message.id for message in said])}
+    await store_above(database, said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
     await chats.delete_message(said[0].id)
-    after = {one.id: one.place for one in await debts.messages_to_index([message.id for message in said])}
+    after = {one.id: one.place for one in await pending.messages_to_index([message.id for message in said])}
     assert list(before.values()) == [1, 2, 3]
     assert after == {message.id: before[message.id] for message in said[1:]}
 
 
-async def test_only_the_first_message_is_a_greeting(chats: SessionStore, debts: PendingIndex, say: Callable[..., Message]):
+async def test_only_the_first_message_is_a_greeting(chats: SessionStore, pending: PendingIndex, say: Callable[..., Message]):
     said = [await chats.add_message(say(text, Role.ASSISTANT)) for text in ("Come in.", "Well?")]
-    assert [one.is_opening for one in await debts.messages_to_index([message.id for message in said])] == [True, False]
+    assert [one.is_opening for one in await pending.messages_to_index([message.id for message in said])] == [True, False]
 
 
 async def test_all_records_can_be_queued_including_orphaned_passages(
-    chats: SessionStore, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
+    chats: SessionStore, pending: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
     memory, fact = MemoryUnit(content="It is dark."), ExtractedFact(fact="Tomas keeps bees.")
@@ -136,8 +136,8 @@ async def test_all_records_can_be_queued_including_orphaned_passages(
     await FactStore(database).save_facts("mara", fact)
     stray = make_passage(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
     await Passages(database).add([stray])
-    await owed(debts, database)
-    await debts.queue_all()
-    assert await debts.count_entries() == 5
+    await clear_queue(pending, database)
+    await pending.queue_all()
+    assert await pending.count_entries() == 5
     kinds = {("message", message.id), ("session", session.guid), ("memory", memory.guid), ("fact", fact.guid)}
-    assert await owed(debts, database) == kinds | {("memory", stray.origin)}
+    assert await clear_queue(pending, database) == kinds | {("memory", stray.origin)}

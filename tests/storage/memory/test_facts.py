@@ -1,4 +1,4 @@
-"""Facts come back as they were put, and the traces of forgotten ones only ever grow."""
+"""Facts are read as they were saved, and tombstones of forgotten ones only grow."""
 
 from __future__ import annotations
 

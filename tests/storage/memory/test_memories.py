@@ -1,4 +1,4 @@
-"""Memories and facts come back as they were put, go to the trash and return; what was forgotten leaves a trace."""
+"""Memories and facts are read as they were saved, moved to the trash and restored; forgotten facts leave a tombstone."""
 
 from __future__ import annotations
 

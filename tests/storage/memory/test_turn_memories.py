@@ -1,4 +1,4 @@
-"""What a turn leaves behind is kept whole or, whenever it is cut off, not at all."""
+"""All effects of a turn are stored together; an interruption at any statement stores none of them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ BROUGHT_UP = MemoryUnit(name="The gulls", content="They are back.")
 TABLES = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "passage_debts")
 
 
-async def everything(database: Database) -> list[str]:
-    """Row by row."""
+async def dump_tables(database: Database) -> list[str]:
+    """Return the rows of all tables."""
     return await database.run(lambda c: [repr(row) for table in TABLES for row in c.execute(f"SELECT * FROM {table}")])
 
 
-async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[object]]) -> bool:
-    """Do `work` and let the statement number `at` of it fail half-way, the first being BEGIN; was there one?"""
+async def fail_at_statement(database: Database, at: int, work: Callable[[], Awaitable[object]]) -> bool:
+    """Run `work` and let its statement number `at` fail, counted from BEGIN; return whether there was one."""
     begun, is_over = 0, False
 
     def count(_statement: str) -> None:
@@ -39,7 +39,7 @@ async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[obje
         begun += 1
 
     def fail() -> bool:
-        """Once: taking back what was done must not fail too."""
+        """Fail once only: the rollback must not fail too."""
         nonlocal is_over
         fails, is_over = begun >= at and not is_over, begun >= at
         return fails
@@ -61,8 +61,8 @@ async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[obje
 
 
 @pytest.fixture
-async def traces(database: Database, chats: SessionStore, session: ChatSession, say: Say) -> TurnEffects:
-    """Everything that a turn can leave."""
+async def effects(database: Database, chats: SessionStore, session: ChatSession, say: Say) -> TurnEffects:
+    """Effects of every kind that a turn can have."""
     await MemoryStore(database).save_memories("mara", WAITING, FADED, BROUGHT_UP)
     await SessionState(database).set(session.guid, "pool", {"awake": 1})
     message = await chats.add_message(say("Shall we walk to the lighthouse?"))
@@ -82,13 +82,13 @@ async def traces(database: Database, chats: SessionStore, session: ChatSession, 
 
 
 async def test_all_effects_of_a_turn_are_stored(
-    database: Database, chats: SessionStore, session: ChatSession, traces: TurnEffects
+    database: Database, chats: SessionStore, session: ChatSession, effects: TurnEffects
 ):
-    line = await TurnMemories(database).save_effects(traces)
+    line = await TurnMemories(database).save_effects(effects)
 
     assert line is not None
-    assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, traces.message]
-    assert await TurnMemories(database).get(traces.message) == traces.memory
+    assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, effects.message]
+    assert await TurnMemories(database).get(effects.message) == effects.memory
     held = {memory.guid: memory for memory in await MemoryStore(database).memories_of("mara")}
     assert set(held) == {WAITING.guid, BROUGHT_UP.guid}
     assert held[WAITING.guid].insertion is MemoryInsertion.TRIGGER
@@ -99,22 +99,22 @@ async def test_all_effects_of_a_turn_are_stored(
     assert await AppState(database).get("return notes", "mara") == ["later"]
 
 
-async def test_interrupted_at_any_statement_nothing_is_stored(database: Database, traces: TurnEffects):
-    before, at = await everything(database), 2
+async def test_interrupted_at_any_statement_nothing_is_stored(database: Database, effects: TurnEffects):
+    before, at = await dump_tables(database), 2
 
-    while await cut_off(database, at, lambda: TurnMemories(database).save_effects(traces)):
-        assert await everything(database) == before
+    while await fail_at_statement(database, at, lambda: TurnMemories(database).save_effects(effects)):
+        assert await dump_tables(database) == before
         at += 1
 
     assert at > 15  # it was cut off at each of them, and then not at all
-    assert await everything(database) != before
+    assert await dump_tables(database) != before
 
 
-async def test_nothing_is_stored_for_a_message_that_is_gone(database: Database, chats: SessionStore, traces: TurnEffects):
-    await chats.delete_message(traces.message)
-    before = await everything(database)
+async def test_nothing_is_stored_for_a_message_that_is_gone(database: Database, chats: SessionStore, effects: TurnEffects):
+    await chats.delete_message(effects.message)
+    before = await dump_tables(database)
 
     with pytest.raises(StorageError, match="no longer exists"):
-        await TurnMemories(database).save_effects(traces)
+        await TurnMemories(database).save_effects(effects)
 
-    assert await everything(database) == before
+    assert await dump_tables(database) == before
