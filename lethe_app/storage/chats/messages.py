@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -110,11 +110,7 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
         if session_of(connection, parent) != session_id:
             raise StorageError("A message cannot follow a message of another conversation.")
     (seq,) = connection.execute("SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?", (session_id,)).fetchone()
-    shown = min(message.shown, len(message.alternatives) - 1)
-    row = cells(message, MESSAGE_COLUMNS)
-    insert(connection, "messages", {**row, "parent_id": parent, "seq": seq, "shown": shown})
-    for position, alternative in enumerate(message.alternatives):
-        insert(connection, "alternatives", _alternative_row(str(message.id), position, alternative))
+    _insert(connection, message, {"parent_id": parent, "seq": seq})
     connection.execute(
         "UPDATE sessions SET tip_id = ?, branched = ?, message_count = message_count + ? WHERE guid = ?",
         (str(message.id), branched, not message.hidden, session_id),
@@ -133,11 +129,7 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
         (session_id, seq),
     ).fetchall():
         connection.execute("UPDATE messages SET seq = seq + 1 WHERE id = ?", (later,))
-    row = cells(message, MESSAGE_COLUMNS)
-    shown = min(message.shown, len(message.alternatives) - 1)
-    insert(connection, "messages", {**row, "session_id": session_id, "parent_id": parent, "seq": seq, "shown": shown})
-    for position, alternative in enumerate(message.alternatives):
-        insert(connection, "alternatives", _alternative_row(str(message.id), position, alternative))
+    _insert(connection, message, {"session_id": session_id, "parent_id": parent, "seq": seq})
     connection.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (str(message.id), below))
     recount(connection, session_id)
     return load_one(connection, str(message.id))
@@ -224,6 +216,14 @@ def recount(connection: sqlite3.Connection, session_id: str) -> None:
         " (SELECT count(*) FROM messages WHERE session_id = :id AND deleted_at IS NULL AND hidden = 0) WHERE guid = :id",
         {"id": session_id},
     )
+
+
+def _insert(connection: sqlite3.Connection, message: Message, position: Mapping[str, Cell]) -> None:
+    """Insert a message at a position (`parent_id`, `seq`) with its alternatives."""
+    shown = min(message.shown, len(message.alternatives) - 1)
+    insert(connection, "messages", {**cells(message, MESSAGE_COLUMNS), **position, "shown": shown})
+    for number, alternative in enumerate(message.alternatives):
+        insert(connection, "alternatives", _alternative_row(str(message.id), number, alternative))
 
 
 def _alternative_row(message_id: str, position: int, alternative: Alternative) -> dict[str, Cell]:

@@ -13,6 +13,7 @@ from uuid import UUID
 from lethe_app.domain.changes import SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
+from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_merge
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.chats.session_snapshots import restore_snapshot, take_snapshot
@@ -89,10 +90,7 @@ class SessionReshaping:
         def work(connection: sqlite3.Connection) -> None:
             id_ = str(message_id)
             session = messages.session_of(connection, id_)
-            (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
-            connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
-            connection.execute("UPDATE sessions SET tip_id = ? WHERE tip_id = ?", (parent, id_))
-            connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
+            trash.erase_messages(connection, [id_])
             update_session_row(connection, session)
             queue_for_indexing(connection, session)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from lethe_app.storage.chats import messages
 from lethe_app.storage.row_mapping import utc
 
+# In a session without branches, the parent of every message is the one before it, and the tip is the newest one.
 IS_BRANCHED = """
 SELECT EXISTS (
     SELECT 1 FROM (SELECT parent_id, lag(id) OVER (ORDER BY seq) AS above FROM messages WHERE session_id = :id)
@@ -27,6 +28,7 @@ def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     values = {"id": session}
     messages.recount(connection, session)
     (is_branched,) = connection.execute(IS_BRANCHED, values).fetchone()
+    # Compared as moments, since the stored texts have different time zones.
     last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, values))
     connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
 

@@ -105,6 +105,7 @@ class FullTextSearch:
 
         def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
             numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PASSAGES_PER_CALL))]
+            # Passages of memories with natural insertion have an owner of their own: see `owner_of_waiting` of the indexing.
             owners, hits, read = {owner, f"waiting:{owner}"}, list[TextHit](), 0
             while read < len(numbers) and len(hits) < HITS_PER_CALL:
                 batch = numbers[read : read + PASSAGES_PER_READ]

@@ -139,6 +139,7 @@ class Passages:
         length of the searched text (8), source (32). One string is read instead of one object per passage.
         """
         kinds = " ".join(f"WHEN '{kind}' THEN {place}" for place, kind in enumerate(KINDS))
+        # `julianday` counts from noon of 4714 BC: less 1,721,424.5 it is the ordinal of a date.
         query = f"""
             SELECT group_concat(printf('%016x%02x%02x%08x%08x', number, CASE kind {kinds} END, source = origin,
                                        julianday(substr(time, 1, 10)) - 1721424.5, length(searched))

@@ -118,6 +118,7 @@ def _positions(
     for position, terms in enumerate(words):
         positions: list[tuple[int, int]] = []
         for after, term in enumerate(terms):
+            # One more than allowed is read, which tells that there are too many.
             count, passages, offsets = connection.execute(query, (term, -1 if remaining is None else remaining + 1)).fetchone()
             if remaining is not None:
                 remaining -= count
