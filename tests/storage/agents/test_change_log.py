@@ -16,7 +16,7 @@ from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from tests.storage.memory.test_turn_memories import cut_off
+from tests.storage.memory.test_turn_memories import fail_at_statement
 
 TABLES = ("memories", "facts", "changes", "passage_debts")
 
@@ -74,14 +74,14 @@ async def test_reverting_a_merge_restores_exactly_what_there_was(database: Datab
 
 async def test_interrupted_at_any_statement_nothing_is_stored(database: Database, changes: ChangeLog):
     before, at = await dump_tables(database), 2
-    while await cut_off(database, at, lambda: changes.apply_change(MERGED)):
+    while await fail_at_statement(database, at, lambda: changes.apply_change(MERGED)):
         assert await dump_tables(database) == before
         at += 1
     assert at > 15
     assert await dump_tables(database) != before
 
     done, back = await dump_tables(database), 2
-    while await cut_off(database, back, lambda: changes.revert_change(MERGED.id)):
+    while await fail_at_statement(database, back, lambda: changes.revert_change(MERGED.id)):
         assert await dump_tables(database) == done
         back += 1
     assert back > 15
