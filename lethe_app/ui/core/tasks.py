@@ -29,6 +29,7 @@ class TaskRunner:
         if key:
             self.cancel(key)
         task = asyncio.get_running_loop().create_task(coroutine)
+        # The event loop itself keeps only weak references to tasks.
         self._tasks.add(task)
         if key:
             self._keyed_tasks[key] = task

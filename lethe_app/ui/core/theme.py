@@ -103,6 +103,7 @@ class Theme(QObject):
         self.prose_size = prose_size
         self.reduced_motion = False
         self.palette = NIGHT
+        # Native styles take colours from the system and ignore parts of palette and style sheet.
         application.setStyle("Fusion")
         self.apply_choice(choice, prose_size)
         application.styleHints().colorSchemeChanged.connect(self._follow_system)

@@ -36,7 +36,7 @@ class BackgroundImage:
             part.update()
 
     def draw(self, painter: QPainter, child_widget: QWidget | None = None) -> None:
-        """Draw the image over the background and below the text; on the child widget `part`, the section that lies there."""
+        """Draw the image over the background and below the text; on `child_widget` the section behind it."""
         if self._image is None:
             return
         size, device_pixel_ratio = self._widget.size(), self._widget.devicePixelRatioF()

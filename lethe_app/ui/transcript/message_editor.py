@@ -35,7 +35,7 @@ class _Field(QPlainTextEdit):
 
 
 class MessageEditor(QFrame):
-    """Text field with Save and Cancel that covers the text of a message."""
+    """Text field with Save and Cancel that covers the text of a message. Its parent is the viewport."""
 
     saved = Signal(str)
     cancelled = Signal()

@@ -9,7 +9,11 @@ from lethe_app.ui.core.palette import AVATAR, PROSE_WIDTH, SPACE_3, SPACE_6, SPA
 
 
 class RowHeights:
-    """Row heights in pixels as a Fenwick tree: prefix sums, searches and changes take O(log n)."""
+    """Row heights in pixels as a Fenwick tree: prefix sums, searches and changes take O(log n).
+
+    The scroll position is a sum of all heights above, and a height changes whenever a row is measured or a reply grows. With a
+    plain list one of the two would visit every row, for each token and each step of the wheel.
+    """
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights = list(heights)
@@ -124,7 +128,7 @@ class RowLayout:
     def append_row(self, estimate: int) -> None:
         """Add a row at the end with an estimated height."""
         self._heights.append(estimate)
-        self._height_states.append(0)
+        self._height_states.append(ESTIMATED)
 
     def remove_row(self, row: int) -> None:
         """Remove a row; the scroll position is kept."""

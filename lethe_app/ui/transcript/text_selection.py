@@ -74,8 +74,8 @@ class TextSelection:
         parts = [(row, self._extract_row_text(model, layout_cache, row)) for row in rows]
         if len(rows) == 1:
             return parts[0][1]
-        texts_by_speaker = [(message.speaker_name, words) for row, words in parts if words and (message := model.message(row))]
-        return "\n\n".join(f"{name}: {words}" if name else words for name, words in texts_by_speaker)
+        texts_by_speaker = [(message.speaker_name, text) for row, text in parts if text and (message := model.message(row))]
+        return "\n\n".join(f"{name}: {text}" if name else text for name, text in texts_by_speaker)
 
     def _extract_row_text(self, model: ChatModel, layout_cache: LayoutCache, row: int) -> str:
         span = self.range_in(model, row)

@@ -69,6 +69,7 @@ class TranscriptView(ScrollView):
         self._scroll_timer.timeout.connect(self._continue_scrolling)
         self.setObjectName("transcript")
         self.viewport().setMouseTracking(True)
+        # `paintEvent` fills the whole viewport, so Qt need not clear it before.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def reset(self) -> None:

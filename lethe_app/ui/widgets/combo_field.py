@@ -41,9 +41,9 @@ class ComboField(NoWheelComboBox):
             items.append((self._value, self._missing_label.format(name=self._value)))
         with QSignalBlocker(self):
             self.clear()
-            for value, words in items:
-                self.addItem(words, value)
-            self.setCurrentIndex([value for value, _words in items].index(self._value))
+            for value, label in items:
+                self.addItem(label, value)
+            self.setCurrentIndex([value for value, _label in items].index(self._value))
 
     def _on_index_changed(self, _index: int) -> None:
         value = str(self.currentData() or "")

@@ -76,7 +76,7 @@ class _Edit(QDateTimeEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setCalendarPopup(True)
-        self.setKeyboardTracking(False)
+        self.setKeyboardTracking(False)  # no signal for a date that is only half typed
         self.setDisplayFormat("d MMM yyyy  HH:mm")
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -202,9 +202,9 @@ def _set_up_spin_box(spin: QSpinBox | QDoubleSpinBox, spec: FieldSpec) -> None:
     spin.setSuffix(f" {spec.unit}" if spec.unit else "")
     spin.setSpecialValueText(spec.special)
     spin.setKeyboardTracking(False)
-    spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)  # Qt forgets the style sheet's own
+    spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)  # Qt does not apply the padding of the style sheet
     spin.setMinimumWidth(96)
-    spin.setMaximumWidth(420)  # in large type the words for the lowest number are long
+    spin.setMaximumWidth(420)  # the text for the lowest number may be long
 
 
 def _create_switch_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
@@ -253,6 +253,7 @@ class NoWheelComboBox(QComboBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # By default the wheel would also give it the focus.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type

@@ -12,7 +12,7 @@ class FlowLayout(QLayout):
     """Layout with height for width. Widgets keep their preferred width; a line is as high as its highest widget."""
 
     def __init__(self, parent: QWidget | None = None, *, margin: int = 0, spacing: int = 8) -> None:
-        super().__init__(parent) if parent is not None else super().__init__()
+        super().__init__(parent)
         self.setContentsMargins(margin, margin, margin, margin)
         self.setSpacing(spacing)
         self._items: list[QLayoutItem] = []
@@ -63,7 +63,7 @@ class FlowLayout(QLayout):
         x, y, line_height = content_rect.x(), content_rect.y(), 0
         row: list[tuple[QLayoutItem, QRect]] = []
         for item in self._items:
-            if item.isEmpty():  # what is hidden takes no room
+            if item.isEmpty():  # a hidden widget takes no space
                 continue
             hint = item.sizeHint().expandedTo(item.minimumSize())
             if line_height and x + hint.width() > content_rect.x() + content_rect.width():

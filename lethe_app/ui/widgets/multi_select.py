@@ -58,11 +58,11 @@ class MultiSelect(QWidget):
             box = self._boxes.pop(value)
             box.hide()
             box.deleteLater()
-        for value, words in labels.items():
+        for value, label in labels.items():
             if value not in self._boxes:
                 self._boxes[value] = self._create_box(value)
             box = self._boxes[value]
-            box.setText(words)
+            box.setText(label)
             with QSignalBlocker(box):
                 box.setChecked(value in self._checked_values)
         self._empty_label.setVisible(not labels)

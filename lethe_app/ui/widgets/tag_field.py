@@ -22,8 +22,8 @@ class TagField(QFrame):
     def __init__(
         self, name: str, suggestions: Sequence[str] = (), parent: QWidget | None = None, *, splits_at_commas: bool = True
     ) -> None:
-        """Set up the field. With `commas=False`, for texts that may contain a comma such as regular expressions, only Enter
-        adds a chip.
+        """Set up the field. With `splits_at_commas=False` only Enter adds a chip; this is for texts that may contain a comma,
+        such as regular expressions.
         """
         super().__init__(parent)
         self.setProperty("words", True)
@@ -38,6 +38,7 @@ class TagField(QFrame):
         if suggestions:
             completer = QCompleter(QStringListModel(list(suggestions)), self._line_edit)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            # Queued, because the line edit takes the completion over in a slot of the same signal, connected later.
             completer.activated.connect(self._add_typed_words, Qt.ConnectionType.QueuedConnection)
             self._line_edit.setCompleter(completer)
         self.setFocusProxy(self._line_edit)

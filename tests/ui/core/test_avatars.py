@@ -21,7 +21,7 @@ def colours(pixmap) -> set[str]:
 
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY])
-def test_somebody_without_a_picture_has_the_same_disc_in_sidebar_and_chat(palette, qapp):
+def test_a_letter_avatar_has_the_same_colour_in_sidebar_and_transcript(palette, qapp):
     disc = disc_colours("tomas", palette)[0].name()
     in_sidebar = render_avatar(None, "tomas", "Tomas", 32, palette)
     in_chat = AvatarCache(MessageStyle(palette), lambda _speaker: None).get("tomas", "Tomas", 1.0)
@@ -32,14 +32,14 @@ def test_somebody_without_a_picture_has_the_same_disc_in_sidebar_and_chat(palett
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("density", [1.0, 1.5, 2.0])
-def test_every_shipped_picture_is_drawn_sharp(path, density, qapp):
+def test_every_shipped_avatar_is_rendered_for_the_pixel_ratio(path, density, qapp):
     drawn = render_avatar(path, path.stem, path.stem.title(), 36, NIGHT, density)
 
     assert drawn.width() == round(36 * density)
     assert len(colours(drawn)) > 20
 
 
-def test_a_picture_that_cannot_be_read_gives_the_letter(tmp_path, qapp):
+def test_an_unreadable_image_gives_the_letter_avatar(tmp_path, qapp):
     spoilt = tmp_path / "spoilt.png"
     spoilt.write_bytes(b"no picture")
 

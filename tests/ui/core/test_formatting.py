@@ -24,25 +24,25 @@ def english():
     ("days", "words"),
     [(0, "today"), (1, "yesterday"), (3, "Tuesday"), (6, "Saturday"), (7, "13 Nov"), (17, "3 Nov"), (400, "16 Oct 2025")],
 )
-def test_an_age_is_told_in_words(days, words):
+def test_an_age_is_formatted_relative_to_today(days, words):
     assert format_age(PRESENT - timedelta(days=days), PRESENT) == words
 
 
-def test_a_clock_that_went_backwards_still_says_today():
+def test_a_time_in_the_future_is_today():
     assert format_age(PRESENT + timedelta(hours=30), PRESENT) == "today"
 
 
-def test_one_is_not_many():
+def test_a_count_of_one_is_singular():
     assert format_message_count(1) == "1 message"
     assert format_message_count(1212) == "1,212 messages"
     assert format_token_count(142) == "142 tokens"
 
 
 @pytest.mark.parametrize(("tokens", "words"), [(512, "512"), (3120, "3.1k"), (8192, "8k"), (131072, "128k"), (10000, "10.0k")])
-def test_tokens_are_rounded_to_what_is_said(tokens, words):
+def test_token_counts_are_abbreviated(tokens, words):
     assert abbreviate_tokens(tokens) == words
 
 
 @pytest.mark.parametrize(("size", "words"), [(98_000_000, "98 MB"), (4_080_000_000, "4.1 GB"), (10, "1 MB")])
-def test_sizes_are_told_as_file_managers_tell_them(size, words):
+def test_sizes_have_decimal_units(size, words):
     assert format_size(size) == words

@@ -57,7 +57,7 @@ def test_the_window_thread_collects_by_itself(qtbot: QtBot):
     assert freed_by == [threading.main_thread().name]
 
 
-def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot: QtBot):
+def test_frozen_objects_are_collected_while_the_window_is_idle(qtbot: QtBot):
     freed_by: list[str] = []
     is_busy = True
     knot = Knot(freed_by)
@@ -77,7 +77,7 @@ def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot:
     assert freed_by == [threading.main_thread().name]
 
 
-def test_a_long_list_that_is_read_is_settled_unseen(qtbot: QtBot):
+def test_the_objects_of_a_long_list_are_frozen_without_a_collection(qtbot: QtBot):
     sweeper = GarbageCollector()
     qtbot.waitUntil(lambda: gc.get_count()[0] < FREEZE_THRESHOLD, timeout=60_000)
     before = gc.get_freeze_count()

@@ -12,7 +12,7 @@ DRAWINGS = sorted((shipped_root() / "resources" / "icons").glob("*.svg"))
 
 
 @pytest.mark.parametrize("drawing", [path for path in DRAWINGS if path.stem != "lethe"], ids=lambda path: path.stem)
-def test_an_icon_is_drawn_in_the_colour_that_is_asked_for(qapp, drawing):
+def test_an_icon_is_rendered_in_the_requested_colour(qapp, drawing):
     image = render_icon(drawing.stem, QColor("red").name(), 20, 2.0).toImage()
 
     inked = [image.pixelColor(x, y) for x in range(40) for y in range(40) if image.pixelColor(x, y).alpha() > 200]
@@ -21,7 +21,7 @@ def test_an_icon_is_drawn_in_the_colour_that_is_asked_for(qapp, drawing):
 
 
 @pytest.mark.parametrize("drawing", [path for path in DRAWINGS if path.stem != "lethe"], ids=lambda path: path.stem)
-def test_all_icons_are_of_one_family(drawing):
+def test_all_icons_share_their_svg_attributes(drawing):
     text = drawing.read_text(encoding="utf-8")
 
     assert 'viewBox="0 0 20 20"' in text
@@ -29,10 +29,10 @@ def test_all_icons_are_of_one_family(drawing):
     assert 'stroke-linecap="round"' in text
 
 
-def test_a_dense_screen_gets_more_pixels(qapp):
+def test_a_high_pixel_ratio_gives_more_pixels(qapp):
     assert load_icon("send", QColor("red").name()).pixmap(20, 20).width() == 20
     assert render_icon("send", QColor("red").name(), 20, 3.0).width() == 60
 
 
-def test_the_program_has_a_sign(qapp):
+def test_the_application_has_an_icon(qapp):
     assert not application_icon().pixmap(64, 64).isNull()

@@ -32,7 +32,7 @@ print(json.dumps({"steps": told, "there": sorted(before)}))
 """
 
 
-def test_each_step_brings_little_and_together_they_bring_every_page():
+def test_each_step_imports_few_modules_and_all_steps_every_page():
     done = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True, timeout=120)
     told = json.loads(done.stdout)
 
@@ -41,7 +41,7 @@ def test_each_step_brings_little_and_together_they_bring_every_page():
     assert {".".join(path.with_suffix("").parts) for path in files} <= set(told["there"])
 
 
-async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):
+async def test_preloading_waits_until_it_may_continue(qapp: QApplication):
     parent, asked = QObject(), [0]
     is_free = [False]
 
@@ -57,7 +57,7 @@ async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):
 
 
 @pytest.mark.usefixtures("wardrobe")
-async def test_nothing_is_made_ready_while_the_user_writes_or_somebody_replies(tmp_path: Path):
+async def test_the_window_is_not_idle_while_the_user_writes_or_a_reply_is_generated(tmp_path: Path):
     async with opened(tmp_path) as scene:
         idleness = scene.services.idleness
 

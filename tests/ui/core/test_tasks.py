@@ -11,7 +11,7 @@ from lethe_app.errors import ModelError
 from lethe_app.ui.core.tasks import TaskRunner
 
 
-async def test_work_runs_and_its_failure_is_reported_once():
+async def test_an_error_of_a_task_is_reported_once():
     reported = []
     tasks = TaskRunner(reported.append)
     error = ModelError("It broke.")
@@ -26,7 +26,7 @@ async def test_work_runs_and_its_failure_is_reported_once():
     assert reported == [error]
 
 
-async def test_newer_work_in_a_lane_replaces_the_older():
+async def test_a_new_task_cancels_the_previous_one_of_its_key():
     reported, finished = [], []
     tasks = TaskRunner(reported.append)
 
@@ -44,7 +44,7 @@ async def test_newer_work_in_a_lane_replaces_the_older():
     assert reported == []
 
 
-async def test_closing_cancels_everything_and_starts_nothing_more():
+async def test_closing_cancels_all_tasks_and_starts_none():
     ended = []
     tasks = TaskRunner(ended.append)
 
@@ -62,7 +62,7 @@ async def test_closing_cancels_everything_and_starts_nothing_more():
     assert tasks.start_task(work()) is None
 
 
-async def test_work_for_a_page_that_is_gone_ends_in_silence(qapp):
+async def test_the_error_of_a_deleted_page_is_not_reported(qapp):
     reported = []
     tasks = TaskRunner(reported.append)
     label = QLabel("Counting…")

@@ -30,7 +30,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
-def test_every_pair_of_text_and_ground_can_be_read(palette: Palette):
+def test_every_pair_of_text_and_background_has_enough_contrast(palette: Palette):
     grounds = [palette.background, palette.surface, palette.raised, stylesheet_variables(palette, 15, Path())["hover"]]
     for ink in (palette.text, palette.muted):
         assert all(contrast(ink, ground) >= 4.5 for ground in grounds), ink
@@ -48,7 +48,7 @@ def test_only_the_palette_spells_colours(path: Path):
     assert not COLOUR.findall(path.read_text(encoding="utf-8"))
 
 
-def test_day_and_night_dress_the_application(wardrobe, theme):
+def test_both_palettes_are_applied_to_the_application(wardrobe, theme):
     theme.apply_choice("light", 15)
 
     assert theme.palette is DAY
@@ -65,6 +65,6 @@ def test_larger_prose_enlarges_the_interface_too(wardrobe, theme):
     assert wardrobe.font().pixelSize() == interface_font_size(24) > interface_font_size(15)
 
 
-def test_nothing_is_dressed_anew_when_nothing_changed(theme, qtbot):
+def test_an_unchanged_theme_is_not_applied_again(theme, qtbot):
     with qtbot.assertNotEmitted(theme.changed):
         theme.apply_choice("dark", 15)

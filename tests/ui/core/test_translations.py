@@ -71,7 +71,7 @@ def spoken(qapp: QApplication) -> Iterator[list[QTranslator]]:
         qapp.removeTranslator(translator)
 
 
-def test_a_word_of_the_catalogue_is_read_in_the_window(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
+def test_a_text_of_the_catalogue_is_shown_in_the_window(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
     released(tmp_path / "ours", "de", Search="Suchen")
 
     spoken += install_translations(qapp, [tmp_path / "ours", tmp_path / "own"], ["de-AT", "de", "en"])
@@ -82,7 +82,7 @@ def test_a_word_of_the_catalogue_is_read_in_the_window(tmp_path: Path, qapp: QAp
     window.deleteLater()
 
 
-def test_qt_speaks_the_same_language(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
+def test_the_catalogue_of_qt_is_loaded_for_the_same_language(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
     spoken += install_translations(qapp, [released(tmp_path, "de", Search="Suchen").parent], ["de-DE"])
 
     box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -90,7 +90,7 @@ def test_qt_speaks_the_same_language(tmp_path: Path, qapp: QApplication, spoken:
     assert [button.text().replace("&", "") for button in box.buttons()] == ["Abbrechen"]
 
 
-def test_the_users_own_words_go_before_ours(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
+def test_a_catalogue_of_the_user_takes_precedence(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
     released(tmp_path / "ours", "de", Search="Suchen", Settings="Einstellungen")
     released(tmp_path / "own", "de", Search="Stöbern")
 
@@ -102,11 +102,11 @@ def test_the_users_own_words_go_before_ours(tmp_path: Path, qapp: QApplication, 
     window.deleteLater()
 
 
-def test_where_there_is_no_catalogue_nothing_is_loaded(tmp_path: Path, qapp: QApplication):
+def test_without_a_catalogue_nothing_is_loaded(tmp_path: Path, qapp: QApplication):
     assert install_translations(qapp, [tmp_path, tmp_path / "missing"], ["de-DE", "de"]) == []
 
 
-def test_a_file_that_is_no_catalogue_is_told_and_left_alone(tmp_path: Path, qapp: QApplication, quiet_log: Silence):
+def test_a_file_that_is_no_catalogue_is_logged_and_skipped(tmp_path: Path, qapp: QApplication, quiet_log: Silence):
     (tmp_path / "lethe_de.qm").write_bytes(b"hello")
 
     assert install_translations(qapp, [tmp_path], ["de"]) == []
@@ -126,7 +126,7 @@ def test_a_file_that_is_no_catalogue_is_told_and_left_alone(tmp_path: Path, qapp
         (["fr"], ""),
     ],
 )
-def test_the_first_language_that_the_user_reads_and_that_is_there_is_taken(tmp_path: Path, languages: list[str], found: str):
+def test_the_first_language_with_a_catalogue_is_chosen(tmp_path: Path, languages: list[str], found: str):
     for name in ("pt", "pt_BR", "zh_CN"):
         (tmp_path / f"lethe_{name}.qm").touch()
 
@@ -154,9 +154,7 @@ def test_the_program_starts_in_the_language_of_the_system(tmp_path: Path, langua
     assert started.stdout.strip() == word, started.stderr
 
 
-def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_asking(
-    tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]
-):
+def test_the_gathered_catalogue_covers_every_way_of_translating(tmp_path: Path, qapp: QApplication, spoken: list[QTranslator]):
     released_as_is(in_brackets(tmp_path))
 
     spoken += install_translations(qapp, [tmp_path], ["eo"])
@@ -174,7 +172,7 @@ def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_ask
     window.deleteLater()
 
 
-def test_bringing_a_catalogue_up_to_date_keeps_what_was_translated(tmp_path: Path):
+def test_updating_a_catalogue_keeps_translations(tmp_path: Path):
     source = in_brackets(tmp_path)
 
     catalogue.gather(source)

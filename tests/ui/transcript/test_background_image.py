@@ -24,7 +24,7 @@ def painted(folder: Path, colour: str, width: int = 40, height: int = 20) -> Pat
     return folder / "picture.png"
 
 
-def test_a_picture_shows_faintly(tmp_path: Path):
+def test_the_image_is_drawn_with_its_opacity(tmp_path: Path):
     place = QWidget()
     place.resize(100, 60)
     backdrop = BackgroundImage(place)
@@ -39,7 +39,7 @@ def test_a_picture_shows_faintly(tmp_path: Path):
     assert abs(ground.toImage().pixelColor(50, 5).red() - round(255 * IMAGE_OPACITY)) <= 2
 
 
-def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp_path: Path):
+def test_the_image_covers_child_widgets_and_fades_out_at_the_lower_edge(tmp_path: Path):
     place = QWidget()
     place.resize(100, 160)
     strip = QWidget(place)
@@ -58,14 +58,14 @@ def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp
     assert shades[0] > shades[1] > shades[2]
 
 
-def test_what_is_no_picture_is_no_trouble(tmp_path: Path):
+def test_a_file_that_is_no_image_is_ignored(tmp_path: Path):
     (tmp_path / "words.png").write_text("not a picture", encoding="utf-8")
 
     assert load_image(tmp_path / "words.png") is None
     assert load_image(tmp_path / "gone.png") is None
 
 
-def test_it_covers_the_place_without_being_distorted(tmp_path: Path):
+def test_the_image_covers_the_widget_in_its_aspect_ratio(tmp_path: Path):
     picture = load_image(painted(tmp_path, "#336699", 400, 100))
     assert picture is not None
 
@@ -74,7 +74,7 @@ def test_it_covers_the_place_without_being_distorted(tmp_path: Path):
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 @pytest.mark.parametrize("extreme", ["#000000", "#ffffff"])
-def test_words_stay_legible_over_any_picture(palette: Palette, extreme: str):
+def test_text_keeps_its_contrast_over_any_image(palette: Palette, extreme: str):
     ground = mix_colours(palette.background, extreme, IMAGE_OPACITY)
 
     for ink in (palette.text, palette.muted, palette.water, palette.amber):

@@ -16,13 +16,13 @@ TODAY = date(2026, 3, 5)
     ("age", "words"),
     [(0, "Today"), (1, "Yesterday"), (2, "Tuesday"), (6, "Friday"), (7, "26 February"), (400, "29 January 2025")],
 )
-def test_days_are_called_as_people_call_them(age, words):
+def test_recent_days_have_names(age, words):
     assert format_day(TODAY - timedelta(days=age), TODAY) == words
 
 
-def test_a_day_to_come_is_told_by_its_date():
+def test_a_future_day_is_shown_as_date():
     assert format_day(TODAY + timedelta(days=1), TODAY) == "6 March"
 
 
-def test_the_clock_has_no_seconds():
+def test_a_time_has_no_seconds():
     assert format_time(NOON.replace(second=59)).count(":") == 1

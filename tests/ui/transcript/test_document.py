@@ -40,19 +40,19 @@ def document(style: MessageStyle, text: str) -> MessageDocument:
     return made
 
 
-def test_the_words_come_out_as_they_went_in(style):
+def test_the_whole_text_can_be_extracted(style):
     made = document(style, "*She nods.*\ntwice\n\n- one\n- two")
     assert made.extract_text(0, made.end_position) == "She nods.\ntwice\n• one\n• two"
 
 
-def test_a_part_of_the_words_can_be_taken(style):
+def test_a_range_of_the_text_can_be_extracted(style):
     made = document(style, "abc\n\n- def")
     assert made.extract_text(1, 6) == "bc\n• de"
 
 
 @settings(max_examples=examples(60))
 @given(st.lists(st.integers(0, len(SAMPLE)), max_size=8))
-def test_a_document_that_changed_is_the_same_as_one_made_anew(qapp, ends):
+def test_an_updated_document_equals_a_new_one(qapp, ends):
     style = MessageStyle(NIGHT)
     changed = MessageDocument(style, 600)
     for end in [*ends, len(SAMPLE)]:
@@ -62,7 +62,7 @@ def test_a_document_that_changed_is_the_same_as_one_made_anew(qapp, ends):
     assert changed.height == fresh.height
 
 
-def test_what_is_already_there_is_left_untouched(style):
+def test_unchanged_blocks_are_left_untouched(style):
     made = document(style, "one\n\nhalf\n\ntwo")
     first = made.text_document.firstBlock()
     revision = first.revision()
@@ -71,14 +71,14 @@ def test_what_is_already_there_is_left_untouched(style):
     assert made.extract_text(0, made.end_position) == "one\nhalf\ntwo and more\nthree"
 
 
-def test_a_table_at_either_end_leaves_room_only_for_itself(style):
+def test_a_table_at_either_end_adds_no_empty_line(style):
     table = "| a | b |\n|--|--|\n| 1 | 2 |"
     alone, twice = document(style, table), document(style, f"{table}\n\n{table}")
     assert alone.height < 120
     assert twice.height < 2.3 * alone.height
 
 
-def test_voices_have_their_own_inks_in_both_palettes(qapp):
+def test_speech_action_and_narration_have_their_own_colours_in_both_palettes(qapp):
     for palette in (NIGHT, DAY):
         style = MessageStyle(palette)
         inks = {voice: style.char_format(TextSpan("x", voice)).foreground().color().name() for voice in TextKind}
@@ -95,7 +95,7 @@ def luminance(colour) -> float:
 
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
-def test_every_ink_can_be_read(qapp, palette):
+def test_every_text_colour_has_enough_contrast(qapp, palette):
     style = MessageStyle(palette)
     for ink in (style.text, style.narration, style.action, style.muted, style.water):
         for paper in (style.background, style.code_box):
@@ -103,12 +103,12 @@ def test_every_ink_can_be_read(qapp, palette):
             assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_lines_stand_at_the_height_that_was_asked_for(style):
+def test_lines_have_the_height_of_the_style(style):
     one, two = document(style, "one"), document(style, "one\ntwo")
     assert two.height - one.height == round(15 * 1.55)
 
 
-def test_links_can_be_found_by_place_and_by_list(style):
+def test_links_are_found_by_position_and_listed(style):
     made = document(style, "[here](https://example.org/a) and there")
     layout = made.text_document.documentLayout()
     rect = layout.blockBoundingRect(made.text_document.firstBlock())

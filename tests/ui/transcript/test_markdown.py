@@ -17,8 +17,8 @@ from lethe_app.ui.transcript.markdown.blocks import (
     parse_message,
     strip_formatting,
 )
+from lethe_app.ui.transcript.markdown.incremental_markdown import IncrementalMarkdown
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextKind, TextSpan, is_safe_link
-from lethe_app.ui.transcript.markdown.streaming import IncrementalMarkdown
 from tests.sweep import examples
 
 
@@ -27,7 +27,7 @@ def spans(text: str) -> list[TextSpan]:
 
 
 def voices(text: str) -> list[tuple[str, TextKind]]:
-    return [(span.text, span.voice) for span in spans(text)]
+    return [(span.text, span.text_kind) for span in spans(text)]
 
 
 def test_actions_speech_and_narration_are_told_apart():
@@ -46,7 +46,7 @@ def test_speech_is_known_by_the_quotation_marks_of_many_languages(quoted):
 
 def test_emphasis_within_speech_stays_speech():
     found = spans('"I *never* said that."')
-    assert [(span.text, span.voice, span.italic) for span in found] == [
+    assert [(span.text, span.text_kind, span.italic) for span in found] == [
         ('"I ', TextKind.SPEECH, False),
         ("never", TextKind.SPEECH, True),
         (' said that."', TextKind.SPEECH, False),
@@ -65,7 +65,7 @@ def test_a_quotation_that_is_never_closed_ends_with_its_line():
 
 def speech(text: str) -> str:
     """All speech of a message, its pieces divided by |."""
-    return "|".join(span.text for span in spans(text) if span.voice is TextKind.SPEECH)
+    return "|".join(span.text for span in spans(text) if span.text_kind is TextKind.SPEECH)
 
 
 @pytest.mark.parametrize(
@@ -78,16 +78,16 @@ def speech(text: str) -> str:
         "„I went out.\n\nThe sea was flat.\n\nSo I came home.“ He shrugs.",
     ],
 )
-def test_speech_goes_on_over_paragraphs_until_it_is_closed(text):
+def test_speech_continues_over_paragraphs_until_it_is_closed(text):
     told = text.split(" He")[0].split("\n\n")
     assert speech(text) == "|".join(told)
 
 
-def test_speech_goes_on_over_lines_until_it_is_closed():
+def test_speech_continues_over_lines_until_it_is_closed():
     assert speech("“The sea was flat.\nSo I came home.” He shrugs.") == f"“The sea was flat.{LINE_BREAK}So I came home.”"
 
 
-def test_behind_a_long_speech_the_next_one_is_found():
+def test_speech_after_a_long_quotation_is_found():
     assert speech('"Out.\n\nFlat." He shrugs. "Home."') == '"Out.|Flat."|"Home."'
 
 
@@ -96,7 +96,7 @@ def test_an_action_or_anything_else_between_ends_an_open_speech(between):
     assert "home" not in speech(f"“I went out.\n\n{between}\n\nSo I came home.” He shrugs.")
 
 
-def test_a_mark_that_was_forgotten_makes_nobody_speak():
+def test_an_unpaired_quotation_mark_is_no_speech():
     assert speech("“I went out.\n\nHe sat down.\n\nNobody spoke.") == "“I went out."
 
 
@@ -144,7 +144,7 @@ def test_raw_html_is_shown_as_text():
     )
 
 
-def test_a_picture_is_its_description_and_its_address():
+def test_an_image_is_shown_as_description_and_address():
     found = spans("![a harbour](https://example.org/x.png)")
     assert [(span.text, span.href) for span in found] == [
         ("a harbour ", ""),
@@ -164,11 +164,11 @@ def test_bare_web_addresses_become_links_without_the_full_stop():
     assert [span.text for span in spans("See https://example.org/a?b=1. Or not.") if span.href] == ["https://example.org/a?b=1"]
 
 
-def test_the_words_of_a_message_can_be_read_aloud():
+def test_formatting_is_stripped_for_screen_readers():
     assert strip_formatting("# Title\n\n- *one*\n- two\n\n| a | b |\n|--|--|\n| 1 | 2 |") == "Title\n• one\n• two\n\na\tb\n1\t2"
 
 
-def test_characters_that_would_steer_a_document_are_made_visible():
+def test_characters_that_control_a_text_document_are_replaced():
     assert strip_formatting("a\0b\ufdd0c\ufffcd\ud800e\u2029f") == "a�b�c�d�e\nf"
 
 
@@ -185,9 +185,9 @@ def test_characters_that_would_steer_a_document_are_made_visible():
         ("- *She nods", "She nods"),
     ],
 )
-def test_an_action_left_open_at_the_end_is_one_already(text, action):
+def test_an_action_left_open_at_the_end_is_closed(text, action):
     for blocks in (parse_message(text, is_incomplete=True), IncrementalMarkdown().parse_text(text)):
-        assert "".join(span.text for span in blocks[-1].spans if span.voice is TextKind.ACTION) == action
+        assert "".join(span.text for span in blocks[-1].spans if span.text_kind is TextKind.ACTION) == action
         assert "*" not in words_of(blocks[-1])
 
 
@@ -207,11 +207,11 @@ def test_an_action_left_open_at_the_end_is_one_already(text, action):
         "****",
     ],
 )
-def test_a_mark_that_begins_no_action_at_the_end_stays_as_it_was_typed(text):
+def test_an_asterisk_that_begins_no_action_stays(text):
     assert parse_message(text, is_incomplete=True) == parse_message(text)
 
 
-def test_in_a_whole_message_a_lone_mark_is_a_mark():
+def test_in_a_complete_message_an_unpaired_asterisk_stays():
     assert voices("*She nods") == [("*She nods", TextKind.NARRATION)]
 
 
@@ -241,7 +241,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_message_hangs_or_vanishes(name):
+def test_hostile_messages_are_parsed_in_time_and_shown(name):
     text = HOSTILE[name]
     began = time.process_time()
     blocks = parse_message(text)
@@ -249,18 +249,18 @@ def test_no_message_hangs_or_vanishes(name):
     assert blocks or not text.strip()
 
 
-def test_very_long_messages_are_shown_as_typed_and_say_so():
+def test_very_long_messages_are_shown_as_plain_text_with_a_note():
     blocks = parse_message("*word* " * 10_000)
     assert blocks[-1].kind is BlockKind.NOTE
     assert blocks[-1].spans[0].text == NOTE_LONG
     assert "*word*" in blocks[0].spans[0].text
 
 
-def test_what_is_too_much_to_draw_is_cut_and_said():
+def test_a_text_too_long_to_show_is_cut_with_a_note():
     assert parse_message("x" * 400_000)[-1].spans[0].text == NOTE_CUT
 
 
-def test_lists_too_deep_for_the_parser_lose_no_words():
+def test_lists_too_deep_for_the_parser_lose_no_text():
     blocks = parse_message("\n".join("  " * depth + f"- level{depth}" for depth in range(100)))
     assert "level99" in blocks[-2].spans[0].text
     assert blocks[-1].spans[0].text == NOTE_DENSE
@@ -292,7 +292,7 @@ MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=30)
 
 @settings(max_examples=examples(300))
 @given(MARKDOWN)
-def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
+def test_incremental_parsing_ends_with_the_blocks_of_the_whole_text(pieces):
     stream, text = IncrementalMarkdown(), ""
     for piece in pieces:
         text += piece
@@ -300,7 +300,7 @@ def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
     assert not pieces or grown == parse_message(text, is_incomplete=True)
 
 
-def test_a_growing_text_reads_only_its_last_block_again():
+def test_incremental_parsing_parses_only_the_last_block_again():
     stream = IncrementalMarkdown()
     text = "First paragraph.\n\n" * 500
     stream.parse_text(text)
@@ -318,7 +318,7 @@ NOTHING_MUCH = [
 
 
 @pytest.mark.parametrize("text", NOTHING_MUCH)
-def test_marks_without_words_can_be_seen(text):
+def test_formatting_marks_without_text_are_visible(text):
     blocks = parse_message(text)
     seen = [
         block for block in blocks if block.kind in {BlockKind.CODE, BlockKind.RULE} or block.marker or words_of(block).strip()
@@ -347,7 +347,7 @@ def words_of(block: Block) -> str:
         ("| a | b |\n|---|---|\n| 1 | 2 | 3 |", "3"),
     ],
 )
-def test_nothing_that_was_written_is_left_out(text, words):
+def test_no_text_of_a_message_is_left_out(text, words):
     assert words in strip_formatting(text)
 
 
@@ -361,5 +361,5 @@ def test_no_letter_is_lost(text):
 
 @settings(max_examples=examples(200))
 @given(st.text(max_size=200))
-def test_any_text_can_be_read(text):
+def test_any_text_can_be_parsed(text):
     assert parse_message(text) or not text.strip()

@@ -18,12 +18,12 @@ def style(qapp) -> MessageStyle:
 
 
 def laid_out(style: MessageStyle, shown: Message) -> MessageLayout:
-    sheet = MessageLayout(style, 720)
-    sheet.set_message(shown, shown.content, shown.thinking, None, is_growing=False)
-    return sheet
+    message_layout = MessageLayout(style, 720)
+    message_layout.set_message(shown, shown.content, shown.thinking, None, is_growing=False)
+    return message_layout
 
 
-def test_behind_the_line_of_wordings_there_is_as_much_room_as_behind_words(style):
+def test_the_gap_below_the_line_of_alternatives_is_as_wide_as_below_text(style):
     plain = laid_out(style, message("Words."))
     chosen = laid_out(style, message(alternatives=[Alternative(content="Words."), Alternative(content="Others.")]))
 
@@ -32,7 +32,7 @@ def test_behind_the_line_of_wordings_there_is_as_much_room_as_behind_words(style
     assert chosen.height - line_of_wordings >= plain.height - plain.stopped_top - style.small_font.pixelSize()
 
 
-def test_a_stopped_reply_keeps_no_raw_mark_of_the_action_it_broke_off_in(style):
+def test_an_action_left_open_by_a_stopped_reply_shows_no_asterisk(style):
     stopped = laid_out(style, message(alternatives=[Alternative(content="*She nods", complete=False)]))
     whole = laid_out(style, message(alternatives=[Alternative(content="*She nods", complete=True)]))
 
@@ -40,24 +40,24 @@ def test_a_stopped_reply_keeps_no_raw_mark_of_the_action_it_broke_off_in(style):
     assert whole.document.text_document.toPlainText() == "*She nods"
 
 
-def test_an_action_still_open_is_a_mark_again_once_the_reply_is_whole(style):
-    sheet, reply = MessageLayout(style, 720), message("*She nods")
-    sheet.set_message(reply, "*She nods", "", None, is_growing=True)
-    assert sheet.document.text_document.toPlainText() == "She nods"
+def test_an_asterisk_without_its_pair_is_shown_once_the_reply_is_complete(style):
+    message_layout, reply = MessageLayout(style, 720), message("*She nods")
+    message_layout.set_message(reply, "*She nods", "", None, is_growing=True)
+    assert message_layout.document.text_document.toPlainText() == "She nods"
 
-    sheet.set_message(reply, "*She nods", "", None, is_growing=False)
-    assert sheet.document.text_document.toPlainText() == "*She nods"
-
-
-def test_unfolded_thoughts_stay_within_the_column(style):
-    sheet = MessageLayout(style, 720)
-    sheet.state = LayoutState(are_thoughts_open=True)
-    sheet.set_message(message("Yes."), "Yes.", "I wonder. " * 40, None, is_growing=False)
-
-    assert THOUGHTS_INDENT + sheet.thoughts_document.text_document.textWidth() == sheet.width
+    message_layout.set_message(reply, "*She nods", "", None, is_growing=False)
+    assert message_layout.document.text_document.toPlainText() == "*She nods"
 
 
-def test_a_table_stands_clear_of_the_code_above_it(style):
+def test_expanded_thinking_stays_within_the_column(style):
+    message_layout = MessageLayout(style, 720)
+    message_layout.state = LayoutState(are_thoughts_open=True)
+    message_layout.set_message(message("Yes."), "Yes.", "I wonder. " * 40, None, is_growing=False)
+
+    assert THOUGHTS_INDENT + message_layout.thoughts_document.text_document.textWidth() == message_layout.width
+
+
+def test_a_table_has_a_gap_to_the_code_box_above(style):
     code, table = "```\nx = 1\n```\n\n", "| a | b |\n|---|---|\n| 1 | 2 |"
     document = laid_out(style, message(code + table)).document
     box = document.list_block_rects()[0][1]
@@ -66,7 +66,7 @@ def test_a_table_stands_clear_of_the_code_above_it(style):
     assert rect.top() - box.bottom() >= style.paragraph_gap
 
 
-def test_what_kind_of_code_it_is_stands_quietly_above_it(style):
+def test_the_language_of_a_code_block_is_muted(style):
     title, line = parse_message("```python\nx = 1\n```")
 
     def ink(block):

@@ -18,7 +18,7 @@ def layout(real: list[int], guess: int = 50, viewport: int = 300) -> RowLayout:
 
 
 @given(NUMBERS, st.data())
-def test_sums_and_searches_agree_with_plain_addition(numbers, data):
+def test_prefix_sums_and_searches_agree_with_plain_addition(numbers, data):
     heights = RowHeights(numbers[: len(numbers) // 2])
     for number in numbers[len(numbers) // 2 :]:
         heights.append(number)
@@ -32,18 +32,18 @@ def test_sums_and_searches_agree_with_plain_addition(numbers, data):
     assert heights.row_at(y) == expected
 
 
-def test_a_conversation_opens_at_its_end():
+def test_a_session_opens_at_its_end():
     places = layout([100] * 50)
     last = places.layout_view()[-1]
     assert (last.row, last.top + last.height) == (49, 300 - BOTTOM_SPACE)
 
 
-def test_a_short_conversation_begins_at_the_top():
+def test_a_short_session_begins_at_the_top():
     assert [(placed.row, placed.top) for placed in layout([40, 40]).layout_view()] == [(0, TOP_SPACE), (1, TOP_SPACE + 40)]
 
 
 @given(st.lists(st.integers(20, 400), min_size=30, max_size=60), st.lists(st.integers(-250, 250), max_size=20))
-def test_scrolling_moves_what_is_on_the_screen_by_exactly_the_distance(real, steps):
+def test_scrolling_moves_visible_rows_by_exactly_the_distance(real, steps):
     places = layout(real)
     before = {placed.row: placed.top for placed in places.layout_view()}
     for step in steps:
@@ -65,7 +65,7 @@ def test_scrolling_up_reaches_the_very_beginning():
     assert (placed[0].row, placed[0].top, places.position) == (0, TOP_SPACE, 0)
 
 
-def test_real_heights_above_do_not_move_what_is_read():
+def test_heights_measured_above_do_not_move_visible_rows():
     real = [200] * 40
     places = layout(real)
     places.layout_view()
@@ -75,7 +75,7 @@ def test_real_heights_above_do_not_move_what_is_read():
     assert {placed.row: placed.top for placed in places.layout_view()} == before
 
 
-def test_a_last_message_that_grows_is_followed_from_the_end_only():
+def test_a_growing_last_row_is_followed_only_at_the_end():
     real = [100] * 10
     places = layout(real)
     places.layout_view()
@@ -91,7 +91,7 @@ def test_a_last_message_that_grows_is_followed_from_the_end_only():
     assert not places.is_at_end
 
 
-def test_a_message_taller_than_the_screen_may_grow_while_its_middle_is_read():
+def test_a_row_taller_than_the_viewport_grows_without_moving_its_top():
     real = [100, 2000]
     places = layout(real)
     places.layout_view()
@@ -103,7 +103,7 @@ def test_a_message_taller_than_the_screen_may_grow_while_its_middle_is_read():
     assert (before[0].row, before[0].top) == (after[0].row, after[0].top)
 
 
-def test_another_width_keeps_the_place_within_the_message():
+def test_another_width_keeps_the_position_within_the_row():
     real = [1000] * 5
     places = layout(real, guess=1000)
     places.layout_view()
@@ -115,7 +115,7 @@ def test_another_width_keeps_the_place_within_the_message():
     assert (first.row, first.top) == (2, -1000)
 
 
-def test_revealing_a_message_moves_as_little_as_needed():
+def test_scrolling_to_a_row_moves_as_little_as_needed():
     places = layout([100] * 30)
     places.jump_to(TOP_SPACE + 1000)
     places.layout_view()
@@ -128,7 +128,7 @@ def test_revealing_a_message_moves_as_little_as_needed():
     assert any(placed.row == 4 and placed.top >= 0 for placed in places.layout_view())
 
 
-def test_messages_that_go_away_take_their_room_with_them():
+def test_removed_rows_reduce_the_content_height():
     real = [100] * 20
     places = layout(real)
     places.layout_view()

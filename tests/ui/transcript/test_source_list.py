@@ -49,59 +49,59 @@ async def talk(scene: Scene, *sources: WebHit) -> int:
 
 
 def list_of(scene: Scene, row: int):
-    sheet = scene.controller.view.message_layout(row)
-    assert sheet is not None
-    return sheet, sheet.source_list
+    message_layout = scene.controller.view.message_layout(row)
+    assert message_layout is not None
+    return message_layout, message_layout.source_list
 
 
-async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path):
+async def test_a_click_on_a_source_below_the_reply_opens_it(tmp_path: Path):
     async with opened(tmp_path) as scene:
         row = await talk(scene, *SOURCES)
-        sheet, sources = list_of(scene, row)
+        message_layout, sources = list_of(scene, row)
         view, heard = scene.controller.view, list[QUrl]()
         view.link_activated.disconnect()
         view.link_activated.connect(heard.append)
         assert sources is not None
         placed = view.placed_row(row)
         assert placed is not None
-        second = QPoint(view.text_column()[0] + 30, placed.top + sheet.sources_top + sources.height - 6)
+        second = QPoint(view.text_column()[0] + 30, placed.top + message_layout.sources_top + sources.height - 6)
 
         QTest.mouseMove(view.viewport(), second)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=second)
 
         assert [one.toString() for one in heard] == [SOURCES[1].address]
         assert view.link_at(second) == SOURCES[1].address
-        assert sheet.sources_top >= sheet.prose_top + sheet.document.height
-        assert sheet.height >= sheet.sources_top + sources.height
+        assert message_layout.sources_top >= message_layout.prose_top + message_layout.document.height
+        assert message_layout.height >= message_layout.sources_top + sources.height
 
 
-async def test_sources_are_in_the_menu_of_the_message_and_read_aloud(tmp_path: Path):
+async def test_sources_are_in_the_context_menu_and_the_accessible_text(tmp_path: Path):
     async with opened(tmp_path) as scene:
         row = await talk(scene, *SOURCES)
         titles = [action.text() for action in scene.controller.view.build_menu(row).actions()]
 
         assert "Open https://www.brenn.example.org/tower" in titles
         assert "Open https://logs.example.com/" in titles
-        assert "2 sources" in scene.controller.messages._accessible_state(row)
+        assert "2 sources" in scene.controller.messages.index(row).data(Qt.ItemDataRole.AccessibleDescriptionRole)
 
 
-async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
+async def test_a_search_without_results_is_one_line(tmp_path: Path):
     async with opened(tmp_path) as scene:
         _sheet, sources = list_of(scene, await talk(scene))
 
         assert sources is not None
         assert sources.web_lookup == WebLookup("the tower")
-        assert sources._heading_text() == "No results for “the tower”"
+        assert sources.heading == "No results for “the tower”"
 
 
-async def test_other_replies_have_no_list(tmp_path: Path):
+async def test_other_replies_have_no_source_list(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await talk(scene, *SOURCES)
 
         assert list_of(scene, 0)[1] is None
 
 
-async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_the_reply(tmp_path: Path):
+async def test_a_running_search_is_shown_and_sources_appear_with_the_reply(tmp_path: Path):
     site = Site({"/tower": Reply(b"<p>nothing</p>")})
     script = tmp_path / "echo.json"
     script.write_text('{"replies": ["Ada Holm built it."]}', encoding="utf-8")
@@ -123,7 +123,7 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
     assert sources.web_lookup.sources == (WebHit("Tower", f"{site.url}/tower"),)
 
 
-async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path: Path):
+async def test_sources_follow_an_edited_message(tmp_path: Path):
     site = Site({"/tower": Reply(b"<p>nothing</p>")})
     script = tmp_path / "echo.json"
     script.write_text('{"replies": ["Ada Holm built it.", "With rapeseed oil.", "Good evening."]}', encoding="utf-8")
@@ -157,7 +157,7 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
     assert not any("looked up" in said for said in words)
 
 
-def test_only_addresses_that_a_browser_opens_become_links():
+def test_only_http_addresses_become_links():
     foul = (WebHit("A", "javascript:alert(1)"), WebHit("B", "file:///etc"))
     note = build_note("x", MergedPages(sources=(*foul, *SOURCES)))
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
@@ -173,13 +173,13 @@ def test_only_addresses_that_a_browser_opens_become_links():
 
 
 @pytest.mark.parametrize("note", ["", "search", "search {", "search [1]", 'search ["a"]', "return", 'memory ["a", []]'])
-def test_other_hidden_lines_tell_of_no_search(note: str):
+def test_other_hidden_messages_hold_no_web_lookup(note: str):
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
 
     assert parse_note(line) is None
 
 
-def test_a_source_is_spelled_with_its_site():
+def test_a_source_is_formatted_with_its_host():
     assert format_source(1, SOURCES[0]) == "1  Brenn Light – brenn.example.org"
     assert format_source(2, SOURCES[1]) == "2  logs.example.com"
     assert host_of("http://[broken") == "http://[broken"

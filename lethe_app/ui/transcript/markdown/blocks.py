@@ -10,10 +10,10 @@ from enum import Enum
 
 from markdown_it.token import Token
 
-from lethe_app.ui.transcript.markdown.dialogue import QuotationEnd, find_quote_end, mark_speech, unmark_speech
 from lethe_app.ui.transcript.markdown.open_actions import close_open_action
 from lethe_app.ui.transcript.markdown.parser import is_too_deep, parse_blocks
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, convert_tokens, create_plain_spans
+from lethe_app.ui.transcript.markdown.speech import QuotationEnd, find_quote_end, mark_speech, unmark_speech
 
 FORMATTED_LIMIT = 40_000
 """Maximum number of characters of a message parsed as Markdown; a longer one is shown as plain text."""
@@ -182,8 +182,8 @@ class _List:
 
 
 @dataclass
-class _Reading:
-    """Parser state: the blocks so far, and the quotes and lists that are open."""
+class _BlockBuilder:
+    """Builder of the flat list of blocks, with the quotes and lists that are open."""
 
     blocks: list[Block] = field(default_factory=list)
     quote: int = 0
@@ -208,92 +208,88 @@ class _Reading:
 
 def build_blocks(tokens: list[Token]) -> list[Block]:
     """Convert parser tokens to a flat list of blocks."""
-    parser_state = _Reading()
+    builder = _BlockBuilder()
     position = 0
     while position < len(tokens):
         token = tokens[position]
         if token.type == "table_open":
             end = next(at for at in range(position, len(tokens)) if tokens[at].type == "table_close")
-            _read_table(parser_state, _parse_table_rows(tokens[position:end]))
+            _read_table(builder, _parse_table_rows(tokens[position:end]))
             position = end
         else:
-            _read_token(parser_state, token)
+            _read_token(builder, token)
         position += 1
-    return parser_state.blocks
+    return builder.blocks
 
 
-def _read_token(parser_state: _Reading, token: Token) -> None:
+def _read_token(builder: _BlockBuilder, token: Token) -> None:
     match token.type:
-        case "inline" if parser_state.level:
+        case "inline" if builder.level:
             spans, _ = mark_speech(convert_tokens(token.children or []))
-            parser_state.add_block(
-                BlockKind.HEADING, spans or create_plain_spans("#" * parser_state.level), level=parser_state.level
-            )
+            builder.add_block(BlockKind.HEADING, spans or create_plain_spans("#" * builder.level), level=builder.level)
         case "inline":
             spans, opens = mark_speech(convert_tokens(token.children or []))
-            parser_state.add_block(BlockKind.PARAGRAPH, spans, tight=parser_state.tight, opens=opens)
+            builder.add_block(BlockKind.PARAGRAPH, spans, tight=builder.tight, opens=opens)
         case "paragraph_open":
-            parser_state.tight = token.hidden
+            builder.tight = token.hidden
         case "heading_open":
-            parser_state.level = int(token.tag[1])
+            builder.level = int(token.tag[1])
         case "heading_close":
-            parser_state.level = 0
+            builder.level = 0
         case "fence" | "code_block":
-            _read_code(parser_state, token.content, token.info.strip())
+            _read_code(builder, token.content, token.info.strip())
         case "hr":
-            parser_state.add_block(BlockKind.RULE)
+            builder.add_block(BlockKind.RULE)
         case _:
-            _read_container(parser_state, token)
+            _read_container(builder, token)
 
 
-def _read_container(parser_state: _Reading, token: Token) -> None:
+def _read_container(builder: _BlockBuilder, token: Token) -> None:
     match token.type:
         case "blockquote_open":
-            parser_state.quote += 1
-            parser_state.quote_starts.append(len(parser_state.blocks))
+            builder.quote += 1
+            builder.quote_starts.append(len(builder.blocks))
         case "blockquote_close":
-            parser_state.quote -= 1
-            if parser_state.quote_starts.pop() == len(parser_state.blocks):
-                parser_state.add_block(BlockKind.PARAGRAPH, create_plain_spans(">"))
+            builder.quote -= 1
+            if builder.quote_starts.pop() == len(builder.blocks):
+                builder.add_block(BlockKind.PARAGRAPH, create_plain_spans(">"))
         case "bullet_list_open":
-            parser_state.lists.append(_List(ordered=False, number=1))
+            builder.lists.append(_List(ordered=False, number=1))
         case "ordered_list_open":
-            parser_state.lists.append(_List(ordered=True, number=int(token.attrs.get("start", 1))))
+            builder.lists.append(_List(ordered=True, number=int(token.attrs.get("start", 1))))
         case "list_item_open":
-            parser_state.lists[-1].next_marker()
+            builder.lists[-1].next_marker()
         case "list_item_close":
-            _end_item(parser_state)
+            _end_item(builder)
         case "bullet_list_close" | "ordered_list_close":
-            parser_state.lists.pop()
-            if parser_state.blocks and not parser_state.lists:
-                parser_state.blocks[-1] = replace(parser_state.blocks[-1], tight=False)
+            builder.lists.pop()
+            if builder.blocks and not builder.lists:
+                builder.blocks[-1] = replace(builder.blocks[-1], tight=False)
 
 
-def _end_item(parser_state: _Reading) -> None:
+def _end_item(builder: _BlockBuilder) -> None:
     """Add an empty paragraph for a list item without text, so that its bullet is shown."""
-    if parser_state.lists[-1].marker:
-        parser_state.add_block(BlockKind.PARAGRAPH, tight=True)
+    if builder.lists[-1].marker:
+        builder.add_block(BlockKind.PARAGRAPH, tight=True)
 
 
-def _read_code(parser_state: _Reading, content: str, title: str) -> None:
+def _read_code(builder: _BlockBuilder, content: str, title: str) -> None:
     """Add the lines of a code block, with its info string as title."""
     lines = ([title] if title else []) + (content.removesuffix("\n").split("\n") if content or not title else [])
     for number, line in enumerate(lines):
         edges = (number == 0, number == len(lines) - 1)
         level = 1 if title and number == 0 else 0
-        parser_state.add_block(
-            BlockKind.CODE, (TextSpan(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level
-        )
+        builder.add_block(BlockKind.CODE, (TextSpan(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
 
 
-def _read_table(parser_state: _Reading, rows: tuple[tuple[TableCell, ...], ...]) -> None:
+def _read_table(builder: _BlockBuilder, rows: tuple[tuple[TableCell, ...], ...]) -> None:
     """Add a table; one above the limits is added as one paragraph per row."""
     if len(rows[0]) <= MAX_TABLE_COLUMNS and sum(map(len, rows)) <= MAX_TABLE_CELLS:
-        parser_state.add_block(BlockKind.TABLE, rows=rows)
+        builder.add_block(BlockKind.TABLE, rows=rows)
         return
     for row in rows:
         row_text = " | ".join("".join(span.text for span in cell.spans) for cell in row)
-        parser_state.add_block(BlockKind.PARAGRAPH, create_plain_spans(row_text[:PLAIN_BLOCK_CHARACTERS]), tight=True)
+        builder.add_block(BlockKind.PARAGRAPH, create_plain_spans(row_text[:PLAIN_BLOCK_CHARACTERS]), tight=True)
 
 
 def _parse_table_rows(tokens: list[Token]) -> tuple[tuple[TableCell, ...], ...]:

@@ -23,7 +23,7 @@ def _create_parser(*disabled_rules: str) -> MarkdownIt:
 
 
 def parse_blocks(text: str) -> list[Token]:
-    """Parse a text that was cleaned by `tidy`."""
+    """Parse a text from `normalize_text`."""
     has_many_brackets = text.count("[") > BRACKETS_LIMIT
     return (_parser_without_links if has_many_brackets else _full_parser).parse(text)
 

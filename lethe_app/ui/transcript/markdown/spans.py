@@ -27,7 +27,7 @@ class TextSpan:
     """Run of text in one style."""
 
     text: str
-    voice: TextKind = TextKind.NARRATION
+    text_kind: TextKind = TextKind.NARRATION
     italic: bool = False
     bold: bool = False
     struck: bool = False
@@ -37,8 +37,8 @@ class TextSpan:
 
     def has_same_style(self, other: TextSpan) -> bool:
         """Return whether another span has the same style."""
-        return (self.voice, self.italic, self.bold, self.struck, self.code, self.href) == (
-            other.voice, other.italic, other.bold, other.struck, other.code, other.href,
+        return (self.text_kind, self.italic, self.bold, self.struck, self.code, self.href) == (
+            other.text_kind, other.italic, other.bold, other.struck, other.code, other.href,
         )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _iter_styled_spans(children: Iterable[Token]) -> Iterator[TextSpan]:
                 yield replace(style, text=LINE_BREAK, href="")
             case "em_open" | "em_close":
                 emphasis += token.nesting
-                style = replace(style, italic=emphasis > 0, voice=TextKind.ACTION if emphasis else TextKind.NARRATION)
+                style = replace(style, italic=emphasis > 0, text_kind=TextKind.ACTION if emphasis else TextKind.NARRATION)
             case "image":
                 yield from _iter_image_spans(style, token)
             case "code_inline":

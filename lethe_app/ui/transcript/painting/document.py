@@ -38,6 +38,7 @@ class MessageDocument:
         self._placed_blocks: list[_Placed] = []
         self._block_rects: list[tuple[Block, QRectF, QTextBlock]] | None = None
         self.text_document = QTextDocument()
+        # The undo stack would keep every ending that a growing reply has replaced.
         self.text_document.setUndoRedoEnabled(False)
         self.text_document.setDocumentMargin(0)
         self.text_document.setDefaultFont(style.font)
@@ -93,7 +94,7 @@ class MessageDocument:
                 cursor.insertBlock(block_format, QTextCharFormat())
             self._insert_spans(cursor, block.spans, block.kind, block.level)
             if block.kind is BlockKind.RULE:
-                cursor.insertText(_ZERO_WIDTH_SPACE)  # Qt gives no room to an empty block behind a table
+                cursor.insertText(_ZERO_WIDTH_SPACE)  # Qt gives an empty block after a table no height
         number = cursor.blockNumber()
         self._placed_blocks.append(_Placed(block, start_position, number, table))
 
@@ -109,10 +110,10 @@ class MessageDocument:
         table_format.setCellSpacing(0)
         table_format.setBorder(0)
         table_format.setHeaderRowCount(1)
-        if not is_first and self._placed_blocks[-1].block.kind is BlockKind.CODE:  # its box reaches into the gap that Qt leaves
+        if not is_first and self._placed_blocks[-1].block.kind is BlockKind.CODE:  # its box extends into the gap that Qt leaves
             table_format.setTopMargin(CODE_PAD + self._style.paragraph_gap)
         table_format.setBottomMargin(self._style.paragraph_gap + SPACE_1)
-        table_format.setLeftMargin(self._style.left_of(block) - SPACE_2)  # so that the words stand in line with the prose
+        table_format.setLeftMargin(self._style.left_of(block) - SPACE_2)  # so that cell text is aligned with the prose
         table = cursor.insertTable(len(block.rows), len(block.rows[0]), table_format)
         for row, cells in enumerate(block.rows):
             for column, cell in enumerate(cells):
@@ -200,10 +201,10 @@ class MessageDocument:
         lines = []
         block = self.text_document.findBlock(start)
         while block.isValid() and block.position() <= end:
-            words = block.text().removeprefix(_ZERO_WIDTH_SPACE)[
+            text = block.text().removeprefix(_ZERO_WIDTH_SPACE)[
                 max(0, start - block.position()) : max(0, end - block.position())
             ]
             marker = markers.get(block.blockNumber(), "") if start <= block.position() < end else ""
-            lines.append(f"{marker} {words}" if marker else words)
+            lines.append(f"{marker} {text}" if marker else text)
             block = block.next()
         return "\n".join(lines).replace(LINE_BREAK, "\n").replace("\u00a0", " ")

@@ -12,7 +12,7 @@ from lethe_app.ui.transcript.painting.message_layout import LayoutState, Message
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 MAX_CACHED_LAYOUTS = 240
-"""Maximum number of cached layouts."""
+"""Maximum number of cached layouts: those of about twenty viewports, in which a dozen messages fit."""
 
 
 class LayoutCache:

@@ -124,10 +124,10 @@ class MessagePainter:
         painter.drawText(rect, alignment, text)
 
     def _draw_day_separator(self, painter: QPainter, width: int, day: date) -> None:
-        words = format_day(day, local_day(now()))
+        label = format_day(day, local_day(now()))
         rect = QRect(-AVATAR_COLUMN_WIDTH, 0, AVATAR_COLUMN_WIDTH + width, DAY_SEPARATOR_HEIGHT - SPACE_4)
-        self._draw_small_text(painter, rect, words, ALIGN_CENTRE)
-        half_gap = QFontMetrics(self.style.small_font).horizontalAdvance(words) // 2 + SPACE_4
+        self._draw_small_text(painter, rect, label, ALIGN_CENTRE)
+        half_gap = QFontMetrics(self.style.small_font).horizontalAdvance(label) // 2 + SPACE_4
         painter.setPen(QPen(self.style.border, 1))
         middle, line = rect.center().x(), rect.center().y() + 1
         painter.drawLine(rect.left(), line, middle - half_gap, line)
@@ -225,7 +225,7 @@ class MessagePainter:
         cursor.setPosition(max(0, min(end, document.end_position)), QTextCursor.MoveMode.KeepAnchor)
         text_format = QTextCharFormat()
         text_format.setBackground(self.style.selection)
-        text_format.setForeground(self.style.text)  # muted words and links would be too faint on it
+        text_format.setForeground(self.style.text)  # muted text and links would be too faint on it
         selection.cursor, selection.format = cursor, text_format
         return selection
 

@@ -42,7 +42,6 @@ class SourceList:
     def draw(self, painter: QPainter) -> None:
         """Paint the list; the painter's origin is its top left."""
         style = self._style
-        heading = self._heading_text()
         top = SPACE_2
         icon_rect = QRect(0, top + (self._row_height - ICON_SIZE) // 2, ICON_SIZE, ICON_SIZE)
         load_icon("globe", style.palette.muted, ICON_SIZE).paint(painter, icon_rect)
@@ -50,14 +49,16 @@ class SourceList:
         painter.setPen(style.muted)
         left = ICON_SIZE + SPACE_1 + 2
         metrics = QFontMetrics(style.small_font)
-        heading = metrics.elidedText(heading, Qt.TextElideMode.ElideMiddle, self._width - left)
+        heading = metrics.elidedText(self.heading, Qt.TextElideMode.ElideMiddle, self._width - left)
         painter.drawText(QRect(left, top, self._width - left, self._row_height), ALIGN_LEFT, heading)
         painter.setPen(QColor(style.palette.water))
         for position, source in enumerate(self.web_lookup.sources):
-            words = self._source_text(position, source)
-            painter.drawText(self._row_rect(position + 1, words), ALIGN_LEFT, words)
+            text = self._source_text(position, source)
+            painter.drawText(self._row_rect(position + 1, text), ALIGN_LEFT, text)
 
-    def _heading_text(self) -> str:
+    @property
+    def heading(self) -> str:
+        """Return the heading with the topic that was searched for."""
         template = (
             QCoreApplication.translate("SourceList", "Sources for “{topic}”")
             if self.web_lookup.sources

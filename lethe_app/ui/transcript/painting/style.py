@@ -85,7 +85,7 @@ class MessageStyle:
         self, span: TextSpan, kind: BlockKind = BlockKind.PARAGRAPH, level: int = 0, is_muted: bool = False
     ) -> QTextCharFormat:
         """Return the format of a span in a block of this kind; `is_muted` is for notes and thinking."""
-        key = (span.voice, span.italic, span.bold, span.struck, span.code, span.href, kind, level, is_muted)
+        key = (span.text_kind, span.italic, span.bold, span.struck, span.code, span.href, kind, level, is_muted)
         if key not in self._char_formats:
             if len(self._char_formats) > 500:  # one entry for each address ever linked would grow for ever
                 self._char_formats.clear()
@@ -120,12 +120,12 @@ class MessageStyle:
             return self.muted
         if kind in {BlockKind.HEADING, BlockKind.TABLE} or span.code:
             return self.text
-        return {TextKind.SPEECH: self.text, TextKind.ACTION: self.action, TextKind.NARRATION: self.narration}[span.voice]
+        return {TextKind.SPEECH: self.text, TextKind.ACTION: self.action, TextKind.NARRATION: self.narration}[span.text_kind]
 
     def _font_weight(self, span: TextSpan, kind: BlockKind) -> int:
         if span.bold or kind is BlockKind.HEADING:
             return QFont.Weight.DemiBold.value
-        return QFont.Weight.Medium.value if span.voice is TextKind.SPEECH else QFont.Weight.Normal.value
+        return QFont.Weight.Medium.value if span.text_kind is TextKind.SPEECH else QFont.Weight.Normal.value
 
     def block_format(self, block: Block, is_first: bool) -> QTextBlockFormat:
         """Return the format of a block; the first one of a message has no top margin."""

@@ -50,9 +50,9 @@ class ToolList:
         load_icon("sliders", muted, ICON_SIZE).paint(
             painter, QRect(0, top + (self._row_height - ICON_SIZE) // 2, ICON_SIZE, ICON_SIZE)
         )
-        words = self._heading_text()
-        painter.drawText(QRect(self._text_left, top, self._width - self._text_left, self._row_height), ALIGN_LEFT, words)
-        arrow_rect = QRect(self._text_left + self._metrics.horizontalAdvance(words) + SPACE_1, 0, ARROW_SIZE, ARROW_SIZE)
+        heading = self._heading_text()
+        painter.drawText(QRect(self._text_left, top, self._width - self._text_left, self._row_height), ALIGN_LEFT, heading)
+        arrow_rect = QRect(self._text_left + self._metrics.horizontalAdvance(heading) + SPACE_1, 0, ARROW_SIZE, ARROW_SIZE)
         arrow_rect.moveTop(top + (self._row_height - ARROW_SIZE) // 2)
         load_icon("chevron-down" if self._is_open else "chevron-right", muted, ARROW_SIZE).paint(painter, arrow_rect)
         for rect, text, is_call in self._text_blocks:

@@ -1,7 +1,9 @@
-"""The conversation on the screen, as a reader uses it with mouse and keyboard."""
+"""The view of a conversation, with mouse and keyboard."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import ClassVar
 from uuid import UUID
 
@@ -9,11 +11,11 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QToolButton, QToolTip
 
 from lethe_app.domain.chat import Alternative, Role
 from lethe_app.ui.core.palette import DAY
-from lethe_app.ui.transcript.chat_view import ChatView
+from lethe_app.ui.transcript.chat_view import DOTS_MS, ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.message_pages import PAGE_SIZE
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
@@ -28,12 +30,12 @@ def empty_clipboard(qapp):
 
 def point_at(view: ChatView, row: int, position: int) -> QPoint:
     """Where a character of a row is in the viewport."""
-    sheet, placed = view.message_layout(row), view.placed_row(row)
-    block = sheet.document.text_document.findBlock(position)
+    message_layout, placed = view.message_layout(row), view.placed_row(row)
+    block = message_layout.document.text_document.findBlock(position)
     line = block.layout().lineForTextPosition(position - block.position())
     x, _ = line.cursorToX(position - block.position())
     top = block.layout().position().y() + line.y() + line.height() / 2
-    return QPoint(round(view.text_column()[0] + x), round(placed.top + sheet.prose_top + top))
+    return QPoint(round(view.text_column()[0] + x), round(placed.top + message_layout.prose_top + top))
 
 
 def drag(view: ChatView, start: QPoint, end: QPoint) -> None:
@@ -46,11 +48,22 @@ def drag(view: ChatView, start: QPoint, end: QPoint) -> None:
     QTest.mouseRelease(area, LEFT, NONE, end)
 
 
+async def changes_by_itself(view: ChatView) -> bool:
+    """Whether another picture is painted within two steps of the dots."""
+    first_picture, deadline = view.grab().toImage(), time.monotonic() + 2.5 * DOTS_MS / 1000
+    while time.monotonic() < deadline:
+        await settle()
+        await asyncio.sleep(0.02)
+        if view.grab().toImage() != first_picture:
+            return True
+    return False
+
+
 def copied() -> str:
     return QGuiApplication.clipboard().text()
 
 
-async def test_a_long_conversation_opens_at_its_end_with_one_page(qtbot):
+async def test_a_long_session_opens_at_its_end_and_loads_one_page(qtbot):
     messages = talk(5000)
     model, pages = ChatModel(), Pages(messages)
     view = ChatView(model)
@@ -70,7 +83,7 @@ async def test_only_visible_messages_are_laid_out(qtbot):
     assert len(view.layout_cache) < 30
 
 
-async def test_nothing_moves_when_a_page_arrives_above(qtbot):
+async def test_scrolling_up_through_unmeasured_rows_moves_by_exactly_the_distance(qtbot):
     messages = talk(400, "Short {number}.")
     for each in messages[:300]:
         each.alternatives[0].content = "Long. " * 150
@@ -97,7 +110,7 @@ async def test_the_scroll_bar_reaches_both_ends(qtbot):
     assert bar.value() == bar.maximum()
 
 
-async def test_a_growing_reply_is_followed_from_the_end(qtbot):
+async def test_a_growing_reply_is_followed_at_the_end(qtbot):
     view = await view_of(qtbot, talk(50))
     view.chat_model.start_reply(message(""))
     for _ in range(80):
@@ -109,7 +122,7 @@ async def test_a_growing_reply_is_followed_from_the_end(qtbot):
     assert not view.newest_button.isVisible()
 
 
-async def test_a_reader_above_stays_there_and_is_led_to_what_is_new(qtbot):
+async def test_a_growing_reply_below_does_not_scroll_and_shows_the_button_to_the_newest(qtbot):
     view = await view_of(qtbot, talk(50))
     view.chat_model.start_reply(message(""))
     view.scroll_by(-900)
@@ -124,7 +137,7 @@ async def test_a_reader_above_stays_there_and_is_led_to_what_is_new(qtbot):
     assert not view.newest_button.isVisible()
 
 
-async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
+async def test_tokens_are_laid_out_at_most_thirty_times_a_second(qtbot):
     view = await view_of(qtbot, talk(20))
     drawn = []
     view.at_end_changed.connect(drawn.append)
@@ -139,7 +152,7 @@ async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
     assert len(drawn) == 1
 
 
-async def test_who_writes_sees_what_they_wrote(qtbot):
+async def test_a_message_of_the_user_scrolls_to_the_end(qtbot):
     view = await view_of(qtbot, talk(50))
     view.scroll_by(-900)
     view.chat_model.append_message(message("Mine.", Role.USER))
@@ -149,7 +162,7 @@ async def test_who_writes_sees_what_they_wrote(qtbot):
     assert not view.is_at_end
 
 
-async def test_a_narrower_window_keeps_the_place(qtbot):
+async def test_a_narrower_window_keeps_the_scroll_position(qtbot):
     view = await view_of(qtbot, talk(300, "Words and words. " * 30))
     view.scroll_by(-4000)
     await settle()
@@ -182,7 +195,7 @@ async def test_shift_click_extends_the_selection(qtbot):
     assert copied() == "two three"
 
 
-async def test_double_click_takes_a_word_and_triple_click_a_paragraph(qtbot):
+async def test_double_click_selects_a_word_and_triple_click_a_paragraph(qtbot):
     view = await view_of(qtbot, [message("one two three\n\nfour five")])
     where = point_at(view, 0, 5)
     QTest.mouseClick(view.viewport(), LEFT, NONE, where)
@@ -194,7 +207,7 @@ async def test_double_click_takes_a_word_and_triple_click_a_paragraph(qtbot):
     assert copied() == "one two three"
 
 
-async def test_a_click_on_a_link_asks_to_open_it(qtbot):
+async def test_a_click_on_a_link_activates_it(qtbot):
     view = await view_of(qtbot, [message("[the log](https://example.org/log) is here")])
     opened = []
     view.link_activated.connect(lambda url: opened.append(url.toString()))
@@ -203,11 +216,11 @@ async def test_a_click_on_a_link_asks_to_open_it(qtbot):
     assert opened == ["https://example.org/log"]
 
 
-async def test_thoughts_unfold_on_a_click(qtbot):
+async def test_a_click_expands_and_collapses_the_thinking(qtbot):
     view = await view_of(qtbot, [message("Said.", thinking="Thought of.")])
-    sheet, placed = view.message_layout(0), view.placed_row(0)
-    folded = sheet.height
-    where = QPoint(view.text_column()[0], placed.top) + sheet.thoughts_rect.center()
+    message_layout, placed = view.message_layout(0), view.placed_row(0)
+    folded = message_layout.height
+    where = QPoint(view.text_column()[0], placed.top) + message_layout.thoughts_rect.center()
     QTest.mouseClick(view.viewport(), LEFT, NONE, where)
     assert view.message_layout(0).height > folded
     assert view.message_layout(0).thoughts_document.extract_text(0, 99) == "Thought of."
@@ -215,7 +228,7 @@ async def test_thoughts_unfold_on_a_click(qtbot):
     assert view.message_layout(0).height == folded
 
 
-async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
+async def test_action_buttons_appear_below_the_hovered_message_and_act_on_it(qtbot):
     messages = [
         message("Hello.", Role.USER),
         message(alternatives=[Alternative(content="a"), Alternative(content="b")], shown=0),
@@ -230,18 +243,21 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
     await settle()
     bar = view.action_buttons
     assert bar.isVisible()
-    shown = {name for name, button in bar._buttons.items() if button.isVisible()}
-    assert shown == {"previous", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete"}
-    assert not bar._buttons["previous"].isEnabled()
-    for name in ("next", "regenerate", "continue", "delete", "copy"):
-        QTest.mouseClick(bar._buttons[name], LEFT)
+    buttons = {button.accessibleName(): button for button in bar.findChildren(QToolButton)}
+    shown = {title for title, button in buttons.items() if button.isVisible()}
+    assert shown == {
+        "Previous swipe", "Next swipe", "Good reply", "Bad reply", "Copy", "Edit", "Regenerate", "Continue", "Delete message",
+    }  # fmt: skip
+    assert not buttons["Previous swipe"].isEnabled()
+    for title in ("Next swipe", "Regenerate", "Continue", "Delete message", "Copy"):
+        QTest.mouseClick(buttons[title], LEFT)
     reply = messages[1].id
     assert told == [("alternative 1", reply), ("regenerate", reply), ("continue", reply), ("delete", reply)]
     assert copied() == "a"
     assert QToolTip.text() == "Copied"
 
 
-async def test_only_the_last_reply_can_be_written_again(qtbot):
+async def test_only_the_last_reply_can_be_regenerated(qtbot):
     view = await view_of(qtbot, [message("One."), message("Two.", Role.USER)])
     for row in (0, 1):
         titles = [action.text() for action in view.build_menu(row).actions()]
@@ -255,7 +271,7 @@ async def test_nothing_can_be_changed_while_a_reply_grows(qtbot):
     assert [action.text() for action in view.build_menu(0).actions()] == ["Copy"]
 
 
-async def test_a_message_is_edited_where_it_stands(qtbot):
+async def test_a_message_is_edited_in_its_place(qtbot):
     messages = talk(3)
     view = await view_of(qtbot, messages)
     saved = []
@@ -272,7 +288,7 @@ async def test_a_message_is_edited_where_it_stands(qtbot):
     assert view.message_layout(1).height == before
 
 
-async def test_escape_leaves_a_message_as_it_was(qtbot):
+async def test_escape_cancels_the_edit_of_a_message(qtbot):
     messages = talk(2)
     view = await view_of(qtbot, messages)
     saved = []
@@ -283,7 +299,7 @@ async def test_escape_leaves_a_message_as_it_was(qtbot):
     assert view.editor is None
 
 
-async def test_tab_goes_to_a_message_and_then_on(qtbot):
+async def test_tab_focuses_a_message_and_arrows_the_next_ones(qtbot):
     view = await view_of(qtbot, talk(30))
     view.activateWindow()
     view.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -312,7 +328,7 @@ async def test_arrows_and_pages_scroll_when_no_message_has_the_focus(qtbot):
     assert view.is_at_end
 
 
-async def test_enter_opens_the_menu_of_the_message_with_the_focus(qtbot):
+async def test_enter_opens_the_menu_of_the_focused_message(qtbot):
     view = await view_of(qtbot, talk(3))
     view.setFocus()
     view.focus_row(1)
@@ -323,7 +339,7 @@ async def test_enter_opens_the_menu_of_the_message_with_the_focus(qtbot):
     menu.close()
 
 
-async def test_the_context_menu_names_links_so_that_keys_reach_them(qtbot):
+async def test_the_context_menu_lists_links_so_that_the_keyboard_reaches_them(qtbot):
     view = await view_of(qtbot, [message("See https://example.org/a now.")])
     assert "Open https://example.org/a" in [action.text() for action in view.build_menu(0).actions()]
 
@@ -338,7 +354,7 @@ async def test_the_context_menu_opens_where_the_pointer_is(qtbot):
     menu.close()
 
 
-async def test_select_all_takes_the_message_with_the_focus(qtbot):
+async def test_select_all_selects_the_focused_message(qtbot):
     view = await view_of(qtbot, [message("All of this."), message("Not this.", Role.USER)])
     view.setFocus()
     view.focus_row(0)
@@ -347,20 +363,21 @@ async def test_select_all_takes_the_message_with_the_focus(qtbot):
     assert copied() == "All of this."
 
 
-async def test_a_waiting_reply_moves_unless_motion_is_reduced(qtbot):
+async def test_the_dots_of_an_awaited_reply_are_animated_unless_motion_is_reduced(qtbot):
     view = await view_of(qtbot, talk(2))
     view.chat_model.add_placeholder("mira", "Mira", SESSION)
     await settle()
-    assert view._dots_timer.isActive()
+    assert await changes_by_itself(view)
     view.set_reduced_motion(True)
-    assert not view._dots_timer.isActive()
+    await settle()
+    assert not await changes_by_itself(view)
     view.set_reduced_motion(False)
     view.chat_model.append_content("Words.")
     view.layout_growing_reply()
-    assert not view._dots_timer.isActive()
+    assert not await changes_by_itself(view)
 
 
-async def test_another_palette_and_font_are_taken_at_once(qtbot):
+async def test_another_palette_and_font_are_applied_at_once(qtbot):
     view = await view_of(qtbot, talk(10, "words " * 60))
     before = view.message_layout(9).height
     view.set_message_palette(DAY)
@@ -370,14 +387,14 @@ async def test_another_palette_and_font_are_taken_at_once(qtbot):
     assert view.grab().toImage().pixelColor(4, 4).name() == DAY.background.lower()
 
 
-async def test_an_empty_conversation_says_what_will_be_here(qtbot):
+async def test_an_empty_session_shows_its_text(qtbot):
     view = await view_of(qtbot, [])
     blank = view.grab().toImage()
     view.set_empty_texts("Nobody has spoken yet", "Write the first words below.")
     assert view.grab().toImage() != blank
 
 
-async def test_assistive_technology_finds_each_message(qtbot):
+async def test_visible_messages_have_a_rectangle_for_assistive_technology(qtbot):
     view = await view_of(qtbot, talk(40))
     first = view.visible_rows[1]
     index = view.chat_model.index(first.row)
@@ -402,7 +419,7 @@ async def test_a_deleted_message_leaves_the_others_in_place(qtbot):
     assert {each: after[each] for each in above} == {each: before[each] for each in above}
 
 
-async def test_another_session_starts_clean(qtbot):
+async def test_another_session_starts_without_editor_and_at_its_end(qtbot):
     view = await view_of(qtbot, talk(60))
     view.edit_message(view.chat_model.outline(59).id)
     view.scroll_by(-500)
@@ -414,7 +431,7 @@ async def test_another_session_starts_clean(qtbot):
     assert view.is_at_end
 
 
-async def test_each_message_is_an_item_of_a_list_to_assistive_technology(qtbot):
+async def test_each_message_is_a_list_item_for_assistive_technology(qtbot):
     view = await view_of(qtbot, talk(40))
     told = QAccessible.queryAccessibleInterface(view)
     assert told.role() == QAccessible.Role.List
@@ -424,7 +441,7 @@ async def test_each_message_is_an_item_of_a_list_to_assistive_technology(qtbot):
     assert name.endswith("She waits, and the lamp swings over the chart.")
 
 
-async def test_a_finished_reply_is_announced_to_those_who_listen(qtbot, monkeypatch):
+async def test_a_finished_reply_is_announced_to_screen_readers(qtbot, monkeypatch):
     class Listening:
         heard: ClassVar[list[str]] = []
 

@@ -20,7 +20,7 @@ def model_of(messages: list[Message]) -> tuple[ChatModel, Pages]:
     return model, pages
 
 
-async def test_only_the_pages_that_are_looked_at_are_fetched(qtbot):
+async def test_only_pages_in_view_are_loaded(qtbot):
     model, pages = model_of(talk(1000))
     model.request_rows(450, 460)
     await settle()
@@ -29,14 +29,14 @@ async def test_only_the_pages_that_are_looked_at_are_fetched(qtbot):
     assert model.message(10) is None
 
 
-async def test_the_message_before_the_first_is_fetched_too_because_it_decides_about_the_day(qtbot):
+async def test_the_message_above_the_first_row_is_loaded_for_the_day_separator(qtbot):
     model, pages = model_of(talk(300))
     model.request_rows(100, 110)
     await settle()
     assert sorted(pages.asked) == [(0, PAGE_SIZE), (100, PAGE_SIZE)]
 
 
-async def test_pages_that_are_no_longer_looked_at_are_not_fetched(qtbot):
+async def test_pages_no_longer_in_view_are_not_loaded(qtbot):
     model, pages = model_of(talk(2000))
     pages.open.clear()
     for row in range(50, 2000, 100):
@@ -47,7 +47,7 @@ async def test_pages_that_are_no_longer_looked_at_are_not_fetched(qtbot):
     assert pages.asked[-1] == (1900, PAGE_SIZE)
 
 
-async def test_messages_not_looked_at_for_long_are_forgotten(qtbot):
+async def test_messages_not_viewed_for_long_are_dropped(qtbot):
     model, _ = model_of(talk(3000))
     for row in range(50, 3000, 100):
         model.request_rows(row, row + 5)
@@ -58,7 +58,7 @@ async def test_messages_not_looked_at_for_long_are_forgotten(qtbot):
     assert model.separator_day(1) is None  # days are remembered, so no separator appears where none was
 
 
-async def test_a_page_that_cannot_be_read_is_told_once_and_can_be_tried_again(qtbot):
+async def test_a_page_that_cannot_be_loaded_is_reported_once_and_can_be_retried(qtbot):
     messages = talk(10)
     broken = [True]
 
@@ -82,7 +82,7 @@ async def test_a_page_that_cannot_be_read_is_told_once_and_can_be_tried_again(qt
     assert model.message(3) is not None
 
 
-async def test_a_loader_that_does_not_know_a_message_is_not_asked_for_ever(qtbot):
+async def test_a_page_without_new_messages_is_loaded_once(qtbot):
     model, pages = model_of(talk(10))
     pages.messages = []
     for _ in range(4):
@@ -91,7 +91,7 @@ async def test_a_loader_that_does_not_know_a_message_is_not_asked_for_ever(qtbot
     assert len(pages.asked) == 1
 
 
-async def test_pages_of_a_session_that_was_left_do_not_arrive(qtbot):
+async def test_pages_of_the_previous_session_are_discarded(qtbot):
     model, pages = model_of(talk(10))
     pages.open.clear()
     model.request_rows(0, 9)
@@ -103,7 +103,7 @@ async def test_pages_of_a_session_that_was_left_do_not_arrive(qtbot):
     assert model.message(0) is None
 
 
-async def test_hidden_messages_have_a_row_only_when_wished(qtbot):
+async def test_hidden_messages_have_a_row_only_if_they_are_shown(qtbot):
     messages = [message("one"), message("note", Role.SYSTEM, hidden=True), message("two")]
     model, _ = model_of(messages)
     assert model.rowCount() == 2
@@ -119,7 +119,7 @@ async def test_hidden_messages_have_a_row_only_when_wished(qtbot):
     assert [model.text_of(row)[0] for row in range(3)] == ["one", "two", "seen"]
 
 
-async def test_every_change_keeps_to_the_rules_of_models(qtbot):
+async def test_every_change_satisfies_the_model_tester_of_qt(qtbot):
     messages = talk(12)
     model, _ = model_of(messages)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
@@ -139,14 +139,14 @@ async def test_every_change_keeps_to_the_rules_of_models(qtbot):
     assert tester.model() is model
 
 
-async def test_days_begin_where_the_local_day_changes(qtbot):
+async def test_a_day_separator_is_where_the_local_day_changes(qtbot):
     model, _ = model_of([message("one"), message("two", minutes=5), message("three", minutes=60 * 24)])
     model.request_rows(0, 2)
     await settle()
     assert [model.separator_day(row) is not None for row in range(3)] == [True, False, True]
 
 
-async def test_a_reply_grows_and_is_kept(qtbot):
+async def test_a_reply_grows_in_place_of_its_placeholder_and_finishes(qtbot):
     model, _ = model_of([message("Hello", Role.USER)])
     model.add_placeholder("mira", "Mira", SESSION)
     model.set_waiting_text("Reading 10 of 20 tokens")
@@ -167,7 +167,7 @@ async def test_a_reply_grows_and_is_kept(qtbot):
     assert model.growing_row is None
 
 
-async def test_a_reply_that_is_continued_keeps_what_was_said(qtbot):
+async def test_a_continued_reply_keeps_its_text(qtbot):
     messages = [message("Once upon")]
     model, _ = model_of(messages)
     model.start_reply(messages[0])
@@ -175,7 +175,7 @@ async def test_a_reply_that_is_continued_keeps_what_was_said(qtbot):
     assert model.text_of(0)[0] == "Once upon a time"
 
 
-async def test_a_reply_that_nobody_gave_leaves_no_trace(qtbot):
+async def test_a_removed_placeholder_leaves_no_row(qtbot):
     model, _ = model_of([message("Hello", Role.USER)])
     model.add_placeholder("mira", "Mira", SESSION)
     model.remove_placeholder()
@@ -184,7 +184,7 @@ async def test_a_reply_that_nobody_gave_leaves_no_trace(qtbot):
     assert model.rowCount() == 1
 
 
-async def test_a_regenerated_reply_is_not_shown_twice(qtbot):
+async def test_a_regenerated_reply_has_one_row(qtbot):
     messages = [message("Hello", Role.USER), message("First.")]
     model, _ = model_of(messages)
     model.request_rows(0, 1)
@@ -196,7 +196,7 @@ async def test_a_regenerated_reply_is_not_shown_twice(qtbot):
     assert (model.rowCount(), model.text_of(1)[0]) == (2, "Second.")
 
 
-async def test_a_token_costs_one_signal_and_no_row_changes(qtbot):
+async def test_a_token_changes_no_rows(qtbot):
     model, _ = model_of(talk(500))
     model.start_reply(message(""))
     changes = []
@@ -207,7 +207,7 @@ async def test_a_token_costs_one_signal_and_no_row_changes(qtbot):
     assert changes == []
 
 
-async def test_refreshing_takes_over_what_came_and_what_went(qtbot):
+async def test_refreshing_the_outlines_adds_and_removes_rows_without_a_reset(qtbot):
     messages = talk(6)
     model, _ = model_of(messages[:5])
     resets = []
@@ -217,7 +217,7 @@ async def test_refreshing_takes_over_what_came_and_what_went(qtbot):
     assert resets == []
 
 
-async def test_messages_are_read_aloud_with_name_time_and_plain_words(qtbot):
+async def test_the_accessible_text_has_name_time_and_plain_text(qtbot):
     model, _ = model_of([message(alternatives=[Alternative(content="*She nods.*"), Alternative(complete=False)])])
     assert "not loaded" in model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole)
     model.request_rows(0, 0)

@@ -46,7 +46,7 @@ def mark_speech(
 
 def unmark_speech(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Reset the voices of spans to what they were before speech was detected."""
-    return merge_spans(replace(span, voice=TextKind.ACTION if span.italic else TextKind.NARRATION) for span in spans)
+    return merge_spans(replace(span, text_kind=TextKind.ACTION if span.italic else TextKind.NARRATION) for span in spans)
 
 
 def find_quote_end(
@@ -59,7 +59,7 @@ def find_quote_end(
             # Code counts as a letter, so that a straight mark right behind it closes a quotation.
             previous_character = "x"
             continue
-        has_action = has_action or span.voice is TextKind.ACTION
+        has_action = has_action or span.text_kind is TextKind.ACTION
         for match in _MARKS.finditer(span.text):
             at, mark = match.start(), match.group()
             if mark == LINE_BREAK:
@@ -94,7 +94,7 @@ class _Reader:
             if span.code:
                 yield span
             else:
-                if span.voice is TextKind.ACTION and self._quote_end is not QuotationEnd.HERE:
+                if span.text_kind is TextKind.ACTION and self._quote_end is not QuotationEnd.HERE:
                     self._closers = ""
                 yield from self._split_span(number, span)
             self._previous_character = span.text[-1:]
@@ -105,7 +105,7 @@ class _Reader:
             at, mark = match.start(), match.group()
             if self._closers and self._is_quote_end(mark):
                 end = at if mark == LINE_BREAK else at + 1
-                yield replace(span, text=span.text[start:end], voice=TextKind.SPEECH)
+                yield replace(span, text=span.text[start:end], text_kind=TextKind.SPEECH)
                 start, self._closers = end, ""
             # A mark right behind a letter or digit opens no quotation; it may stand for inches.
             elif (
@@ -114,7 +114,7 @@ class _Reader:
                 yield replace(span, text=span.text[start:at])
                 start = at
                 self._open_quote(mark, span, at, number)
-        yield replace(span, text=span.text[start:], voice=TextKind.SPEECH if self._closers else span.voice)
+        yield replace(span, text=span.text[start:], text_kind=TextKind.SPEECH if self._closers else span.text_kind)
 
     def _is_quote_end(self, mark: str) -> bool:
         return self._quote_end is not QuotationEnd.LATER if mark == LINE_BREAK else mark in self._closers
