@@ -10,7 +10,7 @@ from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.theme import Theme, text_colour_on_accent
+from lethe_app.ui.core.theme import Theme, set_style_properties, text_colour_on_accent
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 
 MAX_LINES = 10
@@ -228,10 +228,7 @@ class Composer(QWidget):
         )
 
     def _show_focus(self, has_focus: bool) -> None:
-        self.frame.setProperty("focused", has_focus)
-        # Qt evaluates style sheet selectors on a dynamic property again only after unpolish and polish.
-        self.frame.style().unpolish(self.frame)
-        self.frame.style().polish(self.frame)
+        set_style_properties(self.frame, focused=has_focus)
 
 
 class DraftField(QPlainTextEdit):

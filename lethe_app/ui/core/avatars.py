@@ -6,7 +6,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QImageReader, QPainter, QPainterPath, QPixmap
 
 from lethe_app.ui.core.palette import Palette
@@ -22,19 +22,35 @@ def render_avatar(
     """Return the avatar of persona `persona_id` as a disc of `size` logical pixels; the letter if `image_path` is None or
     unreadable.
     """
+    reader = QImageReader(str(image_path)) if image_path is not None else None
+    return _render_disc(reader, persona_id, name, size, palette, device_pixel_ratio)
+
+
+def render_portrait(content: bytes, name: str, size: int, palette: Palette, device_pixel_ratio: float) -> QPixmap:
+    """Return an image file's content as a disc of `size` logical pixels; the first letter of `name` if it is empty or
+    unreadable.
+    """
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    return _render_disc(QImageReader(buffer) if content else None, name, name, size, palette, device_pixel_ratio)
+
+
+def _render_disc(
+    reader: QImageReader | None, persona_id: str, name: str, size: int, palette: Palette, device_pixel_ratio: float
+) -> QPixmap:
     pixmap = QPixmap(round(size * device_pixel_ratio), round(size * device_pixel_ratio))
     pixmap.setDevicePixelRatio(device_pixel_ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    if not (image_path is not None and _draw_image(painter, image_path, size, device_pixel_ratio)):
+    if reader is None or not _draw_image(painter, reader, size, device_pixel_ratio):
         draw_letter_avatar(painter, persona_id, name, size, palette)
     painter.end()
     return pixmap
 
 
-def _draw_image(painter: QPainter, path: Path, size: int, device_pixel_ratio: float) -> bool:
-    reader = QImageReader(str(path))
+def _draw_image(painter: QPainter, reader: QImageReader, size: int, device_pixel_ratio: float) -> bool:
     reader.setAutoTransform(True)
     image_size = reader.size()
     if image_size.isValid():  # decode no more than is shown

@@ -7,7 +7,7 @@ from string import Template
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from lethe_app.ui.core.palette import NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette, choose_palette
 
@@ -29,6 +29,16 @@ def text_colour_on_accent(palette: Palette) -> str:
     of the light.
     """
     return palette.background if palette.is_dark else palette.surface
+
+
+def set_style_properties(widget: QWidget, **properties: bool) -> None:
+    """Set dynamic properties on which selectors of a style sheet depend."""
+    if any(widget.property(name) != value for name, value in properties.items()):
+        for name, value in properties.items():
+            widget.setProperty(name, value)
+        # Qt evaluates such selectors only when a widget is polished, and polishes it only once by itself.
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
 
 
 def interface_font_size(prose_size: int) -> int:

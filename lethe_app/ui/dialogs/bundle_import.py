@@ -6,9 +6,10 @@ from PySide6.QtCore import QDate, QLocale
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.bundle import Bundle
+from lethe_app.ui.core.avatars import render_portrait
 from lethe_app.ui.core.formatting import join_with_and, shorten_text
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, BundleDialog, describe_contents, render_portrait
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, BundleDialog, describe_contents
 from lethe_app.ui.widgets.labels import create_text_label
 
 MAX_BIO_LENGTH = 280

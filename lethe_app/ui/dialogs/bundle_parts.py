@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QLocale, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QImageReader, QPainter, QPainterPath, QPixmap
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleCounts
-from lethe_app.ui.core.avatars import draw_letter_avatar
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.dialogs import ContentDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
 from lethe_app.ui.widgets.labels import create_text_label
@@ -26,43 +25,6 @@ AVATAR_SIZE = 72
 """Diameter of the avatar, in pixels."""
 SHOW_DELAY_MS = 400
 """Milliseconds before the progress dialog is shown; shorter work needs none."""
-
-
-def render_portrait(content: bytes, name: str, size: int, palette: Palette, device_pixel_ratio: float) -> QPixmap:
-    """Return a bundle's image as a disc of `size` logical pixels; the first letter of the name if there is none or it is
-    unreadable.
-
-    The image is decoded no larger than it is shown.
-    """
-    pixmap = QPixmap(round(size * device_pixel_ratio), round(size * device_pixel_ratio))
-    pixmap.setDevicePixelRatio(device_pixel_ratio)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    if not (content and _draw_image(painter, content, size, device_pixel_ratio)):
-        draw_letter_avatar(painter, name, name, size, palette)
-    painter.end()
-    return pixmap
-
-
-def _draw_image(painter: QPainter, content: bytes, size: int, device_pixel_ratio: float) -> bool:
-    buffer = QBuffer()
-    buffer.setData(QByteArray(content))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
-    reader.setAutoTransform(True)
-    image_size, pixels = reader.size(), round(size * device_pixel_ratio)
-    if image_size.isValid():
-        reader.setScaledSize(image_size.scaled(QSize(pixels, pixels), Qt.AspectRatioMode.KeepAspectRatioByExpanding))
-    image = reader.read()
-    if image.isNull():
-        return False
-    disc = QPainterPath()
-    disc.addEllipse(QRectF(0, 0, size, size))
-    painter.setClipPath(disc)
-    crop_side = min(image.width(), image.height())
-    painter.drawImage(QRectF(0, 0, size, size), image, QRectF((image.width() - crop_side) / 2, 0, crop_side, crop_side))
-    return True
 
 
 def describe_contents(contents: BundleCounts) -> list[str]:

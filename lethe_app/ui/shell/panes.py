@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import MOTION_MS, SPACE_8
-from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.core.theme import Theme, set_style_properties
 from lethe_app.ui.shell.sidebar import SIDEBAR_WIDTH
 
 
@@ -199,7 +199,7 @@ class WindowPanes(QWidget):
         self.splitter.addWidget(self._panel)
         self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
         self._panel.setVisible(self._is_panel_wanted)
-        self._set_style_properties(self._panel, over=False)
+        set_style_properties(self._panel, over=False)
         if self._is_panel_wanted:
             self._restore_panel_width()
 
@@ -207,7 +207,7 @@ class WindowPanes(QWidget):
         """Take the panel out of the splitter and hide it; from now on it is opened over the chat."""
         self._panel.setParent(self)
         self._panel.hide()
-        self._set_style_properties(self._panel, over=True)
+        set_style_properties(self._panel, over=True)
 
     # Overlays
 
@@ -286,7 +286,7 @@ class WindowPanes(QWidget):
     def _remove_sidebar_from_splitter(self) -> None:
         self._sidebar.setParent(self)
         self._sidebar.hide()
-        self._set_style_properties(self._sidebar, drawer=True)
+        set_style_properties(self._sidebar, drawer=True)
         if self._is_panel_over:
             self.close_panel()
         self.sidebar_shown.emit(False)
@@ -299,11 +299,5 @@ class WindowPanes(QWidget):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([SIDEBAR_WIDTH, self.width() - SIDEBAR_WIDTH])
         self._sidebar.setVisible(self._is_sidebar_wanted)
-        self._set_style_properties(self._sidebar, drawer=False)
+        set_style_properties(self._sidebar, drawer=False)
         self.sidebar_shown.emit(self._is_sidebar_wanted)
-
-    def _set_style_properties(self, pane: QWidget, **style_properties: bool) -> None:
-        for name, value in style_properties.items():
-            pane.setProperty(name, value)
-        pane.style().unpolish(pane)
-        pane.style().polish(pane)

@@ -12,6 +12,7 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, SPACE_2, Palette
+from lethe_app.ui.core.theme import set_style_properties
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -175,17 +176,10 @@ class MessageActions(QFrame):
         viewport, the row floats at its lower right.
         """
         lowest = self._viewport.height() - self.height() - SPACE_2
-        self._set_floating(top > lowest)
+        # While the row lies over text, it is drawn with a border.
+        set_style_properties(self, floating=top > lowest)
         max_left = right - self.width()
         if top > lowest:
             self.move(max_left, lowest)
         else:
             self.move(max(left, min(left + indent, max_left)), top)  # in a narrow window over the chip, not beyond the edge
-
-    def _set_floating(self, is_floating: bool) -> None:
-        """Set whether the row lies over text, and so is drawn with a border."""
-        if self.property("floating") != is_floating:
-            self.setProperty("floating", is_floating)
-            # Qt evaluates style sheet selectors on a dynamic property again only after unpolish and polish.
-            self.style().unpolish(self)
-            self.style().polish(self)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
+from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 _ENTER_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
@@ -81,7 +82,7 @@ class MessageEditor(QFrame):
         self._line_height = style.line_height
         self.field.setFont(style.font)
         self._hint.setFont(style.small_font)
-        text_on_water = palette.background if palette.is_dark else palette.surface
+        text_on_water = text_colour_on_accent(palette)
         self.setStyleSheet(
             f"#messageEditor {{ background: {palette.background}; border: none; }}"
             f"QPlainTextEdit {{ background: {palette.surface}; color: {palette.text}; border: 1px solid {palette.water};"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from PySide6.QtCore import QDateTime, QSignalBlocker, Signal
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QDateTimeEdit, QHBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.ui.core.palette import SPACE_3
+from lethe_app.ui.widgets.fields import IgnoresWheel
 
 
 class DateTimeField(QWidget):
@@ -70,17 +70,12 @@ class DateTimeField(QWidget):
         self.changed.emit(self.value)
 
 
-class _Edit(QDateTimeEdit):
-    """Editor that ignores the mouse wheel, so that scrolling the page does not change the date under the pointer."""
-
+class _Edit(IgnoresWheel, QDateTimeEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setCalendarPopup(True)
         self.setKeyboardTracking(False)  # no signal for a date that is only half typed
         self.setDisplayFormat("d MMM yyyy  HH:mm")
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
 
 
 def _minute_of(moment: datetime) -> int:

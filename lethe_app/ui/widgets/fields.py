@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from lethe_app.ui.core.palette import SPACE_2
@@ -234,30 +235,28 @@ def _create_choice_field(spec: FieldSpec, _theme: Theme, on_change: Callable[[An
     return Field(box, lambda: values[box.currentIndex()] if box.currentIndex() >= 0 else None, put)
 
 
-class NoWheelSpinBox(QSpinBox):
-    """Spin box that ignores the mouse wheel, so that scrolling the page does not change the number under the pointer."""
+class IgnoresWheel:
+    """Mixin that ignores the mouse wheel, so that scrolling the page does not change the value below the pointer."""
 
-    def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
+    def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
 
-class NoWheelDoubleSpinBox(QDoubleSpinBox):
-    """Double spin box that ignores the mouse wheel, for the same reason as `NoWheelSpinBox`."""
-
-    def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
-        event.ignore()
+class NoWheelSpinBox(IgnoresWheel, QSpinBox):
+    """Spin box that ignores the mouse wheel."""
 
 
-class NoWheelComboBox(QComboBox):
-    """Combo box that ignores the mouse wheel, for the same reason as `NoWheelSpinBox`."""
+class NoWheelDoubleSpinBox(IgnoresWheel, QDoubleSpinBox):
+    """Double spin box that ignores the mouse wheel."""
+
+
+class NoWheelComboBox(IgnoresWheel, QComboBox):
+    """Combo box that ignores the mouse wheel."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         # By default the wheel would also give it the focus.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
-        event.ignore()
 
 
 _MAKERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], Field]] = {

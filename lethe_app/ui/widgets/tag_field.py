@@ -11,6 +11,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1
+from lethe_app.ui.core.theme import set_style_properties
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 
@@ -32,14 +33,16 @@ class TagField(QFrame):
         self._name = name
         self._line_edit = _Line(self)
         self._line_edit.setAccessibleName(name)
-        self._line_edit.returnPressed.connect(self._add_typed_words)
-        self._line_edit.editingFinished.connect(self._add_typed_words)
+        self._line_edit.returnPressed.connect(self.commit_text)
+        self._line_edit.editingFinished.connect(self.commit_text)
+        self._line_edit.focus_changed.connect(lambda has_focus: set_style_properties(self, focused=has_focus))
+        self._line_edit.deleted_beyond_start.connect(self._remove_last)
         self._line_edit.textEdited.connect(self._split_at_comma)
         if suggestions:
             completer = QCompleter(QStringListModel(list(suggestions)), self._line_edit)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             # Queued, because the line edit takes the completion over in a slot of the same signal, connected later.
-            completer.activated.connect(self._add_typed_words, Qt.ConnectionType.QueuedConnection)
+            completer.activated.connect(self.commit_text, Qt.ConnectionType.QueuedConnection)
             self._line_edit.setCompleter(completer)
         self.setFocusProxy(self._line_edit)
         self.setCursor(Qt.CursorShape.IBeamCursor)
@@ -63,25 +66,16 @@ class TagField(QFrame):
         self._line_edit.setPlaceholderText(text)
         self._line_edit.setMinimumWidth(min(240, self._line_edit.fontMetrics().horizontalAdvance(text) + 24))
 
-    def remove_last(self) -> None:
+    def _remove_last(self) -> None:
         if self._words:
             self._change_words(self._words[:-1])
 
-    def commit_text(self) -> None:
-        """Turn the typed text into a chip, as when the field loses the focus."""
-        self._add_typed_words()
-
-    def show_focus(self, *, focused: bool) -> None:
-        """Draw the frame as focused or not: the focus is in the inner line edit, which has no frame of its own."""
-        self.setProperty("focused", focused)
-        self.style().unpolish(self)
-        self.style().polish(self)
-
     def _split_at_comma(self, text: str) -> None:
         if self._splits_at_commas and "," in text and not is_regex(text):
-            self._add_typed_words()
+            self.commit_text()
 
-    def _add_typed_words(self) -> None:
+    def commit_text(self) -> None:
+        """Turn the typed text into chips, as when the field loses the focus."""
         text = self._line_edit.text()
         parts = text.split(",") if self._splits_at_commas and not is_regex(text) else [text]
         new = [part.strip() for part in parts if part.strip() and part.strip() not in self._words]
@@ -140,25 +134,28 @@ def is_regex(text: str) -> bool:
 
 
 class _Line(QLineEdit):
-    """Line edit behind the chips, where the next one is typed."""
+    """Line edit behind the chips, where the next one is typed. It has no frame of its own."""
 
-    def __init__(self, owner: TagField) -> None:
-        super().__init__(owner)
+    focus_changed = Signal(bool)
+    deleted_beyond_start = Signal()
+    """Emitted for Backspace in an empty line."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setObjectName("words_line")
-        self._owner = owner
         self.setMinimumWidth(110)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._owner.show_focus(focused=True)
+        self.focus_changed.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self._owner.show_focus(focused=False)
+        self.focus_changed.emit(False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Backspace and not self.text():
-            self._owner.remove_last()
+            self.deleted_beyond_start.emit()
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.text():
             super().keyPressEvent(event)
             event.accept()  # and not the dialog's button

@@ -58,7 +58,7 @@ async def test_messages_not_viewed_for_long_are_dropped(qtbot):
     assert model.separator_day(1) is None  # days are remembered, so no separator appears where none was
 
 
-async def test_a_page_that_cannot_be_loaded_is_reported_once_and_can_be_retried(qtbot):
+async def test_a_page_that_cannot_be_loaded_is_reported_once_and_again_tried_when_the_session_is_opened(qtbot):
     messages = talk(10)
     broken = [True]
 
@@ -76,7 +76,7 @@ async def test_a_page_that_cannot_be_loaded_is_reported_once_and_can_be_retried(
         await settle()
     assert [error.message for error in told] == ["The page is gone."]
     broken[0] = False
-    model.retry_failed_pages()
+    model.show_session(outlines(messages), loader)
     model.request_rows(0, 9)
     await settle()
     assert model.message(3) is not None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.week import LONGEST_PLAN, today
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
+from lethe_app.ui.core.theme import set_style_properties
 
 
 class WeekFields(QWidget):
@@ -42,11 +43,7 @@ class WeekFields(QWidget):
         """Highlight the name of the current weekday."""
         for day, name in self._day_labels.items():
             is_today = day is today()
-            name.setProperty("field", is_today)
-            name.setProperty("quiet", not is_today)
-            # Qt evaluates a style sheet's property selectors only when a widget is polished.
-            name.style().unpolish(name)
-            name.style().polish(name)
+            set_style_properties(name, field=is_today, quiet=not is_today)
             self.fields[day].setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
             self.fields[day].setAccessibleDescription(self.tr("Today") if is_today else "")
 

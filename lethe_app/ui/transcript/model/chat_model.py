@@ -179,10 +179,6 @@ class ChatModel(QAbstractListModel):
         if missing:
             self._pages.request_pages(missing)
 
-    def retry_failed_pages(self) -> None:
-        """Allow failed pages to be loaded again."""
-        self._pages.clear_skipped_pages()
-
     def _on_page_loaded(self, messages: list[Message]) -> None:
         for message in messages:
             self._days[message.id] = local_day(message.time)

@@ -92,10 +92,6 @@ class MessagePages:
             self._cached_messages.popitem(last=False)
         self._on_loaded(messages)
 
-    def clear_skipped_pages(self) -> None:
-        """Allow pages that failed or brought nothing new to be loaded again."""
-        self._skipped_pages.clear()
-
     def close(self) -> None:
         """Cancel all loading."""
         self._pending_pages.clear()

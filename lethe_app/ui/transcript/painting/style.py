@@ -13,6 +13,7 @@ from PySide6.QtGui import (
 )
 
 from lethe_app.ui.core.palette import LINE_HEIGHT, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
+from lethe_app.ui.core.theme import mix_colours
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
 from lethe_app.ui.transcript.markdown.spans import TextKind, TextSpan
 
@@ -25,17 +26,6 @@ CODE_PAD = SPACE_3
 """Padding of code boxes, in pixels."""
 _HEADING_SCALES = {1: 1.35, 2: 1.2, 3: 1.08}
 """Font size of headings by level, relative to the text; 1.0 from level 4."""
-
-
-def mix_colours(first: str, second: str, share: float) -> QColor:
-    """Return the colour between two: `share` of the second, from 0 to 1."""
-    first_colour, second_colour = QColor(first), QColor(second)
-    parts = zip(
-        (first_colour.redF(), first_colour.greenF(), first_colour.blueF()),
-        (second_colour.redF(), second_colour.greenF(), second_colour.blueF()),
-        strict=True,
-    )
-    return QColor.fromRgbF(*(a + (b - a) * share for a, b in parts))
 
 
 def with_opacity(colour: str, alpha: float) -> QColor:
@@ -67,15 +57,15 @@ class MessageStyle:
 
     def _set_colours(self, palette: Palette) -> None:
         self.background, self.text, self.muted = QColor(palette.background), QColor(palette.text), QColor(palette.muted)
-        self.narration = mix_colours(palette.text, palette.muted, 0.25)
+        self.narration = QColor(mix_colours(palette.text, palette.muted, 0.25))
         self.action = QColor(palette.muted)
         self.water, self.raised, self.border = QColor(palette.water), QColor(palette.raised), QColor(palette.border)
         self.code_box = QColor(palette.surface)
-        self.code_tint = self.raised if palette.is_dark else mix_colours(palette.background, palette.border, 0.5)
-        self.quote_bar = mix_colours(palette.border, palette.muted, 0.35)
+        self.code_tint = self.raised if palette.is_dark else QColor(mix_colours(palette.background, palette.border, 0.5))
+        self.quote_bar = QColor(mix_colours(palette.border, palette.muted, 0.35))
         self.selection = with_opacity(palette.water, 0.32 if palette.is_dark else 0.24)
         self.focus = QColor(palette.water)
-        self.placeholder = mix_colours(palette.background, palette.border, 0.7)
+        self.placeholder = QColor(mix_colours(palette.background, palette.border, 0.7))
 
     @property
     def paragraph_gap(self) -> int:
