@@ -41,10 +41,10 @@ import sys
 from pathlib import Path
 from lethe_app import app
 from lethe_app.paths import Paths
-app.run = lambda application, window, _make_house: print(window.sidebar.search.placeholderText()) or 0
+app.run = lambda application, window, _make_services: print(window.sidebar.search_field.placeholderText()) or 0
 sys.exit(app.open_window(Paths.standard(Path(sys.argv[1]))))
 """
-"""A start as it is, up to where the house would be built."""
+"""The start of the program, up to where the services would be built."""
 
 
 def released(folder: Path, name: str, **words: str) -> Path:
