@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.brain.fact_rules.everyday_rules import EVERYDAY_RULES
 from lethe_app.brain.fact_rules.first_person_rules import SELF_RULES
 from lethe_app.brain.fact_rules.life_event_rules import LIFE_EVENT_RULES
 from lethe_app.brain.fact_rules.possession_rules import OTHER_RULES, POSSESSION_RULES
@@ -120,8 +119,8 @@ def _compile_rules(rules: tuple[tuple[str, str], ...]) -> tuple[DurabilityRule, 
 
 
 _RULES = {
-    "i": _compile_rules(SELF_RULES + LIFE_EVENT_RULES + EVERYDAY_RULES),
-    "my": _compile_rules(POSSESSION_RULES + EVERYDAY_RULES),
+    "i": _compile_rules(SELF_RULES + LIFE_EVENT_RULES),
+    "my": _compile_rules(POSSESSION_RULES),
     "": _compile_rules(OTHER_RULES),
 }
 _OCCUPATION = re.compile(

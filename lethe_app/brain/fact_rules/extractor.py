@@ -12,7 +12,7 @@ from uuid import UUID
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, join_pieces
-from lethe_app.brain.fact_rules import endings, fragments, told_facts
+from lethe_app.brain.fact_rules import endings, question_subjects, told_facts
 from lethe_app.brain.fact_rules.attributes import classify_kind, find_attribute_key
 from lethe_app.brain.fact_rules.durability import DurabilityRule, find_matching_rule, normalize_clause
 from lethe_app.brain.fact_rules.first_person_clauses import add_subject, extract_subordinate, replace_we_by_i, simplify_clause
@@ -258,11 +258,11 @@ def _extract_from_message(
     replaced_plan = endings.find_replaced_plan(correct_spelling(text))
     if replaced_plan:
         yield from _build_statements(replaced_plan[0], DurabilityRule(re.compile("")), line, ended_clauses=replaced_plan[1:])
-    parts = [part for sentence in extract_sentences(text) for part in fragments.split_shared_subject(sentence)]
+    parts = extract_sentences(text)
     # A message that proposes a game states nothing about the speaker.
     if parts and _GAME.match(parts[0]):
         return
-    question_subject = fragments.find_question_subject(replied_to.text) if replied_to else ""
+    question_subject = question_subjects.find_question_subject(replied_to.text) if replied_to else ""
     for index, sentence in enumerate(parts):
         if _UNREAL.match(sentence) or _IRONIC.search(sentence):
             referents.append(Referent("", "she or he", line.id))
@@ -290,7 +290,7 @@ def _complete_subject(sentence: str, question_subject: str) -> str:
     return (
         add_subject(sentence)
         if question_subject in {"", "you"}
-        else fragments.prepend_question_subject(sentence, question_subject)
+        else question_subjects.prepend_question_subject(sentence, question_subject)
     )
 
 

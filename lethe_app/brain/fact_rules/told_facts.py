@@ -14,7 +14,6 @@ from uuid import UUID
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.fact_rules import sentence_classifier
-from lethe_app.brain.fact_rules.fragments import find_question_subject
 from lethe_app.brain.fact_rules.judged_sentences import (
     CONTENT_THRESHOLD,
     KEEP_THRESHOLD,
@@ -28,6 +27,7 @@ from lethe_app.brain.fact_rules.judged_sentences import (
     rate_sentence,
     strip_fillers,
 )
+from lethe_app.brain.fact_rules.question_subjects import find_question_subject
 from lethe_app.brain.fact_rules.sentence_features import is_informative
 from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 from lethe_app.brain.text.fingerprint import content_words
