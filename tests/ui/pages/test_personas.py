@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lethe_app.ui.widgets.image_crop import CropDialog, CropFrame
 from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage, QTextCursor
 from PySide6.QtTest import QTest
@@ -18,11 +17,12 @@ from lethe_app.errors import FileError
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.dialogs.image_crop import SAVED_SIDE, CropDialog, CropFrame
 from lethe_app.ui.pages.personas.actions import UnsavedChangesDialog
 from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
-from lethe_app.ui.pages.personas.pictures import SAVED_SIDE, read_picture
+from lethe_app.ui.pages.personas.pictures import read_picture
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
