@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
 
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import SPACE_3, SPACE_8
+from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.line_list import paint_empty_text
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
@@ -200,11 +201,7 @@ class Table(QTableView, Generic[Row]):
             if not self.table_model.row_total
             else self.no_match_text or self.tr("No matches. Try fewer words.")
         )
-        painter = QPainter(self.viewport())
-        painter.setPen(QColor(self._theme.palette.muted))
-        text_rect = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
-        painter.drawText(text_rect, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), text)
-        painter.end()
+        paint_empty_text(self, self._theme, text)
 
 
 class SearchField(QLineEdit):

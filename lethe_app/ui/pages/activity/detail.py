@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
 from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
@@ -13,7 +13,8 @@ from lethe_app.ui.core.labels.task_runs import outcome_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
 from lethe_app.ui.pages.activity.labels import cost_in_words, kind_in_words
-from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label
 
 
@@ -40,7 +41,7 @@ MIN_WIDTH, WIDTH = 280, 380
 MAX_TITLE_LENGTH = 80
 
 
-class TaskRunDetail(QStackedWidget):
+class TaskRunDetail(DetailPane):
     """Detail pane of the selected task run. It only emits signals; the page carries out the actions."""
 
     undo_wanted = Signal(object)
@@ -48,17 +49,9 @@ class TaskRunDetail(QStackedWidget):
     """Emitted with the route of the created item to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(self.tr("Select a task to see its results."), MIN_WIDTH, WIDTH, parent)
         self.run: TaskRun | None = None
-        self.setMinimumWidth(MIN_WIDTH)
-        empty_hint = create_placeholder(self.tr("Select a task to see its results."))
-        self._sheet = create_side_sheet()
         self._build()
-        self.addWidget(empty_hint)
-        self.addWidget(self._sheet)
-
-    def sizeHint(self) -> QSize:
-        return QSize(WIDTH, 600)
 
     def _build(self) -> None:
         card, column = create_card()

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecord, ChangedRecords
@@ -23,7 +23,8 @@ from lethe_app.ui.pages.dreams.labels import (
     state_in_words,
     tr,
 )
-from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -31,7 +32,7 @@ from lethe_app.ui.widgets.text_area import TextAreaField
 MIN_WIDTH, WIDTH = 300, 420
 
 
-class DreamDetail(QStackedWidget):
+class DreamDetail(DetailPane):
     """Detail pane of the selected change or feedback. It only emits signals; the page carries out the actions."""
 
     accept_requested = Signal(object, str)
@@ -43,18 +44,10 @@ class DreamDetail(QStackedWidget):
     """GUID of the message to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(tr("Select an item to see the memories before and after."), MIN_WIDTH, WIDTH, parent)
         self.change: RecordedChange | None = None
         self._message_guid = ""
-        self.setMinimumWidth(MIN_WIDTH)
-        empty_hint = create_placeholder(tr("Select an item to see the memories before and after."))
-        self._sheet = create_side_sheet()
         self._build()
-        self.addWidget(empty_hint)
-        self.addWidget(self._sheet)
-
-    def sizeHint(self) -> QSize:
-        return QSize(WIDTH, 600)
 
     def _build(self) -> None:
         card, column = create_card()

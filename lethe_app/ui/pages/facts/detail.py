@@ -6,7 +6,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.memory_lists import FactSource
@@ -15,7 +15,8 @@ from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import kind_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.facts.table_model import maker_in_words, weight_in_words
-from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -26,7 +27,7 @@ MAX_LINES = 4
 MAX_SOURCES = 20
 
 
-class FactDetail(QStackedWidget):
+class FactDetail(DetailPane):
     """Detail pane of the selected fact. It only emits signals; the page carries out the actions."""
 
     text_edited = Signal(object, str)
@@ -40,20 +41,12 @@ class FactDetail(QStackedWidget):
     """GUID of another fact to select."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(self.tr("Select a fact to see its sources."), MIN_WIDTH, WIDTH, parent)
         self.fact: ExtractedFact | None = None
         self._successor: UUID | None = None
         self._emitted_text = ""
         """Text that was already emitted by `text_edited` but is not yet stored in the fact shown."""
-        self.setMinimumWidth(MIN_WIDTH)
-        empty_hint = create_placeholder(self.tr("Select a fact to see its sources."))
-        self._sheet = create_side_sheet()
         self._build()
-        self.addWidget(empty_hint)
-        self.addWidget(self._sheet)
-
-    def sizeHint(self) -> QSize:
-        return QSize(WIDTH, 600)
 
     def _build(self) -> None:
         card, column = create_card()

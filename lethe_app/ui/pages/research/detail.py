@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.web import Inquiry, PageSummary
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.research.labels import round_in_words, source_in_words, time_and_cost_in_words
-from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
+from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 
@@ -18,7 +19,7 @@ MIN_WIDTH, WIDTH = 320, 620
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
-class ResearchDetail(QStackedWidget):
+class ResearchDetail(DetailPane):
     """Detail pane of the selected inquiry. It only emits signals; the page carries out the actions."""
 
     keep_wanted = Signal()
@@ -27,21 +28,15 @@ class ResearchDetail(QStackedWidget):
     link_activated = Signal(QUrl)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(
+            self.tr("Enter a question above.\n\nLethe searches the internet in several rounds and writes a report."),
+            MIN_WIDTH,
+            WIDTH,
+            parent,
+        )
         self.inquiry: Inquiry | None = None
         self._sources_shown: list[PageSummary] = []
-        self.setMinimumWidth(MIN_WIDTH)
-        empty_hint = create_placeholder(
-            self.tr("Enter a question above.\n\nLethe searches the internet in several rounds and writes a report.")
-        )
-        self.sheet = CardColumn()
-        self.sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         self._build()
-        self.addWidget(empty_hint)
-        self.addWidget(self.sheet)
-
-    def sizeHint(self) -> QSize:
-        return QSize(WIDTH, 600)
 
     def _build(self) -> None:
         card, column = create_card()
@@ -59,7 +54,7 @@ class ResearchDetail(QStackedWidget):
             column.addWidget(widget)
         self._buttons = self._build_buttons()
         column.addWidget(self._buttons)
-        self.sheet.add_widget(card)
+        self._sheet.add_widget(card)
         self._report_card, report_column = create_card(self.tr("Report"))
         self.report_label = QLabel()
         self.report_label.setWordWrap(True)
@@ -67,13 +62,13 @@ class ResearchDetail(QStackedWidget):
         self.report_label.setTextInteractionFlags(SELECTABLE)
         self.report_label.setAccessibleName(self.tr("Report"))
         report_column.addWidget(self.report_label)
-        self.sheet.add_widget(self._report_card)
+        self._sheet.add_widget(self._report_card)
         text = self.tr("Numbers match the references in the report. Click a source to open it in your browser.")
         self._sources_card, sources_column = create_card(self.tr("Sources"), text)
         self._source_column = QVBoxLayout()
         self._source_column.setSpacing(SPACE_2)
         sources_column.addLayout(self._source_column)
-        self.sheet.add_widget(self._sources_card)
+        self._sheet.add_widget(self._sources_card)
 
     def _build_buttons(self) -> QWidget:
         line = QWidget()
@@ -113,7 +108,7 @@ class ResearchDetail(QStackedWidget):
         self._update_buttons(inquiry)
         self._show_sources(inquiry.findings)
         if is_other:
-            self.sheet.verticalScrollBar().setValue(0)
+            self._sheet.verticalScrollBar().setValue(0)
 
     def _update_buttons(self, inquiry: Inquiry) -> None:
         is_in_memory = inquiry.memory is not None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from operator import attrgetter
-from pathlib import Path
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
@@ -19,7 +18,7 @@ from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import day_in_words
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -220,13 +219,8 @@ class ResearchPage(PersonaListPage):
             self._context.tasks.start_task(self._ask_and_save(self.detail.inquiry), key="research save")
 
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
-        dialog = QFileDialog(self._context.dialog_parent, self.tr("Save report"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Markdown (*.md)"))
-        dialog.setDefaultSuffix("md")
-        dialog.selectFile(f"{file_name(inquiry.topic)}.md")
-        if await run_dialog(dialog):
-            path = Path(dialog.selectedFiles()[0])
+        path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save report"), file_name(inquiry.topic))
+        if path is not None:
             await self._memory_lists.save_text(path, inquiry.markdown)
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 

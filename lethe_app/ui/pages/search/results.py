@@ -18,7 +18,6 @@ from PySide6.QtGui import (
     QFontMetrics,
     QKeyEvent,
     QPainter,
-    QPaintEvent,
     QPen,
     QTextCharFormat,
     QTextLayout,
@@ -27,8 +26,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lethe_app.domain.list_items import HitKind, Mark, SearchHit
-from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.core.theme import Theme, mix_colours
+from lethe_app.ui.widgets.line_list import LineList, column_rect
 
 ACTION_ASTERISKS = re.compile(r"(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)")
 """Asterisks that open or close an action, as in *smiles*; those inside of words are kept."""
@@ -129,28 +129,18 @@ class ResultsModel(QAbstractListModel):
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-class ResultList(QListView):
+class ResultList(LineList):
     """List of results. Enter or a click opens a hit; Up on the first one focuses the search field."""
 
     opened = Signal(object)
     """The `SearchHit` that was opened."""
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.result_model, self._theme = ResultsModel(self), theme
-        self.empty_text = ""
-        """Text shown while there are no results."""
+    def __init__(self, theme: Theme, name: str) -> None:
+        model = ResultsModel()
+        super().__init__(model, theme, name)
+        self.result_model = model
         self.widget_above: QWidget | None = None
-        self.setModel(self.result_model)
         self.setItemDelegate(_Painter(theme, self))
-        self.setAccessibleName(name)
-        self.setLayoutMode(QListView.LayoutMode.Batched)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMouseTracking(True)
-        self.clicked.connect(self._open_index)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     @property
     def current(self) -> SearchHit | None:
@@ -177,24 +167,10 @@ class ResultList(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         first = next((row for row, line in enumerate(self.result_model.result_lines) if line.hit is not None), 0)
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current is not None:
-            self._open_index(self.currentIndex())
-        elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= first and self.widget_above is not None:
+        if event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= first and self.widget_above is not None:
             self.widget_above.setFocus()
-        elif event.key() == Qt.Key.Key_Escape:
-            event.ignore()  # the page's own
         else:
             super().keyPressEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.result_model.result_lines:
-            return
-        painter = QPainter(self.viewport())
-        painter.setPen(QColor(self._theme.palette.muted))
-        text_area = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
-        painter.drawText(text_area, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), self.empty_text)
-        painter.end()
 
 
 class _Painter(QStyledItemDelegate):
@@ -225,7 +201,7 @@ class _Painter(QStyledItemDelegate):
         painter.restore()
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, line: ResultLine) -> None:
-        area = self._column_rect(option.rect).adjusted(0, 0, 0, -SPACE_1)
+        area = column_rect(option.rect).adjusted(0, 0, 0, -SPACE_1)
         title_font = QFont(option.font)
         title_font.setWeight(QFont.Weight.DemiBold)
         metrics, small = QFontMetrics(title_font), QFontMetrics(option.font)
@@ -240,7 +216,7 @@ class _Painter(QStyledItemDelegate):
         painter.drawText(area, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, detail)
 
     def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
-        palette, area = self._theme.palette, self._column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
+        palette, area = self._theme.palette, column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
         is_current = bool(option.state & QStyle.StateFlag.State_Selected)
         if is_current or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -253,7 +229,7 @@ class _Painter(QStyledItemDelegate):
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
     def _paint_hit(self, painter: QPainter, option: QStyleOptionViewItem, line: ResultLine, hit: SearchHit) -> None:
-        palette, area = self._theme.palette, self._column_rect(option.rect).adjusted(0, SPACE_2, 0, -SPACE_2)
+        palette, area = self._theme.palette, column_rect(option.rect).adjusted(0, SPACE_2, 0, -SPACE_2)
         metrics = QFontMetrics(option.font)
         painter.setPen(QColor(palette.muted))
         painter.setFont(option.font)
@@ -303,10 +279,6 @@ class _Painter(QStyledItemDelegate):
                 painter.drawText(QPointF(area.topLeft()) + end, "…")
         layout.endLayout()
         layout.draw(painter, QPointF(area.topLeft()))
-
-    def _column_rect(self, rect: QRect) -> QRect:
-        width = min(PROSE_WIDTH, rect.width() - 2 * SPACE_4)
-        return QRect(rect.left() + (rect.width() - width) // 2, rect.top(), width, rect.height())
 
     def _prose_font(self, font: QFont) -> QFont:
         prose_font = QFont(font)

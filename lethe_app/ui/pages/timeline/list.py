@@ -9,13 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from lethe_app.services.search.timeline import TimelineItem
 from lethe_app.ui.core.icons import render_icon
-from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.core.theme import Theme, mix_colours
+from lethe_app.ui.widgets.line_list import LineList, column_rect
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -71,53 +72,22 @@ class TimelineModel(QAbstractListModel):
         return Qt.ItemFlag.ItemIsEnabled if is_heading else Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-class TimelineList(QListView):
-    """List view in which Enter or a click opens the source of a row. Rows are laid out in batches, and only visible ones are
-    painted.
-    """
+class TimelineList(LineList):
+    """List view in which Enter or a click opens the source of a row."""
 
     opened = Signal(object)
 
-    def __init__(self, model: TimelineModel, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.row_model, self._theme = model, theme
-        self.empty_text = ""
-        """Text shown while there are no rows."""
-        self.setModel(model)
+    def __init__(self, model: TimelineModel, theme: Theme, name: str) -> None:
+        super().__init__(model, theme, name)
+        self.row_model = model
         self.setItemDelegate(_Painter(theme, self))
-        self.setAccessibleName(name)
-        self.setLayoutMode(QListView.LayoutMode.Batched)
         self.setBatchSize(200)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrap(True)
-        self.setMouseTracking(True)
-        self.clicked.connect(self._open_index)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     def _open_index(self, index: QModelIndex) -> None:
         row = self.row_model.data(index, ROW_ROLE)
         if isinstance(row, TimelineRow) and row.kind is not TimelineRowKind.MONTH:
             self.opened.emit(row)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
-            self._open_index(self.currentIndex())
-        elif event.key() == Qt.Key.Key_Escape:
-            event.ignore()  # the page's own
-        else:
-            super().keyPressEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.row_model.timeline_rows:
-            return
-        painter = QPainter(self.viewport())
-        painter.setPen(QColor(self._theme.palette.muted))
-        text_area = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
-        painter.drawText(text_area, int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap), self.empty_text)
-        painter.end()
 
 
 class _Painter(QStyledItemDelegate):
@@ -155,7 +125,7 @@ class _Painter(QStyledItemDelegate):
         painter.restore()
 
     def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
-        palette, area = self._theme.palette, self._column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
+        palette, area = self._theme.palette, column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
         if option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(mix_colours(palette.background, palette.text, 0.05)))
@@ -166,7 +136,7 @@ class _Painter(QStyledItemDelegate):
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
-        area = self._column_rect(option.rect).adjusted(0, 0, 0, -SPACE_1)
+        area = column_rect(option.rect).adjusted(0, 0, 0, -SPACE_1)
         font = self._row_font(option.font, row.kind)
         painter.setFont(font)
         painter.setPen(QColor(self._theme.palette.text if row.kind is TimelineRowKind.MONTH else self._theme.palette.muted))
@@ -174,7 +144,7 @@ class _Painter(QStyledItemDelegate):
         painter.drawText(area, Qt.AlignmentFlag.AlignBottom, text)
 
     def _paint_fact(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
-        palette, column = self._theme.palette, self._column_rect(option.rect)
+        palette, column = self._theme.palette, column_rect(option.rect)
         font = self._row_font(option.font, row.kind)
         metrics, small_font = QFontMetrics(font), self._small_font(option.font)
         day_width = self._day_width(option.font, row)
@@ -192,12 +162,8 @@ class _Painter(QStyledItemDelegate):
         day_rect = QRect(column.right() - day_width, text_rect.top(), day_width, metrics.height())
         painter.drawText(day_rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.day)
 
-    def _column_rect(self, rect: QRect) -> QRect:
-        width = min(PROSE_WIDTH, rect.width() - 2 * SPACE_4)
-        return QRect(rect.left() + (rect.width() - width) // 2, rect.top(), width, rect.height())
-
     def _text_rect(self, rect: QRect, day_width: int) -> QRect:
-        return self._column_rect(rect).adjusted(MARK_SIZE + SPACE_3, SPACE_2, -day_width - SPACE_3, -SPACE_2)
+        return column_rect(rect).adjusted(MARK_SIZE + SPACE_3, SPACE_2, -day_width - SPACE_3, -SPACE_2)
 
     def _day_width(self, font: QFont, row: TimelineRow) -> int:
         return QFontMetrics(self._small_font(font)).horizontalAdvance(row.day)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.search.memory_lists import MemoryLists
@@ -22,7 +21,7 @@ from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtract
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.facts import absence_in_words
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -164,13 +163,8 @@ class TimelinePage(PersonaListPage):
         self._context.tasks.start_task(self._ask_and_save(), key="timeline save")
 
     async def _ask_and_save(self) -> None:
-        dialog = QFileDialog(self._context.dialog_parent, self.tr("Save facts"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Markdown (*.md)"))
-        dialog.setDefaultSuffix("md")
-        dialog.selectFile(f"{self._timeline.persona}.md")
-        if await run_dialog(dialog):
-            path = Path(dialog.selectedFiles()[0])
+        path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save facts"), self._timeline.persona)
+        if path is not None:
             await self._memory_lists.save_text(path, self.markdown)
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 

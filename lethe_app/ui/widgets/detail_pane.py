@@ -1,0 +1,27 @@
+"""Pane beside a list with the details of the selected row."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from lethe_app.ui.widgets.card_column import create_placeholder, create_side_sheet
+
+HEIGHT = 600
+"""Initial height in pixels."""
+
+
+class DetailPane(QStackedWidget):
+    """Stack of a placeholder, which is shown while nothing is selected, and the sheet with the details."""
+
+    def __init__(self, placeholder: str, min_width: int, width: int, parent: QWidget | None = None) -> None:
+        """Create the pane; `width` is its initial width in pixels."""
+        super().__init__(parent)
+        self._width = width
+        self.setMinimumWidth(min_width)
+        self._sheet = create_side_sheet()
+        self.addWidget(create_placeholder(placeholder))
+        self.addWidget(self._sheet)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._width, HEIGHT)
