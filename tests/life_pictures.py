@@ -67,7 +67,7 @@ async def live(services: AppServices) -> None:
     for title, lines in NOTEBOOKS.items():
         await services.mind.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
     await _work(TaskRuns(services._database), present)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
 
 
 async def _feel(services: AppServices, present: datetime) -> None:

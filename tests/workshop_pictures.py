@@ -100,7 +100,7 @@ async def remember(services: AppServices, sessions: dict[str, str]) -> None:
     for name, category, insertion, content, priority in MEMORIES:
         memory = MemoryUnit(name=name, category=category, insertion=insertion, content=content, priority=priority)
         await services.memory.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
 
 
 async def remembering(studio: Studio, script: str) -> None:

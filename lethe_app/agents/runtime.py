@@ -57,19 +57,6 @@ class DueTask:
         return self.persona.unique_name, self.registered.name
 
 
-def find_hindrance(
-    settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]
-) -> PauseReason | None:
-    """Return what prevents starting a task. `idle` is how long the user has been away, None if unknown."""
-    if not settings.agents:
-        return PauseReason.OFF
-    if idle is None or idle < timedelta(minutes=settings.agent_idle_minutes):
-        return PauseReason.HERE
-    if is_quiet_hour(moment, settings.agent_quiet_from, settings.agent_quiet_until):
-        return PauseReason.QUIET
-    return PauseReason.BATTERY if not settings.agent_on_battery and on_battery() else None
-
-
 class Runtime:
     """Schedule tasks. It caches when each task is due next, so that an idle hour costs next to nothing."""
 
@@ -80,17 +67,32 @@ class Runtime:
         settings: Callable[[], Settings],
         is_need_met: Callable[[TaskRequirement], bool],
         budget: DailyBudget,
+        on_battery: Callable[[], bool],
     ) -> None:
-        """Create the runtime. `is_need_met` returns whether a requirement is met."""
+        """Create the runtime. `is_need_met` returns whether a requirement is met, `on_battery` whether the computer runs on its
+        battery.
+        """
         self.registry = registry
         self._runs = runs
         self._settings = settings
         self._is_need_met = is_need_met
         self.budget = budget
+        self._on_battery = on_battery
         self._not_before: dict[tuple[str, str], datetime] = {}
         self._last_run_times: dict[tuple[str, str], datetime] = {}
         """Time of the last run of each task, by persona id and task name."""
         self._latest_moment: datetime | None = None
+
+    def find_hindrance(self, moment: datetime, idle: timedelta | None) -> PauseReason | None:
+        """Return what prevents starting a task. `idle` is how long the user has been away, None if unknown."""
+        settings = self._settings()
+        if not settings.agents:
+            return PauseReason.OFF
+        if idle is None or idle < timedelta(minutes=settings.agent_idle_minutes):
+            return PauseReason.HERE
+        if is_quiet_hour(moment, settings.agent_quiet_from, settings.agent_quiet_until):
+            return PauseReason.QUIET
+        return PauseReason.BATTERY if not settings.agent_on_battery and self._on_battery() else None
 
     def reset_due_times(self) -> None:
         """Discard the cached due times, because something changed that affects them."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lethe_app.composition.core import CoreServices
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
+from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
@@ -34,6 +35,8 @@ from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
 from lethe_app.services.mood import MoodService
+from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
+from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.recall import NotebookSelector
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.writer import NotebookWriter
@@ -48,6 +51,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.search.everything import SearchService
+from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
@@ -57,9 +61,12 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.tools.registry import ToolRegistry
+from lethe_app.services.tools.turn_factory import ToolTurnFactory
+from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService
 from lethe_app.services.worlds.service import WorldService
+from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
@@ -77,6 +84,8 @@ class MindServices:
     inner_life: InnerLife
     notebooks: NotebookService
     notebook_writer: NotebookWriter
+    notebook_filer: NotebookFiler
+    conclusion_writer: ConclusionWriter
     notebook_selector: NotebookSelector
     goals: GoalService
 
@@ -102,6 +111,7 @@ class AppServices:
     memory: MemoryService
     memory_lookup: MemoryLookup
     memory_lists: MemoryLists
+    fact_lists: FactLists
     bundles: BundleService
     facts: FactService
     archive_queue: ArchiveQueue
@@ -119,10 +129,14 @@ class AppServices:
     downloads: Downloads
     model_trial: ModelTrial
     worlds: WorldService
+    world_trials: WorldTrials
     web_gate: WebGate
     tool_registry: ToolRegistry
+    tool_turns: ToolTurnFactory
+    working_memory: WorkingMemory
     research: ResearchService
     background_runner: BackgroundRunner
+    activity_log: ActivityLog
     dreams: Dreams
     feedback: Feedbacks
     idleness: Idleness
@@ -148,7 +162,7 @@ class AppServices:
         self.rolling_summary.start()
         self.trash.start(PURGE_AFTER)
         self.background_runner.start(AWAY_AFTER)
-        self.tool_registry.working_memory.start(ARCHIVE_AFTER)
+        self.working_memory.start(ARCHIVE_AFTER)
         self.mind.mood_reader.start(ARCHIVE_AFTER)
         self.mind.reminders.start(REMIND_AFTER)
         self.mind.notebook_writer.start(ARCHIVE_AFTER)

@@ -13,14 +13,14 @@ from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.agents.task import AgentTask, TaskRequirement
 from lethe_app.agents.web_reading import WebReader
-from lethe_app.brain.notebooks.subjects import load_subjects as read_matters
+from lethe_app.brain.notebooks.subjects import load_subjects
 from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import Feedbacks
-from lethe_app.services.background.mood_inference import MoodReader
+from lethe_app.services.background.mood_inference import MoodInference, MoodReader
 from lethe_app.services.background.plugin_failures import PluginFailures
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.background.task_api import TaskServices
@@ -32,6 +32,9 @@ from lethe_app.services.chat.recall_step import RecallStep
 from lethe_app.services.chat.service import ChatService
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
+from lethe_app.services.notebooks.conclusion_writer import ConclusionWriter
+from lethe_app.services.notebooks.filer import NotebookFiler
+from lethe_app.services.notebooks.reading_progress import ReadingProgress
 from lethe_app.services.notebooks.undo import NotebookUndo
 from lethe_app.services.notebooks.writer import NotebookWriter
 from lethe_app.services.personas.goals import GoalService
@@ -45,8 +48,10 @@ from lethe_app.services.tools.builtin_small import build_dice_set, build_time_se
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import WorkingMemoryTools
 from lethe_app.services.tools.instructions import ToolNote
+from lethe_app.services.tools.permissions import ToolPermissions
 from lethe_app.services.tools.plugins import find_tool_sets
 from lethe_app.services.tools.registry import ToolRegistry
+from lethe_app.services.tools.turn_factory import ToolTurnFactory
 from lethe_app.services.tools.working_memory import WorkingMemory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
@@ -113,7 +118,9 @@ class BackgroundServices:
     @cached_property
     def runtime(self) -> Runtime:
         registry = Registry(self.tasks, reserved_names=WORK_BY_NAME)
-        return Runtime(registry, self.task_runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget)
+        return Runtime(
+            registry, self.task_runs, lambda: self.core.preferences.current, self.is_need_met, self.core.budget, on_battery
+        )
 
     @cached_property
     def notebook_undo(self) -> NotebookUndo:
@@ -126,13 +133,11 @@ class BackgroundServices:
             self.runtime,
             self.task_services,
             core.participants,
-            self.task_runs,
             self.idleness,
             core.session_timeout,
             PluginFailures(core.app_state, core.preferences),
             ChangeUndo(self.task_services, self.task_runs, self.result_undoers),
             core.activity_log,
-            on_battery,
         )
 
     def is_need_met(self, need: TaskRequirement) -> bool:
@@ -200,44 +205,44 @@ class BackgroundServices:
     @cached_property
     def mind(self) -> MindServices:
         core = self.core
-        model_services = (core.structured_output, core.qualification, core.priority, core.app_state)
+        mood_inference = MoodInference(core.moods, core.structured_output, core.qualification)
+        background_services = (core.priority, core.app_state, core.archive_queue, core.activity_log)
         return MindServices(
             moods=core.moods,
-            mood_reader=MoodReader(
-                core.moods, core.session_store, core.participants, *model_services, core.archive_queue, core.activity_log
-            ),
+            mood_reader=MoodReader(mood_inference, core.session_store, core.participants, *background_services),
             reminders=Reminders(core.memory, core.memory_cache, ReminderRows(core.database), core.app_state),
             week=Week(core.library),
             inner_life=InnerLife(core.library, core.memory_cache, core.preferences),
             notebooks=core.notebooks,
             notebook_writer=self.notebook_writer,
+            notebook_filer=self.notebook_filer,
+            conclusion_writer=self.conclusion_writer,
             notebook_selector=core.notebook_selector,
             goals=self.goals,
         )
 
     @cached_property
+    def notebook_filer(self) -> NotebookFiler:
+        core = self.core
+        subjects = load_subjects([core.paths.resources / "subjects", core.paths.home / "subjects"])
+        model_services = (core.structured_output, core.qualification)
+        return NotebookFiler(core.notebooks, core.notebook_selector, subjects, *model_services, core.preferences)
+
+    @cached_property
+    def conclusion_writer(self) -> ConclusionWriter:
+        core = self.core
+        model_services = (core.structured_output, core.qualification, core.preferences)
+        conclusions = ConclusionService(core.facts, core.fact_store, *model_services)
+        stores = (core.session_store, core.fact_store, core.participants)
+        return ConclusionWriter(*stores, conclusions, core.notebooks, self.notebook_undo, self.notebook_filer)
+
+    @cached_property
     def notebook_writer(self) -> NotebookWriter:
         core = self.core
-        return NotebookWriter(
-            core.session_store,
-            core.fact_store,
-            core.participants,
-            core.facts,
-            ConclusionService(core.facts, core.fact_store, core.structured_output, core.qualification, core.preferences),
-            core.activity_log,
-            self.notebook_undo,
-            core.archive_queue,
-            core.structured_output,
-            core.qualification,
-            core.priority,
-            core.notebooks,
-            core.notebook_selector,
-            core.app_state,
-            core.preferences,
-            core.library,
-            core.sessions_changed,
-            read_matters([core.paths.resources / "subjects", core.paths.home / "subjects"]),
-        )
+        progress = ReadingProgress(core.session_store, core.archive_queue, core.app_state)
+        background_services = (self.notebook_undo, core.activity_log, core.library, core.preferences, core.priority)
+        persona_changes = (core.sessions_changed, core.facts.changed)
+        return NotebookWriter(self.conclusion_writer, progress, *background_services, persona_changes)
 
     @cached_property
     def working_memory(self) -> WorkingMemory:
@@ -245,28 +250,26 @@ class BackgroundServices:
 
     @cached_property
     def tool_registry(self) -> ToolRegistry:
-        """Tool service. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
-        core = self.core
-        plugin_sets, faults = find_tool_sets()
-        mind = (self.mind.reminders, self.mind.week)
+        core, (plugin_sets, faults) = self.core, find_tool_sets()
+        mind, quoter = (self.mind.reminders, self.mind.week), core.untrusted_memories.quoter
+        memory_services = (core.memory, core.memory_lookup, core.session_store, *mind, core.untrusted_memories)
         builtin_sets = (
-            MemoryTools(
-                core.memory, core.memory_lookup, core.session_store, *mind, core.untrusted_memories, self.working_memory
-            ).build_tool_set(),
+            MemoryTools(*memory_services, self.working_memory).build_tool_set(),
             build_time_set(),
             build_dice_set(),
-            WorkingMemoryTools(self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
-            WebTools(self.web_gate, self.working_memory, self.core.untrusted_memories.quoter).build_tool_set(),
+            WorkingMemoryTools(self.working_memory, quoter).build_tool_set(),
+            WebTools(self.web_gate, self.working_memory, quoter).build_tool_set(),
         )
+        return ToolRegistry([*builtin_sets, *plugin_sets], faults, core.preferences)
+
+    @cached_property
+    def tool_turns(self) -> ToolTurnFactory:
+        """Start of the tool use of replies. Its task prompts are answered within the turn, as those of `chat_lookup` are."""
+        core = self.core
+        permissions = ToolPermissions(core.session_state, core.preferences, lambda: self.is_need_met(TaskRequirement.FACTS))
         note = ToolNote(core.preferences, (core.paths.own_prompts, core.paths.prompts))
-        stores = (self.working_memory, core.session_store, core.session_state, core.preferences, core.formats, note)
-        return ToolRegistry(
-            [*builtin_sets, *plugin_sets],
-            faults,
-            *stores,
-            core.immediate_task_model,
-            lambda: self.is_need_met(TaskRequirement.FACTS),
-        )
+        stores = (self.working_memory, core.session_store, core.formats)
+        return ToolTurnFactory(self.tool_registry, permissions, *stores, note, core.immediate_task_model)
 
     @cached_property
     def prefill(self) -> PrefillService:
@@ -277,7 +280,7 @@ class BackgroundServices:
             core.models,
             core.client,
             core.prompt_assembler,
-            self.tool_registry,
+            self.tool_turns,
             core.cache_state,
             core.preferences,
         )
@@ -286,7 +289,7 @@ class BackgroundServices:
     def chat(self) -> ChatService:
         core = self.core
         step = RecallStep(core.session_store, core.recall, self.chat_lookup.look_up_for_turn)
-        generation_services = (core.client, self.tool_registry, core.receipts, core.cache_state)
+        generation_services = (core.client, self.tool_turns, core.receipts, core.cache_state)
         generator = ReplyGenerator(core.turn_loader, core.stable_prefixes, core.prompt_assembler, *generation_services)
         return ChatService(
             core.turn_loader, core.sessions, core.models, step, generator, core.group, self.prefill, core.priority
@@ -296,4 +299,4 @@ class BackgroundServices:
     def prompt_inspector(self) -> PromptInspector:
         core = self.core
         stores = (core.session_store, core.receipt_store, core.library, core.preferences, core.token_counts)
-        return PromptInspector(*stores, core.prompt_assembler, core.loaded_model, self.tool_registry.prompt_of)
+        return PromptInspector(*stores, core.prompt_assembler, core.loaded_model, self.tool_turns.prompt_of)

@@ -23,10 +23,14 @@ from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
+from lethe_app.services.indexing.passage_sources import PassageSources
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import BackupService
 from lethe_app.services.maintenance.doctor import Doctor
+from lethe_app.services.maintenance.file_trash import FileTrash
+from lethe_app.services.maintenance.record_trash import RecordTrash
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
@@ -68,12 +72,14 @@ from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import TurnLoader
 from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.search.everything import SearchService
+from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.services.sessions.archive_parts import ArchivePartMaker
+from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import SessionService
+from lethe_app.services.sessions.session_facts import SessionFacts
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.untrusted_memories import UntrustedMemories
@@ -184,13 +190,11 @@ class CoreServices:
 
     @cached_property
     def indexing(self) -> IndexingService:
+        pending = PendingIndex(self.database)
         return IndexingService(
-            PendingIndex(self.database),
-            self.session_store,
-            self.memory_store,
-            self.fact_store,
-            self.app_state,
-            self.library,
+            pending,
+            PassageSources(pending, self.session_store, self.memory_store, self.fact_store),
+            WorldPassages(self.library, self.app_state, self.memory_index, self.priority),
             self.memory_index,
             self.embedding,
             self.calibration,
@@ -226,19 +230,14 @@ class CoreServices:
 
     @cached_property
     def archive_queue(self) -> ArchiveQueue:
-        archivist = ArchivePartMaker(
-            self.session_store,
-            ArchiveJobs(self.database),
-            self.facts,
-            ConversationExtraction(self.structured_output),
-            self.qualification,
-            self.preferences,
-        )
+        archive_jobs, extraction = ArchiveJobs(self.database), ConversationExtraction(self.structured_output)
+        session_facts = SessionFacts(archive_jobs, self.facts, extraction, self.preferences)
+        archiver = SessionArchiver(self.session_store, self.facts, session_facts, extraction, self.qualification)
         # The echo engine is scripted, so there is nothing to qualify.
         check = self.qualification.check if self.engine != "echo" else None
-        run_recorded = ArchiveLog(self.activity_log, self.session_store, ArchiveJobs(self.database)).run_recorded
+        run_recorded = ArchiveLog(self.activity_log, self.session_store, archive_jobs).run_recorded
         queue_services = (self.indexing, self.priority, self.sessions_changed)
-        return ArchiveQueue(self.session_store, ArchiveJobs(self.database), archivist, *queue_services, check, run_recorded)
+        return ArchiveQueue(self.session_store, archive_jobs, archiver, *queue_services, check, run_recorded)
 
     @cached_property
     def budget(self) -> DailyBudget:
@@ -336,31 +335,27 @@ class CoreServices:
 
     @cached_property
     def memory_lists(self) -> MemoryLists:
-        return MemoryLists(
-            self.database,
-            self.memory_store,
-            self.memory_cache,
-            self.session_store,
-            self.fact_store,
-            self.memory_index,
-            self.indexing,
-            self.participants,
-            self.preferences,
-            self.token_counts,
-            self.loaded_model,
-        )
+        stores = (self.database, self.memory_store, self.memory_cache, self.session_store)
+        return MemoryLists(*stores, self.memory_index, self.indexing)
+
+    @cached_property
+    def fact_lists(self) -> FactLists:
+        stores = (self.database, self.session_store, self.fact_store, self.participants)
+        return FactLists(*stores, self.past_sessions, self.preferences, self.token_counts, self.loaded_model)
 
     @cached_property
     def world_purge(self) -> WorldPurge:
         return WorldPurge(WorldUsage(self.database), self.receipt_store)
 
     @cached_property
+    def world_trials(self) -> WorldTrials:
+        stores = (self.session_store, self.participants, self.session_state)
+        return WorldTrials(self.lore, *stores, self.models, self.token_counts)
+
+    @cached_property
     def worlds(self) -> WorldService:
-        trials = WorldTrials(
-            self.lore, self.session_store, self.participants, self.session_state, self.models, self.token_counts
-        )
-        world_services = (self.paths, self.library, self.participants, self.preferences, self.session_state)
-        return WorldService(*world_services, self.token_counts, self.database, trials, self.world_purge)
+        stores = (self.paths, self.library, self.participants, self.preferences, self.session_state, self.database)
+        return WorldService(*stores, self.world_purge)
 
     @cached_property
     def memory(self) -> MemoryService:
@@ -409,9 +404,9 @@ class CoreServices:
 
     @cached_property
     def trash(self) -> Trash:
-        files = (self.paths, self.database, self.session_store, self.library, self.presets)
-        services = (self.sessions, self.session_editing, self.memory, self.facts, self.indexing)
-        return Trash(*files, *services, self.preferences, self.notebooks)
+        files = FileTrash(self.paths, self.database, self.library, self.presets, self.notebooks)
+        sessions = (self.session_store, self.sessions, self.session_editing)
+        return Trash(files, RecordTrash(self.database, *sessions, self.memory, self.facts), self.indexing, self.preferences)
 
     def loaded_model(self) -> LoadedModel | None:
         """Return the loaded model; None if there is none."""

@@ -214,7 +214,7 @@ async def told(
         await services.facts.add(PERSONA, fact, pinned=True)
     hands.moment = BEGUN - timedelta(days=1)
     present = await spoken(services, said, hands.moment)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     messages = await services.sessions.page(present.guid, 0, 2 * len(said))
     return present, assembler.as_turns(messages)
 

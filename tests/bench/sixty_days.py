@@ -60,13 +60,13 @@ class Life:
             clock.go_on(minutes=2)
         await services.archive_queue.archive_session(session.guid)
         await services.archive_queue.finish()
-        await services.indexing.settle_all()
+        await services.indexing.index_all_pending()
         await services.mind.notebook_writer.write_all_pending()
         leave(services, clock)
         for _hour in range(18):
             await services.background_runner.run_next_task()
             clock.go_on(minutes=61)
-        await services.indexing.settle_all()
+        await services.indexing.index_all_pending()
 
     async def recalls(self, planted: Planted) -> bool:
         """Is it among the first few that come to mind?"""
@@ -123,7 +123,7 @@ async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list
     memories, facts = await services.memory.memories(MIRA), await services.facts.all(MIRA)
     books = await services.mind.notebooks.notebooks_of(MIRA)
     middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
-    outcomes = Counter(str(run.outcome) for run in await services.background_runner.list_runs(1000))
+    outcomes = Counter(str(run.outcome) for run in await services.activity_log.list_runs(1000))
     figures = {
         "memories": float(len(memories)),
         "recall_day7": sum(after_a_week) / len(after_a_week),

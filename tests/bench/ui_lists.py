@@ -333,7 +333,7 @@ class Bench:
             self.rows.append(("embedding", "there is no embedder here"))
             return
         end = time.monotonic() + 10
-        while time.monotonic() < end and await self._services.indexing._give_meaning():
+        while time.monotonic() < end and await self._services.indexing._embed_pending():
             pass
 
     async def _stream(self) -> None:

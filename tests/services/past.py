@@ -112,8 +112,8 @@ async def trusted(services: AppServices, script: Path, *, name: str = "good", fa
 async def again(services: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
     archive_queue = services.archive_queue
-    trusted_with = [part for part in SessionPart if archive_queue._archivist.may_write(part)]
-    await archive_queue._parts.requeue_parts(trusted_with, archive_queue._archivist.model)
+    trusted_with = [part for part in SessionPart if archive_queue._archiver.may_write(part)]
+    await archive_queue._archive_jobs.requeue_parts(trusted_with, archive_queue._archiver.model)
     await archive_queue.finish()
 
 

@@ -68,7 +68,7 @@ async def prompt_of(services: AppServices, session: ChatSession, played: Played)
     state = services.models.state
     assert isinstance(state, ModelReady)
     turn = await services.core.turn_loader.load(session.guid, state.model, played.reply)
-    tools = await services.tool_registry.prompt_of(turn.participants.persona, state.model)
+    tools = await services.tool_turns.prompt_of(turn.participants.persona, state.model)
     prompt = await services.core.prompt_assembler.build(turn, state.model, played.memory, tools=tools)
     return prompt.text
 

@@ -85,8 +85,8 @@ def leave(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
 
 
 async def newest(services: AppServices) -> TaskRun:
-    return (await services.background_runner.list_runs())[0]
+    return (await services.activity_log.list_runs())[0]
 
 
 async def kept_runs(services: AppServices) -> list[TaskRun]:
-    return await services.background_runner.list_runs()
+    return await services.activity_log.list_runs()

@@ -161,7 +161,7 @@ async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(services
     await change_persona(services, mood=True)
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await services.archive_queue._parts.start_archive(talk.guid)
+    await services.archive_queue._archive_jobs.start_archive(talk.guid)
     await services.archive_queue.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
     before = (await services.mind.moods.mood(MIRA)).values
 

@@ -212,7 +212,7 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
 ):
     if pages:
         bench = session_namespace(session.guid)
-        await services.tool_registry.working_memory.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
+        await services.working_memory.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
     tools = next(one for one in services.tool_registry.sets if one.name == "memory").tools
     save = next(tool for tool in tools if tool.name == "memory_save")
     await save.run(

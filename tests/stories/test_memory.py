@@ -120,7 +120,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
         monday = await talked(services)
         friday = await services.sessions.new("mira-test")
-        while await services.indexing.index_pending() or await services.indexing._recall.embed_pending():
+        while await services.indexing.index_pending() or await services.core.memory_index.embed_pending():
             pass
 
         memory, _note = await say(services, friday, "Which nuts is it that I am allergic to?")

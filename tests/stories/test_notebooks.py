@@ -119,7 +119,7 @@ async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_on
             await say(services, session, line)
         await services.archive_queue.archive_session(session.guid)
         await services.archive_queue.finish()
-        await services.mind.notebook_writer.write_session(session.guid)  # and it ends before that is noted
+        await services.mind.conclusion_writer.write_session(session.guid)  # and it ends before that is noted
         copy = await copy_home(services, tmp_path / "as it was")
 
     async with begun(copy, model) as services:

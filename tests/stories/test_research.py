@@ -143,7 +143,7 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
         await employ(services, ResearchTask(services.background_runner.registry.get("research").task._gathering))
         leave(services, clock)
         await services.background_runner.run_next_task()
-        after_the_play = await services.background_runner.list_runs()
+        after_the_play = await services.activity_log.list_runs()
 
         talk = await hold(services, *TALK[:6], at=clock())
         await chats_of(services).change_session(talk.guid, archived=True, content="Tomas wonders who built the lighthouse.")
@@ -151,7 +151,7 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
         for _time in range(12):
             await services.background_runner.run_next_task()
             clock.go_on(hours=2)
-        runs = await services.background_runner.list_runs()
+        runs = await services.activity_log.list_runs()
         (memory,) = await research_of(services)
 
     assert not after_the_play
@@ -170,7 +170,7 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
         for _time in range(24):
             await services.background_runner.run_next_task()
             clock.go_on(hours=1)
-        runs = await services.background_runner.list_runs()
+        runs = await services.activity_log.list_runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING]
     assert runs[0].summary == "Nothing was found about “The lighthouse of Brenn”."
@@ -189,7 +189,7 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
         await hold(services, *TALK, session=talk, at=clock())
         clock.go_on(hours=1)
         await services.background_runner.run_next_task()
-        runs = await services.background_runner.list_runs()
+        runs = await services.activity_log.list_runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING, RunOutcome.MADE]
     assert site.paths.count("/search") == 1
@@ -205,7 +205,7 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: 
         leave(services, clock)
         await services.background_runner.run_next_task()
         played = await say(services, talk, "Please search the internet for lighthouses.")
-        runs, left = await services.background_runner.list_runs(), await services.web_gate.list_requests()
+        runs, left = await services.activity_log.list_runs(), await services.web_gate.list_requests()
 
     assert not runs
     assert not left

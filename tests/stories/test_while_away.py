@@ -134,7 +134,7 @@ async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass
             await services.background_runner.run_next_task()
             clock.go_on(hours=1)
 
-        assert len(await services.background_runner.list_runs()) == 1
+        assert len(await services.activity_log.list_runs()) == 1
 
 
 async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
@@ -158,7 +158,7 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
 
     async with opened(copy) as services:
         await services.background_runner.run_next_task()
-        (run,) = await services.background_runner.list_runs()
+        (run,) = await services.activity_log.list_runs()
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made] == ["The tide"]
         assert [one.content for one in await services.memory.memories(MIRA)] == ["The tide turns at six."]
@@ -213,7 +213,7 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
     services = await build(Paths.standard(home), engine="echo")
     try:
         await services.background_runner.run_next_task()
-        (run,) = await services.background_runner.list_runs()
+        (run,) = await services.activity_log.list_runs()
         kept = [one.content for one in await services.memory.memories(MIRA)]
     finally:
         await services.close()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -146,16 +147,23 @@ class ActivityLog:
         self.changed: Listeners[None] = Listeners()
         self._runs, self._budget = runs, budget
         self._running: dict[UUID, ActivityEntry] = {}
+        self._has_closed_lost_runs = False
 
     @property
     def underway(self) -> list[RunningTask]:
         """Return the visible work in progress, in the order in which it began."""
         return [doing.underway for doing in self._running.values() if doing.work.is_shown]
 
-    @property
-    def running_ids(self) -> frozenset[UUID]:
-        """Return the ids of the runs in progress."""
-        return frozenset(self._running)
+    async def list_runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
+        """Return the runs of tasks and of other background work, newest first."""
+        await self.close_lost_runs()
+        return await self._runs.newest_runs(most, before)
+
+    async def close_lost_runs(self) -> None:
+        """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
+        if not self._has_closed_lost_runs:
+            self._has_closed_lost_runs = True
+            await self._runs.mark_lost_runs(frozenset(self._running))
 
     def stop(self, run_id: UUID) -> None:
         """Cancel one of them at the user's request; its results so far are kept."""

@@ -17,6 +17,7 @@ from lethe_app.brain.mood.model import STEPS, Moodlet
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import MoodReading
+from lethe_app.domain.persona import Persona
 from lethe_app.errors import EngineUnreachable, FileError, ModelError, ModelMissing, StorageError
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.background.activity_log import MOODS, ActivityEntry, ActivityLog
@@ -39,33 +40,69 @@ LOOK_AGAIN = 600.0
 RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
 
+class MoodInference:
+    """Changes of the mood as a model infers them from the summary of a session."""
+
+    def __init__(self, moods: MoodService, structured_output: StructuredOutput, qualification: Qualification) -> None:
+        self._moods, self._structured_output, self._qualification = moods, structured_output, qualification
+
+    @property
+    def is_model_qualified(self) -> bool:
+        return self._qualification.verdict is not None and self._qualification.verdict.may_write_summaries
+
+    def is_on(self, persona: Persona) -> bool:
+        """Return whether the persona has a mood that changes."""
+        return self._moods.is_on(persona) and not self._moods.is_steady
+
+    async def has_reading(self, session: ChatSession) -> bool:
+        """Return whether the session was read before."""
+        return any(reading.session == session.guid for reading in await self._moods.readings(session.persona_id))
+
+    async def read_mood(self, session: ChatSession, participants: Participants, doing: ActivityEntry) -> TaskResult:
+        """Ask the model about each moodlet and store the answers. Raise ModelError."""
+        doing.report_progress(
+            f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
+        )
+        model = self._structured_output.model
+        steps = {
+            moodlet.id: await self._ask_step(moodlet, participants.persona.name, session.content)
+            for moodlet in self._moods.moodlets
+        }
+        await self._moods.read(
+            session.persona_id,
+            MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
+        )
+        return TaskResult(
+            f"Reviewed the mood of “{session.name}”." if session.name else "Reviewed the mood of the last conversation."
+        )
+
+    async def _ask_step(self, moodlet: Moodlet, name: str, summary: str) -> float:
+        placeholders = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
+        return STEPS[(await self._structured_output.ask(TaskKind.MOOD, MoodChangeAnswer, **placeholders)).step + 2]
+
+
 class MoodReader:
     """Queue of archived sessions whose effect on the mood is to be read by a model."""
 
     def __init__(
         self,
-        moods: MoodService,
-        chats: SessionStore,
-        participant_service: ParticipantService,
-        structured_output: StructuredOutput,
-        qualification: Qualification,
+        mood_inference: MoodInference,
+        session_store: SessionStore,
+        participants: ParticipantService,
         priority: BackgroundPriority,
         app_state: AppState,
-        archiving: ArchiveQueue,
+        archive_queue: ArchiveQueue,
         activity_log: ActivityLog,
     ) -> None:
-        self._moods = moods
-        self._chats = chats
-        self._participant_service = participant_service
-        self._structured_output = structured_output
-        self._qualification = qualification
+        self._mood_inference = mood_inference
+        self._session_store = session_store
+        self._participants = participants
         self._priority = priority
         self._app_state = app_state
-        self._archiving = archiving
         self._activity_log = activity_log
         self._current_session: UUID | None = None
         self._archived_sessions: list[UUID] = []
-        self._unsubscribe = archiving.changed.add(self._on_archive_progress)
+        self._unsubscribe = archive_queue.changed.add(self._on_archive_progress)
         self._background = BackgroundLoop(self.read_queue, LOOK_AGAIN)
 
     def start(self, delay: float = 0.0) -> None:
@@ -88,7 +125,7 @@ class MoodReader:
         """Read the sessions in the queue while a qualified model is available."""
         queue = await self._load_queue()
         for session_id in list(queue):
-            if not self._is_model_qualified:
+            if not self._mood_inference.is_model_qualified:
                 break
             await self._priority.wait_for_turn_end()
             try:
@@ -105,51 +142,27 @@ class MoodReader:
 
     async def _has_budget_for(self, session_id: UUID) -> bool:
         """Return whether the session's persona has budget left today."""
-        return await self._activity_log.has_budget_left((await self._chats.session(session_id)).persona_id)
+        return await self._activity_log.has_budget_left((await self._session_store.session(session_id)).persona_id)
 
     async def read_session(self, session_id: UUID) -> None:
         """Read how a session changed the mood, if it is eligible. Raise ModelError."""
-        session = await self._chats.session(session_id)
+        session = await self._session_store.session(session_id)
         if not await self._is_eligible(session):
             return
-        participants = await self._participant_service.of_session(session)
-        if self._moods.is_on(participants.persona) and not self._moods.is_steady:
+        participants = await self._participants.of_session(session)
+        if self._mood_inference.is_on(participants.persona):
             owner = (session.persona_id, participants.persona.name)
-            await self._activity_log.run_action(MOODS, owner, partial(self._read_mood, session, participants))
-
-    async def _read_mood(self, session: ChatSession, participants: Participants, doing: ActivityEntry) -> TaskResult:
-        doing.report_progress(
-            f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
-        )
-        model = self._structured_output.model
-        steps = {
-            moodlet.id: await self._ask_step(moodlet, participants.persona.name, session.content)
-            for moodlet in self._moods.moodlets
-        }
-        await self._moods.read(
-            session.persona_id,
-            MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
-        )
-        return TaskResult(
-            f"Reviewed the mood of “{session.name}”." if session.name else "Reviewed the mood of the last conversation."
-        )
-
-    async def _ask_step(self, moodlet: Moodlet, name: str, summary: str) -> float:
-        placeholders = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
-        return STEPS[(await self._structured_output.ask(TaskKind.MOOD, MoodChangeAnswer, **placeholders)).step + 2]
+            action = partial(self._mood_inference.read_mood, session, participants)
+            await self._activity_log.run_action(MOODS, owner, action)
 
     async def _is_eligible(self, session: ChatSession) -> bool:
         """Return whether the session is archived, recent and summarised, and was not read before."""
         if not session.archived or not session.content.strip():
             return False
-        if any(reading.session == session.guid for reading in await self._moods.readings(session.persona_id)):
+        if await self._mood_inference.has_reading(session):
             return False
-        newest_messages = await self._chats.newest_messages(session.guid, 1)
+        newest_messages = await self._session_store.newest_messages(session.guid, 1)
         return bool(newest_messages) and elapsed(newest_messages[0].time, now()) <= LONGEST_SESSION_AGE
-
-    @property
-    def _is_model_qualified(self) -> bool:
-        return self._qualification.verdict is not None and self._qualification.verdict.may_write_summaries
 
     async def _load_queue(self) -> list[UUID]:
         """Return the queue: sessions stored before the last end of the program, and those archived since."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from uuid import UUID
 
 from lethe_app.agents.budget import Budget, DailyUsage
 from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_run, find_hindrance, has_work
+from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_run, has_work
 from lethe_app.agents.task import TaskRequirement
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
@@ -27,7 +26,6 @@ from lethe_app.services.participants import ParticipantService
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.timeout import SessionTimeout
-from lethe_app.storage.agents.task_runs import TaskRuns
 
 LOOK_AGAIN = 5.0
 """Seconds between two checks for due tasks."""
@@ -50,33 +48,25 @@ class BackgroundRunner:
         self,
         runtime: Runtime,
         services: TaskServices,
-        participant_service: ParticipantService,
-        runs: TaskRuns,
+        participants: ParticipantService,
         idleness: Idleness,
         timeout: SessionTimeout,
         plugin_failures: PluginFailures,
         change_undo: ChangeUndo,
         activity_log: ActivityLog,
-        on_battery: Callable[[], bool],
     ) -> None:
         """Create the runner; `activity_log` is the log of other background work, which is shown in the same list."""
         self.changed: Listeners[None] = Listeners()
         self.notices: Listeners[str] = Listeners()
         self.underway: RunningTask | None = None
         """The task that is running; None if there is none."""
-        self._runtime, self._services, self._participant_service, self._runs = runtime, services, participant_service, runs
-        self._idleness, self._plugin_failures, self._change_undo, self._on_battery = (
-            idleness,
-            plugin_failures,
-            change_undo,
-            on_battery,
-        )
-        self._activity_log, self._timeout = activity_log, timeout
+        self._runtime, self._services, self._participants, self._idleness = runtime, services, participants, idleness
+        self._timeout, self._plugin_failures, self._change_undo = timeout, plugin_failures, change_undo
+        self._activity_log = activity_log
         self._requested_tasks: list[tuple[str, str]] = []
         self._task: asyncio.Task[None] | None = None
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
-        self._is_initialized = False
         self._background = BackgroundLoop(self.run_next_task, LOOK_AGAIN)
         self._unsubscribe = [
             idleness.user_active.add(lambda _none: self._on_user_active()),
@@ -126,8 +116,7 @@ class BackgroundRunner:
     @property
     def hindrance(self) -> PauseReason | None:
         """Return why no task is started at present; None if one may be."""
-        settings, idle = self._services.preferences.current, self._idleness.idle_time
-        return find_hindrance(settings, now(), idle, self._on_battery)
+        return self._runtime.find_hindrance(now(), self._idleness.idle_time)
 
     @property
     def budget(self) -> Budget:
@@ -136,11 +125,6 @@ class BackgroundRunner:
     async def usage_today(self, persona_id: str) -> DailyUsage:
         """Return what one persona has used today."""
         return await self._runtime.budget.usage_today(persona_id, now())
-
-    async def list_runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
-        """Return the runs, newest first."""
-        await self._close_lost_runs()
-        return await self._runs.newest_runs(most, before)
 
     def request_run(self, persona_id: str, task: str) -> None:
         """Run a task now, whether the user is away or not. Raise LetheError if it is unknown or a requirement is not met."""
@@ -163,16 +147,14 @@ class BackgroundRunner:
 
     async def undo(self, run_id: UUID) -> None:
         """Undo a run. Raise StorageError or FileError."""
-        run = await self._runs.get(run_id)
-        if run is not None and not run.undone and run.outcome is not None:
-            await self._change_undo.undo(run)
+        if await self._change_undo.undo(run_id):
             self.changed.tell(None)
 
     # Loop
 
     async def run_next_task(self) -> None:
         """Run one task, if one was requested or is due. The rest follows at the next call."""
-        await self._close_lost_runs()
+        await self._activity_log.close_lost_runs()
         if self._requested_tasks:
             await self._run_requested(*self._requested_tasks.pop(0))
             self._background.wake()
@@ -182,17 +164,11 @@ class BackgroundRunner:
                 if await self._timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
                     return
 
-    async def _close_lost_runs(self) -> None:
-        """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
-        if not self._is_initialized:
-            self._is_initialized = True
-            await self._runs.mark_lost_runs(self._activity_log.running_ids)
-
     async def _run_requested(self, persona_id: str, task: str) -> None:
         registered = self._runtime.registry.get(task)
         if registered is None:
             return
-        due_task = DueTask((await self._participant_service.of_persona(persona_id)).persona, registered)
+        due_task = DueTask((await self._participants.of_persona(persona_id)).persona, registered)
         if await self._has_work(due_task, is_requested=True):
             await self._execute_task(due_task, is_requested=True)
 
@@ -219,7 +195,7 @@ class BackgroundRunner:
         return False
 
     async def _observe_task(self, due_task: DueTask) -> bool:
-        participants = await self._participant_service.of_persona(due_task.persona.unique_name)
+        participants = await self._participants.of_persona(due_task.persona.unique_name)
         return await has_work(
             due_task.registered.task,
             StoredTaskView(self._services, due_task.registered.name, participants, await self._last_run(due_task)),
@@ -235,7 +211,7 @@ class BackgroundRunner:
 
     async def _execute_task(self, due_task: DueTask, *, is_requested: bool) -> None:
         moment = now()
-        participants = await self._participant_service.of_persona(due_task.persona.unique_name)
+        participants = await self._participants.of_persona(due_task.persona.unique_name)
         recorder = await self._runtime.create_recorder(due_task, moment, is_requested=is_requested)
         context = TaskApi(
             self._services, due_task.registered.name, participants, await self._last_run(due_task), recorder, self._on_progress

@@ -29,8 +29,11 @@ class ChangeUndo:
         self._runs = runs
         self._result_undoers = result_undoers
 
-    async def undo(self, run: TaskRun) -> TaskRun:
-        """Undo a run and return its new record. A repeated call has no further effect."""
+    async def undo(self, run_id: UUID) -> bool:
+        """Undo a run; return False if it does not exist, runs still or is undone already. Raise StorageError or FileError."""
+        run = await self._runs.get(run_id)
+        if run is None or run.undone or run.outcome is None:
+            return False
         applied_changes = [
             change for change in await self._services.changes.changes_of_run(run.id) if change.state is ChangeState.APPLIED
         ]
@@ -46,9 +49,8 @@ class ChangeUndo:
                 await self._services.proactive.drop_note(run.persona_id, UUID(made.id))
             elif made.kind in self._result_undoers and made.id not in {str(change.id) for change in context_changes}:
                 await self._result_undoers[made.kind](run, made)
-        undone = run.model_copy(update={"undone": True})
-        await self._runs.save_run(undone)
-        return undone
+        await self._runs.save_run(run.model_copy(update={"undone": True}))
+        return True
 
     async def _revert_change(self, change: RecordedChange) -> None:
         if change.what == EDIT_PERSONA:

@@ -23,8 +23,8 @@ from lethe_app.services.prompting.stable_prefix import stored_prefix
 from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
 from lethe_app.services.scheduling.offload import run_to_completion
 from lethe_app.services.sessions.reply_writer import ReplyWriter
-from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.services.tools.turn import ToolTurn
+from lethe_app.services.tools.turn_factory import ToolTurnFactory
 
 WORTH_KEEPING = 256
 """Minimum number of tokens behind a cut of the KV cache that are reused without reading them again. A note above the last
@@ -42,7 +42,7 @@ class ReplyGenerator:
         prefixes: StablePrefixes,
         prompting: PromptAssembler,
         client: ModelClient,
-        tooling: ToolRegistry,
+        tool_turns: ToolTurnFactory,
         receipts: ReceiptService,
         cache_state: CacheState,
     ) -> None:
@@ -50,13 +50,13 @@ class ReplyGenerator:
         self._prefixes = prefixes
         self._prompting = prompting
         self._client = client
-        self._tooling = tooling
+        self._tool_turns = tool_turns
         self._receipts = receipts
         self._cache_state = cache_state
 
     def give_way(self) -> None:
         """Stop waiting for the user's answer to a permission question about a tool call, because another reply is requested."""
-        self._tooling.decline_pending_question()
+        self._tool_turns.permissions.decline_pending()
 
     async def with_prefix(self, turn: TurnContext, model: LoadedModel, before: Message | None = None) -> TurnContext:
         """Return the turn with the stable prefix of its prompt; `before` is the reply that is regenerated.
@@ -81,7 +81,7 @@ class ReplyGenerator:
 
         `so_far` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
         """
-        tools = await self._tooling.start_turn(turn, model, so_far, writing)
+        tools = await self._tool_turns.start_turn(turn, model, so_far, writing)
         while tools.needs_generation:
             async with aclosing(tools.execute_pending_calls()) as work:
                 async for done in work:
@@ -99,7 +99,7 @@ class ReplyGenerator:
     ) -> AsyncGenerator[TurnEvent]:
         """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
         recalled, lead = tools.add_inventory(memory) or TurnMemory(), tools.lead or Alternative(model=model.file.name)
-        tool_prompt = await self._tooling.prompt_of(turn.participants.persona, model)
+        tool_prompt = await self._tool_turns.prompt_of(turn.participants.persona, model)
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
             prompt = await self._prompting.build(turn, model, background, tools.reply_start, tool_prompt)

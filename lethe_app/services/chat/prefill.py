@@ -16,7 +16,7 @@ from lethe_app.services.prompting.assembler import PromptAssembler
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.turn_context import TurnLoader
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.services.tools.registry import ToolRegistry
+from lethe_app.services.tools.turn_factory import ToolTurnFactory
 
 PAUSE = 0.15
 """Seconds before prefill begins, so that browsing through sessions does not start it."""
@@ -38,7 +38,7 @@ class PrefillService:
         models: ModelService,
         client: ModelClient,
         prompting: PromptAssembler,
-        tooling: ToolRegistry,
+        tool_turns: ToolTurnFactory,
         cache_state: CacheState,
         preferences: Preferences,
     ) -> None:
@@ -47,7 +47,7 @@ class PrefillService:
         self._models = models
         self._client = client
         self._prompting = prompting
-        self._tooling = tooling
+        self._tool_turns = tool_turns
         self._cache_state = cache_state
         self._preferences = preferences
         self._attended: UUID | None = None
@@ -93,7 +93,7 @@ class PrefillService:
                 await self._sessions.ended(session.persona_id)  # the summary of the one before is part of the prompt
                 turn = await self._loader.load(session_id, state.model)
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
-                tools = await self._tooling.prompt_of(turn.participants.persona, state.model)
+                tools = await self._tool_turns.prompt_of(turn.participants.persona, state.model)
                 text = await self._prompting.beginning(turn, state.model, expected_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)

@@ -53,7 +53,7 @@ class MemoryLookup:
         """
         if not text.strip():
             return []
-        await self._indexing.settle_all()
+        await self._indexing.index_all_pending()
         participants = await self._participants.of_persona(persona_id)
         query = MemoryQuery(
             persona_id=persona_id,
@@ -70,7 +70,7 @@ class MemoryLookup:
 
         The message belongs to the given session, or else begins a new one. Raise StorageError and FileError.
         """
-        await self._indexing.settle_all()
+        await self._indexing.index_all_pending()
         if session_id is not None:
             return await self._recall.preview(await self._contexts.of_next_message(session_id, text))
         return await self._recall.preview(await self._contexts.of_new_session(persona_id, text))

@@ -16,7 +16,8 @@ from lethe_app.retrieval.calibration import Thresholds
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.service import IndexingService, owner_of_waiting
+from lethe_app.services.indexing.passage_sources import owner_of_waiting
+from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.storage.memory.memories import MemoryStore
 
@@ -64,7 +65,7 @@ class MemoryService:
         """
         if memory.category is MemoryType.CHAT_SESSION:
             raise LetheError("A conversation cannot be stored as a memory.", "Archive it instead.")
-        await self._indexing.settle_all()
+        await self._indexing.index_all_pending()
         held = {each.guid: each for each in await self._holdings.memories_of(persona_id) if each.made_by or not memory.made_by}
         if not check or memory.guid in held:
             kept = duplicates.deduplicate(memory, None, None)
@@ -108,7 +109,7 @@ class MemoryService:
         """Drop all caches, so that memories are read from the database again, and index pending changes."""
         self._holdings.reload()
         self._recall.reload()
-        await self._indexing.settle_all()
+        await self._indexing.index_all_pending()
 
     async def rebuild(self) -> None:
         """Rebuild the memory index from the database, for use after a part of it was lost or damaged."""

@@ -19,7 +19,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.priority import BackgroundPriority
-from lethe_app.services.sessions.archive_parts import FIELDS, ArchivePartMaker, is_worth_archiving
+from lethe_app.services.sessions.archive_parts import PART_MAKERS, SessionArchiver, is_worth_archiving
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -37,7 +37,7 @@ LOOK_AGAIN = 300.0
 """Seconds between two checks whether pending parts can be made."""
 NOT_NOW = (ModelMissing, EngineUnreachable)
 """Errors that are no failure of the part: it waits for a model."""
-Recorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
+RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
 """Function that runs the work of a model on a session and records it in the activity log."""
 MOST_CRASHES = 3
 """Crashes of the model on one part after which the part is marked as failed, so that the others can proceed."""
@@ -61,31 +61,26 @@ class ArchiveQueue:
 
     def __init__(
         self,
-        chats: SessionStore,
-        parts: ArchiveJobs,
-        archivist: ArchivePartMaker,
+        session_store: SessionStore,
+        archive_jobs: ArchiveJobs,
+        archiver: SessionArchiver,
         indexing: IndexingService,
-        quiet: BackgroundPriority,
-        changed: Listeners[str],
+        priority: BackgroundPriority,
+        sessions_changed: Listeners[str],
         check: Callable[[], Awaitable[object]] | None,
-        recorded: Recorded,
+        run_recorded: RunRecorded,
     ) -> None:
-        """`check` qualifies the loaded model; None disables qualification. `recorded` runs and records a model's work."""
+        """`check` qualifies the loaded model; None disables qualification. `run_recorded` runs and records a model's work."""
         self.progress = ArchiveProgress()
         self.changed: Listeners[ArchiveProgress] = Listeners()
-        self._chats = chats
-        self._parts = parts
-        self._archivist = archivist
-        self._indexing = indexing
-        self._quiet = quiet
-        self._sessions_changed = changed
-        self._check = check
-        self._recorded = recorded
-        self._begun: Counter[UUID] = Counter()
+        self._session_store, self._archive_jobs, self._archiver = session_store, archive_jobs, archiver
+        self._indexing, self._priority, self._sessions_changed = indexing, priority, sessions_changed
+        self._check, self._run_recorded = check, run_recorded
+        self._times_queued: Counter[UUID] = Counter()
         """Number of times each session was queued; what was read of it before the last time is out of date."""
-        self._told_by_rules: set[UUID] = set()
+        self._made_by_rules: set[UUID] = set()
         """Sessions of which rules have made all parts they can since they were queued."""
-        self._at_once: list[UUID] = []
+        self._made_at_once: list[UUID] = []
         """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
         self._one_at_a_time = asyncio.Lock()
         self._background = BackgroundLoop(self._work, LOOK_AGAIN)
@@ -111,48 +106,48 @@ class ArchiveQueue:
 
         With `at_once`, the parts that rules can make are stored on return.
         """
-        return await self._take_up(session_id, archive=True, at_once=at_once)
+        return await self._queue_session(session_id, archive=True, at_once=at_once)
 
     async def update(self, session_id: UUID, parts: Sequence[SessionPart] = tuple(SessionPart)) -> bool:
         """Make all or some parts of a session again, the current session included.
 
         A part by a model is kept until a qualified model makes it again.
         """
-        return await self._take_up(session_id, archive=False, at_once=True, parts=parts)
+        return await self._queue_session(session_id, archive=False, at_once=True, parts=parts)
 
     async def is_pending(self, session_id: UUID) -> bool:
         """Return whether rules or the loaded model can make a pending part of this session now. False while paused."""
         return self._background.is_running and any(
-            record.session == session_id and (record.made_by is MadeBy.RULES or self._archivist.may_write(record.part))
-            for record in await self._parts.pending_parts()
+            record.session == session_id and (record.made_by is MadeBy.RULES or self._archiver.may_write(record.part))
+            for record in await self._archive_jobs.pending_parts()
         )
 
     async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """Return the parts of a session and their makers; empty if it was never archived."""
-        return await self._parts.parts_of(session_id)
+        return await self._archive_jobs.parts_of(session_id)
 
     async def write(self, session_id: UUID, part: SessionPart, value: object) -> ChatSession:
         """Store the user's value of a part, which is never overwritten automatically. Facts are edited in `FactService`."""
-        fields: dict[str, object] = {FIELDS[part]: value}
+        fields: dict[str, object] = {PART_MAKERS[part].field: value}
         if part is SessionPart.KEYWORDS:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
-        await self._parts.save_value(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
+        await self._archive_jobs.save_value(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
         if part is SessionPart.ROLEPLAY:
             await self.sort_facts(session_id)
-        session = await self._chats.session(session_id)
+        session = await self._session_store.session(session_id)
         await self.renew(session.persona_id)
-        self._told(session)
+        self._notify_changed(session)
         return session
 
     async def sort_facts(self, session_id: UUID) -> None:
         """Learn the facts of a session again as plain or in-story ones, according to its roleplay mark."""
-        await self._archivist.sort_facts(session_id)
+        await self._archiver.sort_facts(session_id)
 
     async def renew(self, persona_id: str) -> None:
         """Apply a deleted, restored or edited session at once: the persona's prompts are made again, and pending parts are
         checked.
         """
-        await self._archivist.renew(persona_id)
+        await self._archiver.renew(persona_id)
         self._background.wake()
 
     def model_changed(self) -> None:
@@ -162,25 +157,25 @@ class ArchiveQueue:
     async def finish(self) -> None:
         """Make everything pending that can be made now, and wait for it."""
         async with self._one_at_a_time:
-            await self._do_all()
+            await self._make_all()
 
-    async def _take_up(
+    async def _queue_session(
         self, session_id: UUID, *, archive: bool, at_once: bool, parts: Sequence[SessionPart] = tuple(SessionPart)
     ) -> bool:
-        if not is_worth_archiving(await self._archivist.lines(session_id)):
+        if not is_worth_archiving(await self._archiver.lines(session_id)):
             return False
         if at_once:
-            self._at_once.append(session_id)
+            self._made_at_once.append(session_id)
         try:
-            await self._parts.start_archive(session_id, parts, archive=archive)
-            self._begun[session_id] += 1
-            self._told_by_rules.discard(session_id)
+            await self._archive_jobs.start_archive(session_id, parts, archive=archive)
+            self._times_queued[session_id] += 1
+            self._made_by_rules.discard(session_id)
             if at_once:
-                await self._by_rules(session_id)
+                await self._make_by_rules(session_id)
         finally:
             if at_once:
-                self._at_once.remove(session_id)
-        self._told(await self._chats.session(session_id))
+                self._made_at_once.remove(session_id)
+        self._notify_changed(await self._session_store.session(session_id))
         self._background.wake()
         return True
 
@@ -188,97 +183,98 @@ class ArchiveQueue:
 
     async def _work(self) -> None:
         async with self._one_at_a_time:
-            await self._do_all()
-            await self._try_the_model()
+            await self._make_all()
+            await self._improve_by_model()
 
-    async def _try_the_model(self) -> None:
+    async def _improve_by_model(self) -> None:
         """Qualify the loaded model, and let it make again the parts that only rules have made."""
         if self._check is None:
             return
-        await self._quiet.wait_for_turn_end()
+        await self._priority.wait_for_turn_end()
         with suppress(ModelError):
             await self._check()
-        trusted = [part for part in SessionPart if self._archivist.may_write(part)]
-        if trusted and await self._parts.requeue_parts(trusted, self._archivist.model):
-            await self._do_all()
+        trusted = [part for part in SessionPart if self._archiver.may_write(part)]
+        if trusted and await self._archive_jobs.requeue_parts(trusted, self._archiver.model):
+            await self._make_all()
 
-    async def _do_all(self) -> None:
+    async def _make_all(self) -> None:
         """Make all parts that rules can, then those of the model, session by session, until nothing is left that can be made
         now.
         """
         try:
-            while records := await self._next():
-                if not await self._by_model(records):
+            while records := await self._list_next():
+                if not await self._make_by_model(records):
                     break
         finally:
             self._report(ArchiveProgress())
 
-    async def _next(self) -> list[PartRecord]:
+    async def _list_next(self) -> list[PartRecord]:
         """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
-        for session_id in await self._for_rules():
-            await self._quiet.wait_for_turn_end()
-            await self._unless_gone(session_id, self._by_rules(session_id))
-        mine = [record for record in await self._parts.pending_parts() if self._archivist.may_write(record.part)]
+        for session_id in await self._list_for_rules():
+            await self._priority.wait_for_turn_end()
+            await self._run_unless_deleted(session_id, self._make_by_rules(session_id))
+        mine = [record for record in await self._archive_jobs.pending_parts() if self._archiver.may_write(record.part)]
         mine = [record for record in mine if record.session == mine[0].session]
         return sorted(mine, key=lambda record: ORDER.index(record.part))
 
-    async def _for_rules(self) -> list[UUID]:
+    async def _list_for_rules(self) -> list[UUID]:
         """Return sessions with pending parts that rules have not made yet, or for which no qualified model is loaded."""
         return list(
             dict.fromkeys(
                 record.session
-                for record in await self._parts.pending_parts()
+                for record in await self._archive_jobs.pending_parts()
                 if record.made_by is MadeBy.RULES
-                and record.session not in self._at_once
-                and not (record.session in self._told_by_rules and self._archivist.may_write(record.part))
+                and record.session not in self._made_at_once
+                and not (record.session in self._made_by_rules and self._archiver.may_write(record.part))
             )
         )
 
-    async def _by_rules(self, session_id: UUID) -> None:
+    async def _make_by_rules(self, session_id: UUID) -> None:
         """Make pending parts by rules. A part that a qualified model may improve stays pending, and a part by a model is
         kept.
 
         Facts are left to the model alone, because both would store them in different words.
         """
-        begun = self._begun[session_id]
+        times_queued = self._times_queued[session_id]
         records = {
             part: record
-            for part, record in (await self._parts.parts_of(session_id)).items()
+            for part, record in (await self._archive_jobs.parts_of(session_id)).items()
             if record.state is PartState.PENDING and record.made_by is MadeBy.RULES
         }
-        left = {part for part in records if self._archivist.may_write(part)}
-        values = await self._archivist.by_rules(session_id, records.keys() - left.intersection({SessionPart.FACTS}))
-        if self._begun[session_id] != begun:
+        left = {part for part in records if self._archiver.may_write(part)}
+        values = await self._archiver.by_rules(session_id, records.keys() - left.intersection({SessionPart.FACTS}))
+        if self._times_queued[session_id] != times_queued:
             return  # more was said meanwhile: whoever began it anew reads that too
         for part, record in records.items():
             done = record if part in left else replace(record, state=PartState.DONE, maker="")
-            await self._parts.save_value(done, record, **fields_of(part, values[part]) if part in values else {})
-        self._told_by_rules.add(session_id)
-        self._told(await self._chats.session(session_id))
+            await self._archive_jobs.save_value(done, record, **fields_of(part, values[part]) if part in values else {})
+        self._made_by_rules.add(session_id)
+        self._notify_changed(await self._session_store.session(session_id))
 
-    async def _by_model(self, records: Sequence[PartRecord]) -> bool:
+    async def _make_by_model(self, records: Sequence[PartRecord]) -> bool:
         """Let the model make these parts of one session. Return False if they have to wait for a model."""
-        return await self._recorded(records[0].session, partial(self._all_by_model, records))
+        return await self._run_recorded(records[0].session, partial(self._make_all_by_model, records))
 
-    async def _all_by_model(self, records: Sequence[PartRecord]) -> bool:
+    async def _make_all_by_model(self, records: Sequence[PartRecord]) -> bool:
         session_id = records[0].session
         for number, record in enumerate(records):
-            await self._quiet.wait_for_turn_end()
-            made = await self._unless_gone(session_id, self._write(record, number, len(records)))
+            await self._priority.wait_for_turn_end()
+            made = await self._run_unless_deleted(session_id, self._make_part(record, number, len(records)))
             if made is None:
                 return True
             if not made:
                 return False
         with suppress(StorageError):
-            self._told(await self._chats.session(session_id))
+            self._notify_changed(await self._session_store.session(session_id))
         return True
 
-    async def _write(self, record: PartRecord, number: int, total: int) -> bool:
+    async def _make_part(self, record: PartRecord, number: int, total: int) -> bool:
         """Let the model make one part. Return False if no model is available now."""
-        session, begun, model = await self._chats.session(record.session), self._begun[record.session], self._archivist.model
+        session = await self._session_store.session(record.session)
+        times_queued, model = self._times_queued[record.session], self._archiver.model
         self._report(ArchiveProgress(session.guid, session.name, record.part, number, total))
         try:
-            value = await self._archivist.by_model(record.session, record.part)
+            value = await self._archiver.by_model(record.session, record.part)
         except NOT_NOW:
             return False
         except ModelError as error:
@@ -288,24 +284,24 @@ class ArchiveQueue:
             if not is_dead or failed.tries >= MOST_CRASHES:
                 failed = replace(failed, state=PartState.FAILED)
                 if record.part is SessionPart.FACTS:
-                    await self._archivist.by_rules(record.session, {record.part})
-            await self._parts.save_value(failed, record)
+                    await self._archiver.by_rules(record.session, {record.part})
+            await self._archive_jobs.save_value(failed, record)
             return not is_dead
-        if self._begun[record.session] == begun:  # else more was said meanwhile, and it is still to be done
+        if self._times_queued[record.session] == times_queued:  # else more was said meanwhile, and it is still to be done
             done = replace(record, state=PartState.DONE, made_by=MadeBy.MODEL, maker=model, trouble="")
-            await self._parts.save_value(done, record, **fields_of(record.part, value))
+            await self._archive_jobs.save_value(done, record, **fields_of(record.part, value))
         return True
 
-    async def _unless_gone(self, session_id: UUID, work: Awaitable[bool | None]) -> bool | None:
+    async def _run_unless_deleted(self, session_id: UUID, work: Awaitable[bool | None]) -> bool | None:
         """Return the result of the work; None if the session was deleted meanwhile. Other storage errors are raised."""
         try:
             return await work
         except StorageError:
-            if any(record.session == session_id for record in await self._parts.pending_parts()):
+            if any(record.session == session_id for record in await self._archive_jobs.pending_parts()):
                 raise
             return None
 
-    def _told(self, session: ChatSession) -> None:
+    def _notify_changed(self, session: ChatSession) -> None:
         self._indexing.wake()
         self._sessions_changed.tell(session.persona_id)
 
@@ -317,4 +313,4 @@ class ArchiveQueue:
 
 def fields_of(part: SessionPart, value: object) -> dict[str, object]:
     """Return the session field and value that store a part; empty for facts."""
-    return {FIELDS[part]: value} if part in FIELDS else {}
+    return {PART_MAKERS[part].field: value} if part in PART_MAKERS else {}

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from lethe_app.agents.deep_research import DeepResearch, ResearchLimits, append_unreported_findings
+from lethe_app.agents.deep_research import DeepResearch, append_unreported_findings
 from lethe_app.agents.task import TaskResult
 from lethe_app.agents.web_reading import TaskModel, WebReader, join_site_names
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
@@ -44,34 +44,28 @@ class ResearchService:
     def __init__(
         self,
         web_gate: WebGate,
-        gathering: WebReader,
+        web_reader: WebReader,
         task_model: TaskModel,
         is_model_qualified: Callable[[], bool],
-        participant_service: ParticipantService,
-        brain: MemoryService,
-        state: AppState,
+        participants: ParticipantService,
+        memory: MemoryService,
+        app_state: AppState,
         activity_log: ActivityLog,
-        bounds: ResearchLimits | None = None,
     ) -> None:
         """Create the service. A model that is not qualified writes nothing; the pages are quoted instead."""
         self.changed: Listeners[Inquiry | None] = Listeners()
         self.running: Inquiry | None = None
         """The inquiry in progress; None if there is none."""
-        self._web_gate, self._gathering, self._task_model, self._is_model_qualified = (
-            web_gate,
-            gathering,
-            task_model,
-            is_model_qualified,
-        )
-        self._participant_service, self._brain, self._state, self._bounds = participant_service, brain, state, bounds
-        self._activity_log = activity_log
+        self._web_gate, self._web_reader = web_gate, web_reader
+        self._task_model, self._is_model_qualified = task_model, is_model_qualified
+        self._participants, self._memory, self._app_state, self._activity_log = participants, memory, app_state, activity_log
         self._doing: ActivityEntry | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def list_inquiries(self) -> list[Inquiry]:
         """Return all inquiries, newest first."""
         inquiries: list[Inquiry] = []
-        for value in (await self._state.values_of(SCOPE)).values():
+        for value in (await self._app_state.values_of(SCOPE)).values():
             try:
                 inquiries.append(self._mark_interrupted(Inquiry.model_validate(value)))
             except ValidationError:
@@ -100,7 +94,7 @@ class ResearchService:
         inquiry = self.running = Inquiry(persona_id=persona_id, topic=question, doing="Starting")
         try:
             await self._save_inquiry(inquiry)
-            participants = await self._participant_service.of_persona(persona_id)
+            participants = await self._participants.of_persona(persona_id)
         except LetheError:
             self.running = None
             raise
@@ -120,7 +114,7 @@ class ResearchService:
         inquiry = await self.load_inquiry(inquiry_id)
         if inquiry.is_running:
             raise LetheError("The research is still running.", "Stop it first.")
-        await self._state.set(SCOPE, str(inquiry_id), None)
+        await self._app_state.set(SCOPE, str(inquiry_id), None)
         self.changed.tell(None)
         return inquiry
 
@@ -133,7 +127,7 @@ class ResearchService:
         inquiry = await self.load_inquiry(inquiry_id)
         if not inquiry.report:
             raise LetheError("Nothing was found that could be saved.")
-        participants = await self._participant_service.of_persona(inquiry.persona_id)
+        participants = await self._participants.of_persona(inquiry.persona_id)
         hits = [WebHit(one.title, one.address) for one in inquiry.findings]
         # Untrusted text must not contain macros, because memories are inserted into prompts.
         report = inquiry.report.replace("{{", "").replace("}}", "")
@@ -147,14 +141,14 @@ class ResearchService:
             sources=[one.address for one in hits],
             made_by=RESEARCH.name,
         )
-        await self._brain.memorize(inquiry.persona_id, memory, check=False)
+        await self._memory.memorize(inquiry.persona_id, memory, check=False)
         return await self._save_inquiry(inquiry.model_copy(update={"memory": memory.guid}))
 
     async def forget_memory(self, inquiry_id: UUID) -> Inquiry:
         """Move the memory of the report to the trash."""
         inquiry = await self.load_inquiry(inquiry_id)
         if inquiry.memory is not None:
-            await self._brain.forget_memory(inquiry.memory)
+            await self._memory.forget_memory(inquiry.memory)
         return await self._save_inquiry(inquiry.model_copy(update={"memory": None}))
 
     async def close(self) -> None:
@@ -189,9 +183,7 @@ class ResearchService:
             await self._save_inquiry(updated)
 
         task_model = self._task_model if self._is_model_qualified() else None
-        research = DeepResearch(
-            self._gathering, task_model, self._task_model.count, store_progress, lambda: doing.tokens, self._bounds
-        )
+        research = DeepResearch(self._web_reader, task_model, self._task_model.count, store_progress, lambda: doing.tokens)
         try:
             finished = await research.run(inquiry, user_name)
         except asyncio.CancelledError:
@@ -218,7 +210,7 @@ class ResearchService:
         """Store the inquiry and notify listeners."""
         if self.running is not None and self.running.id == inquiry.id:
             self.running = inquiry
-        await self._state.set(SCOPE, str(inquiry.id), inquiry.model_dump(mode="json"))
+        await self._app_state.set(SCOPE, str(inquiry.id), inquiry.model_dump(mode="json"))
         if inquiry.state is not InquiryState.RUNNING:
             await self._delete_oldest()
         self.changed.tell(inquiry)
@@ -226,7 +218,7 @@ class ResearchService:
 
     async def _delete_oldest(self) -> None:
         for old in (await self.list_inquiries())[MOST_KEPT:]:
-            await self._state.set(SCOPE, str(old.id), None)
+            await self._app_state.set(SCOPE, str(old.id), None)
 
     def _mark_interrupted(self, inquiry: Inquiry) -> Inquiry:
         """Mark an inquiry as stopped that was in progress when the program ended."""

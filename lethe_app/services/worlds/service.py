@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,9 +20,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.participants import NOBODY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.purge import WorldPurge
-from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.world_usage import WorldUsage
@@ -71,19 +69,16 @@ class WorldService:
         self,
         paths: Paths,
         library: Library,
-        participant_service: ParticipantService,
+        participants: ParticipantService,
         preferences: Preferences,
-        state: SessionState,
-        counting: TokenCountService,
+        session_state: SessionState,
         database: Database,
-        trials: WorldTrials,
         world_purge: WorldPurge,
     ) -> None:
         self.saved: Listeners[WorldSaved] = Listeners()
-        self.trials = trials
         self._world_purge = world_purge
-        self._paths, self._library, self._participant_service = paths, library, participant_service
-        self._preferences, self._state, self._counting, self._database = preferences, state, counting, database
+        self._paths, self._library, self._participants = paths, library, participants
+        self._preferences, self._session_state, self._database = preferences, session_state, database
         self._unsaved: dict[str, World] = {}
         self._deleted_parts: list[World] = []
         self._stamps: dict[str, Stamp | None] = {}
@@ -109,10 +104,6 @@ class WorldService:
     async def count_activations(self) -> Mapping[UUID, int]:
         """Return the number of turns in which each entry was activated, by guid."""
         return await WorldUsage(self._database).activation_counts()
-
-    async def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the token count of each text, by the loaded model's tokenizer, or an estimate without one."""
-        return await self._counting.count(texts)
 
     # Saving
 
@@ -247,7 +238,7 @@ class WorldService:
     async def bound_worlds(self, session: ChatSession | None) -> dict[WorldOwner, list[str]]:
         """Return the file names of the worlds assigned to each owner."""
         participants = await self._load_participants(session)
-        session_worlds = await self._state.get(session.guid, BOUND) if session else None
+        session_worlds = await self._session_state.get(session.guid, BOUND) if session else None
         return {
             WorldOwner.PERSONA: list(participants.persona.worlds) if participants else [],
             WorldOwner.USER: list(participants.user.worlds) if participants else [],
@@ -264,13 +255,13 @@ class WorldService:
         if owner is WorldOwner.EVERYBODY:
             await self._preferences.set(global_worlds=names)
         elif owner is WorldOwner.SESSION and session is not None:
-            await self._state.set(session.guid, BOUND, names or None)
+            await self._session_state.set(session.guid, BOUND, names or None)
         elif participants is not None and (owner is WorldOwner.PERSONA or participants.user is not NOBODY):
             persona = participants.persona if owner is WorldOwner.PERSONA else participants.user
             await self._library.save_persona(persona.model_copy(update={"worlds": names}))
 
     async def _load_participants(self, session: ChatSession | None) -> Participants | None:
-        return await self._participant_service.of_session(session) if session is not None else None
+        return await self._participants.of_session(session) if session is not None else None
 
     # Files
 

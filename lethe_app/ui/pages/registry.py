@@ -189,6 +189,7 @@ class PageRegistry:
             self._context,
             self._create_persona_selector(),
             services.background_runner,
+            services.activity_log,
             services.tool_registry,
             services.library,
             services.preferences,
@@ -199,7 +200,12 @@ class PageRegistry:
 
         services = self._services
         return DreamPage(
-            self._context, self._create_persona_selector(), services.dreams, services.feedback, services.background_runner
+            self._context,
+            self._create_persona_selector(),
+            services.dreams,
+            services.feedback,
+            services.background_runner,
+            services.activity_log,
         )
 
     def _create_web_log_page(self) -> Page:
@@ -216,7 +222,7 @@ class PageRegistry:
             self._context,
             self._create_persona_selector(),
             services.research,
-            services.memory_lists,
+            services.fact_lists,
             services.preferences,
         )
 
@@ -241,7 +247,7 @@ class PageRegistry:
             self._context,
             self._create_persona_selector(),
             services.facts,
-            services.memory_lists,
+            services.fact_lists,
             services.fact_extraction,
         )
 
@@ -258,7 +264,7 @@ class PageRegistry:
         return TimelinePage(
             self._context,
             self._create_persona_selector(),
-            services.memory_lists,
+            services.fact_lists,
             services.fact_extraction,
             services.facts,
             services.sessions,
@@ -291,7 +297,7 @@ class PageRegistry:
             self._context,
             self._create_persona_selector(),
             services.mind.notebooks,
-            services.mind.notebook_writer,
+            services.mind.notebook_filer,
             services.preferences,
         )
 
@@ -307,7 +313,15 @@ class PageRegistry:
         from lethe_app.ui.pages.worlds.page import WorldPage
 
         services = self._services
-        return WorldPage(self._context, services.worlds, services.library, services.memory, services.models)
+        return WorldPage(
+            self._context,
+            services.worlds,
+            services.world_trials,
+            services.token_counts,
+            services.library,
+            services.memory,
+            services.models,
+        )
 
     def _create_presets_page(self) -> Page:
         from lethe_app.ui.pages.presets.page import PresetPage

@@ -73,7 +73,7 @@ async def baked(services: AppServices, tmp_path: Path, *talks: tuple[str, ...]) 
 async def spend(services: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
     run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
-    await services.background_runner._runs.save_run(run)
+    await services.core.task_runs.save_run(run)
 
 
 @asynccontextmanager
@@ -202,7 +202,7 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppSe
         await asyncio.Event().wait()
         return NOTHING
 
-    work = asyncio.create_task(services.background_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
+    work = asyncio.create_task(services.activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
     await began.wait()
     (one,) = services.background_runner.everything_underway
     assert (one.persona, one.title, one.step) == ("Mira", "Notebooks", "Reading")
@@ -218,7 +218,7 @@ async def test_what_breaks_down_is_told_as_that(services: AppServices):
         raise LetheError("The well is dry.")
 
     with pytest.raises(LetheError):
-        await services.background_runner._activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), dry)
+        await services.activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), dry)
 
     (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, "The well is dry.")
@@ -280,14 +280,14 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
             return any(one.step.endswith("Writing the report") for one in services.background_runner.everything_underway)
 
         await until(writes)
-        assert [run.outcome for run in await services.background_runner.list_runs()] == [
+        assert [run.outcome for run in await services.activity_log.list_runs()] == [
             None
         ]  # the first look takes it for no lost one
         copy = await copy_home(services, tmp_path / "as it was")
         services.research.stop()
 
     async with opened(copy) as again:
-        (run,) = await again.background_runner.list_runs()
+        (run,) = await again.activity_log.list_runs()
         assert run.outcome is RunOutcome.LOST
         assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
 
@@ -365,9 +365,7 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
     assert await services.archive_queue.archive_session(session.guid)
 
     async def is_at_it() -> bool:
-        return (
-            bool(await services.background_runner._runs.newest_runs()) and services.archive_queue.progress.session is not None
-        )
+        return bool(await services.core.task_runs.newest_runs()) and services.archive_queue.progress.session is not None
 
     await until(is_at_it)
     assert services.background_runner.everything_underway == []

@@ -71,13 +71,13 @@ async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
     leave(services, clock)
     await services.background_runner.run_next_task()
-    assert await services.background_runner.list_runs() == []
+    assert await services.activity_log.list_runs() == []
 
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY], context=4096)
     clock.go_on(hours=25)
     await services.background_runner.run_next_task()
-    assert await services.background_runner.list_runs() == []
+    assert await services.activity_log.list_runs() == []
 
 
 async def test_what_is_not_worth_an_entry_is_not_thought_of_again(services: AppServices, tmp_path: Path, clock: Clock):
@@ -88,7 +88,7 @@ async def test_what_is_not_worth_an_entry_is_not_thought_of_again(services: AppS
         await services.background_runner.run_next_task()
         clock.go_on(days=1, hours=1)
 
-    assert [run.outcome for run in await services.background_runner.list_runs()] == [RunOutcome.NOTHING]
+    assert [run.outcome for run in await services.activity_log.list_runs()] == [RunOutcome.NOTHING]
     assert await entries(services) == []
 
 

@@ -163,7 +163,7 @@ async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, setti
 async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(services, task)
-    services.background_runner._on_battery = lambda: True
+    services.background_runner._runtime._on_battery = lambda: True
     leave(services, clock)
     await services.background_runner.run_next_task()
     before = task.began
@@ -486,9 +486,9 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(servic
     looking.cancel()  # as if it had never come to its end: what was written then is put back below
     await asyncio.gather(looking, return_exceptions=True)
     run = await newest(services)
-    await services.background_runner._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
+    await services.core.task_runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
-    services.background_runner._is_initialized = False
+    services.activity_log._has_closed_lost_runs = False
     await services.background_runner.run_next_task()
 
     assert (await newest(services)).outcome is RunOutcome.LOST

@@ -244,7 +244,7 @@ async def test_after_a_conversation_thoughts_are_written_anew_once(services: App
     run = await newest(services)
     assert (await services.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
     assert run.summary == "Mira has thought about “Peanuts and Porto”."
-    assert len(await services.background_runner.list_runs()) == 1
+    assert len(await services.activity_log.list_runs()) == 1
 
 
 async def test_thoughts_stay_within_their_tokens_sentence_by_sentence(services: AppServices, clock: Clock, tmp_path: Path):
@@ -267,4 +267,4 @@ async def test_without_tokens_for_it_nobody_writes_thoughts(services: AppService
 
     await services.background_runner.run_next_task()
 
-    assert not await services.background_runner.list_runs()
+    assert not await services.activity_log.list_runs()

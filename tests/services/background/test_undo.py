@@ -14,8 +14,8 @@ from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
 from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.undo import remove_added_lines
-from lethe_app.services.notebooks.writer import NotebookWriter
 from tests.conftest import Silence
 from tests.services.background.test_activity_log import BREAD, CONCLUDED, baked
 from tests.services.past import copy_home, opened
@@ -100,12 +100,12 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
     known = {one.guid for one in await services.facts.all(MIRA)}
     written = asyncio.Event()
 
-    async def wait(_keeping: NotebookWriter, _persona: str, _name: str) -> list[str]:
+    async def wait(_filer: NotebookFiler, _persona: str, _name: str) -> list[str]:
         written.set()
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
     with monkeypatch.context() as patched:
-        patched.setattr(NotebookWriter, "split_if_long", wait)
+        patched.setattr(NotebookFiler, "split_if_long", wait)
         reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
         await written.wait()
         copy = await copy_home(services, tmp_path / "as it was")
@@ -132,11 +132,11 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     await baked(services, tmp_path, BREAD)
     written = asyncio.Event()
 
-    async def wait(_keeping: NotebookWriter, _persona: str, _name: str) -> list[str]:
+    async def wait(_filer: NotebookFiler, _persona: str, _name: str) -> list[str]:
         written.set()
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
-    monkeypatch.setattr(NotebookWriter, "split_if_long", wait)
+    monkeypatch.setattr(NotebookFiler, "split_if_long", wait)
     reading = asyncio.create_task(services.mind.notebook_writer.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(services)

@@ -391,7 +391,7 @@ async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_w
     edited = await services.message_editing.edit(reply, "The stork stands in the reeds.")
     await all_of(services.chat.regenerate(session.guid, reply))
     after = await services.message_editing.undo_edit(before)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     stored = await services._database.run(lambda c: [text for (text,) in c.execute("SELECT text FROM passages")])
 
     assert edited.content == "The stork stands in the reeds."

@@ -11,7 +11,7 @@ from lethe_app.brain.dreams.consolidation import can_change_fact
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.services.indexing.service import of_fact
+from lethe_app.services.indexing.passage_sources import of_fact
 from tests.services.past import NUTS, answers, hold, trusted
 
 HER = "mira-test"
@@ -177,10 +177,10 @@ async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: 
     story, other = await hold(services, *NUTS), await hold(services, *NUTS)
     secret = fact_of(story, "Tomas is the king of Elfland.", in_story=True)
     await services.facts.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
-    cast = await services.memory_lists._participant_service.of_session(story)
+    cast = await services.core.participants.of_session(story)
 
     inside, outside, page = [
-        {one.text for one in await services.memory_lists._past_sessions.core(cast, 500, session)}
+        {one.text for one in await services.core.past_sessions.core(cast, 500, session)}
         for session in (story.guid, other.guid, None)
     ]
 
@@ -188,7 +188,7 @@ async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: 
     assert outside == page == {"Tomas keeps bees."}
     assert of_fact(HER, secret, [story]) == []
     assert not can_change_fact(secret)
-    assert [one.fact.fact for one in (await services.memory_lists.load_timeline(HER)).items] == ["Tomas keeps bees."]
+    assert [one.fact.fact for one in (await services.fact_lists.load_timeline(HER)).items] == ["Tomas keeps bees."]
 
 
 async def test_reading_again_withdraws_what_rules_no_longer_find(services: AppServices):

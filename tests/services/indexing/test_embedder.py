@@ -165,7 +165,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(near: AppServices, sessi
     near.embedding._failed_at = float("-inf")
     await near.indexing.catch_up()
     assert near.embedding.id
-    assert await near.indexing._recall.count_pending() == 0
+    assert await near.core.memory_index.count_pending() == 0
     assert "Ferry" in (await say(near, session, MEANT)).ways
 
 
@@ -193,7 +193,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     await AppState(near._database).set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     assert near.embedding.id == name
-    assert await near.indexing._recall.count_pending() == 0
+    assert await near.core.memory_index.count_pending() == 0
     assert (await near.memory_lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
 
 
@@ -201,7 +201,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
 
 
 async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(near: AppServices):
-    calibration = near.indexing._calibration
+    calibration = near.calibration
     assert (await calibration.thresholds()).natural == MEASURED["natural"]
     await near.preferences.set(embedder_path="/nowhere.gguf")
     await near.embedding.ready()
@@ -209,7 +209,7 @@ async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(ne
 
 
 async def test_the_embedder_that_comes_along_need_not_be_measured(near: AppServices):
-    calibration = near.indexing._calibration
+    calibration = near.calibration
     await AppState(near._database).set(SCOPE, near.embedding.id, None)
     calibration._known.clear()
 
@@ -225,7 +225,7 @@ async def test_the_embedder_that_comes_along_need_not_be_measured(near: AppServi
 async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
     near: AppServices, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    calibration = near.indexing._calibration
+    calibration = near.calibration
     pairs = load_pairs(near.paths.calibration)[:40]
     monkeypatch.setattr("lethe_app.services.indexing.calibration.load_pairs", lambda _path: pairs)
     await AppState(near._database).set(SCOPE, near.embedding.id, None)
@@ -249,9 +249,9 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
 
 async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(near: AppServices):
     await AppState(near._database).set(SCOPE, near.embedding.id, None)
-    calibration = near.indexing._calibration
+    calibration = near.calibration
     calibration._known.clear()
     calibration._pairs = Path("/nowhere.json")
     await keep(near, FERRY)
     await near.indexing.catch_up()
-    assert await near.indexing._recall.count_pending() == 0
+    assert await near.core.memory_index.count_pending() == 0

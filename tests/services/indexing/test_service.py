@@ -238,7 +238,7 @@ class AnyLife(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         async def compare() -> tuple[list[Row], list[Row]]:
-            await self.services.indexing.settle_all()
+            await self.services.indexing.index_all_pending()
             followed = await passages(self.services)
             anew = await from_nothing(self.services)
             await self.services.close()
@@ -260,7 +260,7 @@ TestAnyLife.settings = settings(max_examples=examples(25), stateful_step_count=3
 async def test_a_greeting_is_none_and_every_other_line_is(services: AppServices):
     session = await services.sessions.new(MIRA)
     await spoke(services, session, "I came by the north road.", before_now(hours=1))
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     assert await texts(services) == {'Tomas said, "I came by the north road."'}
 
 
@@ -278,7 +278,7 @@ async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
 ):
     await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
     await PendingIndex(services._database).queue_all()
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     assert await texts(services) == found
 
 
@@ -286,12 +286,12 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(ser
     session = await services.sessions.new(MIRA)
     first = await spoke(services, session, "One.", before_now(minutes=3))
     reply = await spoke(services, session, "Two.", before_now(minutes=2), Role.ASSISTANT)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     asked = await spoke(services, session, "Three.", before_now(minutes=1))
     note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
     await store_above(services._database, asked.id, note)
     await spoke(services, session, "Four.", now(), Role.ASSISTANT)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     places = [row[-1] for row in await passages(services) if row[1] == MIRA]
     assert places == list(range(places[0], places[0] + 4))
     assert {first.id, reply.id} <= {UUID(row[3]) for row in await passages(services) if row[1] == MIRA}
@@ -390,7 +390,7 @@ class Embedder:
 
 
 async def waiting(services: AppServices) -> int:
-    return await services.indexing._recall.count_pending()
+    return await services.core.memory_index.count_pending()
 
 
 async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(services: AppServices):
@@ -398,13 +398,13 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(ser
     for number in range(20):
         await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
-    services.indexing._recall.set_embedder(dying, "one")
+    services.core.memory_index.set_embedder(dying, "one")
     await services.indexing.catch_up()
     everything = len(await passages(services))
     assert max(dying.batches) <= EMBEDDED_AT_ONCE
     assert 0 < await waiting(services) < everything
     well = Embedder()
-    services.indexing._recall.set_embedder(well, "one")
+    services.core.memory_index.set_embedder(well, "one")
     await services.indexing.catch_up()
     assert await waiting(services) == 0
     assert sum(well.batches) + sum(dying.batches) == everything
@@ -412,10 +412,10 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(ser
 
 async def test_another_embedder_sees_everything_anew(services: AppServices):
     await keep(services)
-    services.indexing._recall.set_embedder(Embedder(), "one")
+    services.core.memory_index.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     other = Embedder()
-    services.indexing._recall.set_embedder(other, "two")
+    services.core.memory_index.set_embedder(other, "two")
     assert await waiting(services) == len(await passages(services))
     await services.indexing.catch_up()
     assert sum(other.batches) == len(await passages(services))
@@ -423,7 +423,7 @@ async def test_another_embedder_sees_everything_anew(services: AppServices):
 
 
 async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
-    services.indexing._recall.set_embedder(Embedder(), "one")
+    services.core.memory_index.set_embedder(Embedder(), "one")
     await services.indexing.catch_up()
     await keep(services)
     assert await waiting(services) == 0
@@ -434,9 +434,9 @@ async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: App
     for number in range(3 * EMBEDDED_AT_ONCE):
         await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
-    services.indexing._recall.set_embedder(slow, "one")
-    await services.indexing.settle_all()
-    with services.indexing._quiet.hold_off():
+    services.core.memory_index.set_embedder(slow, "one")
+    await services.indexing.index_all_pending()
+    with services.core.priority.hold_off():
         work = asyncio.ensure_future(services.indexing.catch_up())
         await asyncio.sleep(0.2)
         assert slow.batches == [EMBEDDED_AT_ONCE]
@@ -481,7 +481,7 @@ async def test_after_an_edit_only_what_changed_is_understood_anew(services: AppS
     entries = [{"name": f"n{number}", "content": f"About {number}."} for number in range(150)]
     world = write_world(services, "isles", *entries)
     embedder = Embedder()
-    services.indexing._recall.set_embedder(embedder, "one")
+    services.core.memory_index.set_embedder(embedder, "one")
     await services.indexing.catch_up()
     embedder.batches.clear()
     entries = [entry.model_dump(mode="json") for entry in world.entries]
@@ -516,7 +516,7 @@ async def test_an_edited_world_in_use_is_taken_over_soon(services: AppServices):
 
 async def test_taking_over_a_world_that_was_broken_off_begins_anew(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     write_world(services, "isles", {"name": "Grotto", "content": "It floods."})
-    real, calls = services.indexing._recall.replace, []
+    real, calls = services.core.memory_index.replace, []
 
     async def broken_off(*args: object) -> None:
         calls.append(args)

@@ -59,9 +59,7 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
         shutil.copytree(services.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
     paths = replace(services.paths, shipped=shipped)
-    doctor = Doctor(
-        paths, services.library, services.models, services._probe_client, services.indexing._calibration, check_window
-    )
+    doctor = Doctor(paths, services.library, services.models, services._probe_client, services.calibration, check_window)
 
     check = doctor._check_shipped_files()
 
@@ -132,7 +130,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
         services.library,
         services.models,
         services._probe_client,
-        services.indexing._calibration,
+        services.calibration,
         lambda: no_window,
     )
 

@@ -175,7 +175,7 @@ async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(servi
     await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
 
     assert "Tomas lives in Porto." in await held(services)
-    core = await services.memory_lists.load_core_facts(HER)
+    core = await services.fact_lists.load_core_facts(HER)
     known = {fact.guid: fact.fact for fact in await services.facts.all(HER)}
     assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
 

@@ -339,7 +339,7 @@ async def test_a_turn_that_is_stopped_while_it_remembers_leaves_all_its_traces_o
     services: AppServices, session: ChatSession
 ):
     memory = await keep(services, insertion=NATURAL, keywords_main=["lighthouse"])
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
     for steps in range(0, 120, 6):
         turn = asyncio.ensure_future(say(services, session, "To the lighthouse!"))
         for _step in range(steps):

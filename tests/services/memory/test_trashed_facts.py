@@ -44,7 +44,7 @@ async def found(services: AppServices) -> set[str]:
 
 async def core(services: AppServices) -> int:
     """How many stand in every prompt."""
-    return len((await services.memory_lists.load_core_facts(MIRA)).facts)
+    return len((await services.fact_lists.load_core_facts(MIRA)).facts)
 
 
 async def test_a_fact_leaves_with_its_conversation_and_comes_back_with_it(services: AppServices):

@@ -148,7 +148,7 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
     answer = {"conclusions": found, "subject": "Baking bread"}
     await trusted(services, tmp_path / "model.json", answers=[answer, {"is_said": True}])
 
-    (name,) = await services.mind.notebook_writer.write_session(session.guid)
+    (name,) = await services.mind.conclusion_writer.write_session(session.guid)
 
     assert await titles(services) == ["Baking bread"]
     assert await lines_of(services, name) == [found[place]["conclusion"] for place in (0, 2, 3)]
@@ -245,7 +245,7 @@ async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once
     name = await long_one(services, 12)
     before = await lines_of(services, name)
 
-    names = await services.mind.notebook_writer.split_if_long(MIRA, name)
+    names = await services.mind.notebook_filer.split_if_long(MIRA, name)
 
     assert len(names) == 2
     after = [await lines_of(services, each) for each in names]
@@ -259,7 +259,7 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
     parts = [{"title": "Rice", "lines": [1, 3, 5, 7, 9, 11]}, {"title": "Bread", "lines": [2, 4, 6, 8, 10, 99]}]
     await trusted(services, tmp_path / "model.json", answers=[{"parts": parts}])
 
-    await services.mind.notebook_writer.split(MIRA, name)
+    await services.mind.notebook_filer.split(MIRA, name)
 
     assert sorted(await titles(services)) == ["Bread", "Cooking, in general", "Rice"]
     assert await lines_of(services, "cooking-in-general") == ["The sourdough bread number 5 wants rye."]
@@ -268,7 +268,7 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
 async def test_what_changed_while_it_was_thought_about_is_not_parted(services: AppServices):
     name = await long_one(services, 12)
     (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
-    pieces = await services.mind.notebook_writer._choose_pieces(kept.notebook)
+    pieces = await services.mind.notebook_filer._choose_pieces(kept.notebook)
     await services.mind.notebooks.add_conclusions(MIRA, name, [Conclusion("One more.", now().date())])
 
     with pytest.raises(LetheError, match="changed in the meantime"):

@@ -48,10 +48,10 @@ async def lived(services: AppServices) -> None:
     await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
     thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
     await services.mind.notebooks.delete(MIRA, thrown)
-    await services.mind.notebook_writer._app_state.set("notebooks", MIRA, {str(session.guid): 2})
+    await services.core.app_state.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
     await services.research.restore(inquiry)
-    await services.tool_registry.working_memory.save_entry(session_namespace(session.guid), "page", "A whole page.")
+    await services.working_memory.save_entry(session_namespace(session.guid), "page", "A whole page.")
 
 
 async def rows_about(services: AppServices, persona_id: str) -> dict[str, int]:
@@ -107,7 +107,7 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppService
 
     assert await rows_about(services, MIRA) == before
     assert files_of(services.paths.home, MIRA) == files
-    assert [run.task for run in await services.background_runner.list_runs()] == ["something"]
+    assert [run.task for run in await services.activity_log.list_runs()] == ["something"]
     assert len(await services.feedback.list_feedback(MIRA)) == 1
     assert len(await services.research.list_inquiries()) == 1
     assert len(await services.mind.moods.readings(MIRA)) == 1

@@ -83,7 +83,7 @@ async def test_one_conversation_gives_rise_to_goals_once(services: AppServices, 
         clock.go_on(days=1, hours=1)
         await services.background_runner.run_next_task()
 
-    assert len(await services.background_runner.list_runs()) == 1
+    assert len(await services.activity_log.list_runs()) == 1
 
 
 async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_user_wants_it(
@@ -91,7 +91,7 @@ async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_us
 ):
     await past(services, clock, is_roleplay=True)
     await begin(services, tmp_path / "model.json", clock, GoalDesigner(), {"own": [], "wishes": []}, plan("Visiting Porto"))
-    assert await services.background_runner.list_runs() == []
+    assert await services.activity_log.list_runs() == []
 
     await services.preferences.set(goals_from_roleplay=RoleplayGoals.ALWAYS)
     clock.go_on(hours=1)
@@ -120,7 +120,7 @@ async def test_plans_of_the_last_conversation_come_first(services: AppServices, 
 async def test_the_user_may_ask_for_a_goal(services: AppServices, tmp_path: Path, clock: Clock):
     task = CustomGoal(services.mind.goals.load_request)
     await begin(services, tmp_path / "model.json", clock, task, plan("Write a letter"))
-    assert await services.background_runner.list_runs() == []
+    assert await services.activity_log.list_runs() == []
 
     await services.mind.goals.save_request(MIRA, "Something with letters.", "Nothing in the morning.")
     clock.go_on(hours=1)

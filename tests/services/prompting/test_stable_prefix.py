@@ -436,12 +436,11 @@ async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twe
 
 
 async def recapping(services: AppServices) -> RollingSummary:
-    archivist = services.archive_queue._archivist
     return RollingSummary(
         frames_of(services),
-        ConversationExtraction(archivist._minutes._clerk),
+        ConversationExtraction(services.core.structured_output),
         services.qualification,
-        services.archive_queue._quiet,
+        services.core.priority,
     )
 
 

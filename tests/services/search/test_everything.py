@@ -97,7 +97,7 @@ async def test_facts_memories_and_summaries_are_found_too(services: AppServices)
     await keep(services, "There was marmalade on the chart.")
     await keep(services, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
     await keep(services, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
 
     hits = await found(services, "marmalade")
 
@@ -109,7 +109,7 @@ async def test_facts_that_were_replaced_are_found_and_marked(services: AppServic
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
     await FactStore(services._database).save_facts(MIRA, old)
     await services.facts.add(MIRA, "Tomas loves marmalade.")
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
 
     hits = await found(services, "marmalade")
 
@@ -143,7 +143,7 @@ async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: Ap
 async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):
     lines = [f"Lantern number {number}." for number in range(MOST_HITS + 60)]
     await talk(services, *lines)
-    await services.indexing.settle_all()
+    await services.indexing.index_all_pending()
 
     assert len(await found(services, "lantern")) == MOST_HITS
 

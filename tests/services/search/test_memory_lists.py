@@ -13,7 +13,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.services.search import memory_lists
-from lethe_app.services.search.memory_lists import find_relevant_part
+from lethe_app.services.search.fact_lists import find_relevant_part
 from lethe_app.services.search.timeline import ExportHeadings, format_markdown
 from tests.retrieval.conftest import embed
 from tests.services.past import NUTS, chats_of, hold
@@ -94,7 +94,7 @@ async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
 
 
 async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(services: AppServices):
-    services.memory_lists._recall.set_embedder(embed, "words")
+    services.core.memory_index.set_embedder(embed, "words")
     boat = MemoryUnit(content="A white boat in the harbour")
     waiting = MemoryUnit(content="A white cat in the harbour", insertion=MemoryInsertion.NATURAL)
     await keep(services, boat, waiting, MemoryUnit(content="Peanuts make him ill"))
@@ -116,7 +116,7 @@ async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_whi
     sources = [session.guid, other.guid, uuid4()]
     fact = ExtractedFact(fact="Tomas is allergic.", source_memories=sources, source_messages=[first.id, uuid4()])
 
-    found = await services.memory_lists.list_sources(fact)
+    found = await services.fact_lists.list_sources(fact)
 
     assert [(source.session, source.message) for source in found] == [(other.guid, None), (session.guid, first.id)]
     assert found[1].by_user
@@ -129,7 +129,7 @@ async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(service
     pinned = await services.facts.add(HER, "Tomas is allergic to peanuts.", pinned=True)
     await services.preferences.set(core_facts_tokens=64)
 
-    core = await services.memory_lists.load_core_facts(HER)
+    core = await services.fact_lists.load_core_facts(HER)
 
     assert pinned.guid in core.facts
     assert 1 < len(core.facts) < 21
@@ -153,9 +153,9 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
         known("Tomas kept cats.", first, march, superseded=True),
         known("Tomas likes rain.", None, may, made_by=MadeBy.USER),
     ]
-    await services.memory_lists._facts.save_facts(HER, *facts)
+    await services.core.fact_store.save_facts(HER, *facts)
 
-    timeline = await services.memory_lists.load_timeline(HER)
+    timeline = await services.fact_lists.load_timeline(HER)
     months = timeline.group_by_month(everybody=False)
     told = [(talk.title, [one.fact.fact for one in talk.items]) for month in months for talk in month.conversations]
 
@@ -168,13 +168,13 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
 
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
-    await services.memory_lists._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
+    await services.core.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = ExportHeadings(
         "Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere"
     )
 
-    text = format_markdown(await services.memory_lists.load_timeline(HER), headings, everybody=False)
-    await services.memory_lists.save_text(tmp_path / "kept.md", text)
+    text = format_markdown(await services.fact_lists.load_timeline(HER), headings, everybody=False)
+    await services.fact_lists.save_text(tmp_path / "kept.md", text)
 
     assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"
     assert (tmp_path / "kept.md").read_text(encoding="utf-8") == text

@@ -156,7 +156,7 @@ async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(se
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    assert await services.archive_queue._parts.requeue_parts(list(SessionPart), "good") == 0
+    assert await services.archive_queue._archive_jobs.requeue_parts(list(SessionPart), "good") == 0
     await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
     await again(services)
 
@@ -170,7 +170,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
     await services.archive_queue.archive_session(session.guid)
     by_rules = (await services.sessions.open(session.guid)).content
     await trusted(services, script, answers=answers(), crash_after=3)
-    await services.archive_queue._parts.requeue_parts(list(SessionPart), "good")
+    await services.archive_queue._archive_jobs.requeue_parts(list(SessionPart), "good")
     states = []
     for _start in range(3):
         await services.archive_queue.finish()
@@ -315,11 +315,11 @@ async def test_all_that_was_said_is_read_however_long_it_is(services: AppService
     session = await hold(services, *lines)
     prompts: list[str] = []
     await trusted(services, script, facts=False, answers=[LONG] * 60)
-    client = services.archive_queue._archivist._minutes._clerk._client
+    client = services.core.structured_output._client
     generate = client.generate
     client.generate = lambda prompt, *rest, **more: (prompts.append(prompt), generate(prompt, *rest, **more))[1]  # type: ignore[method-assign, func-returns-value]
 
-    await services.archive_queue._archivist._minutes.summary(await services.archive_queue._archivist.lines(session.guid))
+    await services.archive_queue._archiver._extraction.summary(await services.archive_queue._archiver.lines(session.guid))
 
     assert len(prompts) > 2
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
@@ -364,7 +364,7 @@ async def test_archiving_again_changes_nothing(services: AppServices):
 
 async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await services.archive_queue._parts.start_archive(session.guid)
+    await services.archive_queue._archive_jobs.start_archive(session.guid)
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
@@ -512,7 +512,7 @@ async def test_while_the_user_waits_for_an_answer_nothing_is_begun(services: App
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
     await services.archive_queue.archive_session(session.guid)
-    with services.archive_queue._quiet.hold_off():
+    with services.core.priority.hold_off():
         working = asyncio.create_task(services.archive_queue.finish())
         for _moment in range(20):
             await asyncio.sleep(0.01)

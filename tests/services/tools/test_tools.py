@@ -64,7 +64,7 @@ async def session(services: AppServices) -> ChatSession:
 @pytest.fixture
 def trusted(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model has passed its test."""
-    monkeypatch.setattr(services.tool_registry, "_is_trusted", lambda: True)
+    monkeypatch.setattr(services.tool_turns.permissions, "_is_qualified", lambda: True)
 
 
 Says = Callable[..., object]
@@ -345,11 +345,11 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
     played = await say(services, session, "A tale, please.")
     (result,) = results(played)
     assert len(result.text) < 2600
-    (entry,) = await services.tool_registry.working_memory.entries_of(session_namespace(session.guid))
+    (entry,) = await services.working_memory.entries_of(session_namespace(session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
     assert len(await prompt_of(services, session, played)) < 12_000
-    told = await services.tool_registry.working_memory.build_inventory(session_namespace(session.guid))
+    told = await services.working_memory.build_inventory(session_namespace(session.guid))
     assert entry.key in told
     assert "Once upon" not in told
 
@@ -474,7 +474,7 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
             asked.append(errand)
             raise LetheError("Nobody is to be asked.")
 
-    monkeypatch.setattr(services.tool_registry, "_asker", Nobody())
+    monkeypatch.setattr(services.tool_turns, "_task_model", Nobody())
     await says("Good evening.", template=CHATML)
     await say(services, session, "Good evening! How was the crossing?")
     assert not asked
@@ -491,7 +491,7 @@ async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
     services: AppServices, session: ChatSession, says: Says
 ):
     place = session_namespace(session.guid)
-    await services.tool_registry.working_memory.save_entry(
+    await services.working_memory.save_entry(
         place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
     )
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]

@@ -173,7 +173,7 @@ async def test_how_often_an_entry_came_is_counted(services: AppServices, session
 
 
 async def test_a_trial_says_what_comes_by_which_word_and_where(services: AppServices, session: ChatSession):
-    outcome = await services.worlds.trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", session))
+    outcome = await services.world_trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", session))
     (one,) = outcome.tried
     assert (one.key, one.message_distance, list(one.spans)) == ("grotto", 0, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
@@ -187,7 +187,7 @@ async def test_a_trial_changes_nothing(services: AppServices, session: ChatSessi
     before = await dump(services)
     for times in (1, 20):
         trial = TrialInput(world.model_copy(update={"unique_name": "isles"}), "The grotto!", session, times=times)
-        assert causes(await services.worlds.trials.run(trial)) == {"Grotto": "key"}
+        assert causes(await services.world_trials.run(trial)) == {"Grotto": "key"}
     assert await dump(services) == before
 
 
@@ -204,7 +204,7 @@ async def test_a_trial_changes_nothing(services: AppServices, session: ChatSessi
 async def test_a_trial_says_what_keeps_an_entry_back(
     services: AppServices, session: ChatSession, fields: dict[str, object], why: str
 ):
-    outcome = await services.worlds.trials.run(TrialInput(world_of({**GROTTO, **fields}), "The grotto!", session))
+    outcome = await services.world_trials.run(TrialInput(world_of({**GROTTO, **fields}), "The grotto!", session))
     assert whys(outcome) == {"Grotto": why}
     assert list(outcome.tried[0].spans) == [(4, 10)]
 
@@ -212,9 +212,9 @@ async def test_a_trial_says_what_keeps_an_entry_back(
 async def test_a_trial_knows_groups_and_room(services: AppServices, session: ChatSession):
     strong = {**GROTTO, "name": "One", "groups": ["g"], "group_override": True}
     weak = {**GROTTO, "name": "Two", "groups": ["g"]}
-    grouped = await services.worlds.trials.run(TrialInput(world_of(strong, weak), "The grotto!", session))
+    grouped = await services.world_trials.run(TrialInput(world_of(strong, weak), "The grotto!", session))
     assert (causes(grouped), whys(grouped)) == ({"One": "key"}, {"Two": "group"})
-    full = await services.worlds.trials.run(TrialInput(world_of(GROTTO, token_budget=2), "The grotto!", session))
+    full = await services.world_trials.run(TrialInput(world_of(GROTTO, token_budget=2), "The grotto!", session))
     assert whys(full) == {"Grotto": "budget"}
 
 
@@ -225,8 +225,8 @@ async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_
     await say(services, session, "The grotto!")
     world = (await services.library.worlds())["isles"]
 
-    assert whys(await services.worlds.trials.run(TrialInput(world, "The grotto!", session))) == {"Grotto": "cooldown"}
-    assert causes(await services.worlds.trials.run(TrialInput(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
+    assert whys(await services.world_trials.run(TrialInput(world, "The grotto!", session))) == {"Grotto": "cooldown"}
+    assert causes(await services.world_trials.run(TrialInput(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
 
 
 async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServices, session: ChatSession):
@@ -236,14 +236,14 @@ async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServ
     for number in range(8):
         played = await say(services, session, f"The grotto {number}!")
         trial = TrialInput(world, played.asked.content, session, played.asked.id)
-        assert ("Grotto" in causes(await services.worlds.trials.run(trial))) == ("Grotto" in played.ways)
-    said = await services.worlds.trials.list_messages(session, 3)
+        assert ("Grotto" in causes(await services.world_trials.run(trial))) == ("Grotto" in played.ways)
+    said = await services.world_trials.list_messages(session, 3)
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
 
 
 async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: ChatSession):
     sure, rare = {**GROTTO, "name": "Sure"}, {**GROTTO, "name": "Rare", "trigger_chance": 0.5}
-    outcome = await services.worlds.trials.run(TrialInput(world_of(sure, rare), "The grotto!", session, times=20))
+    outcome = await services.world_trials.run(TrialInput(world_of(sure, rare), "The grotto!", session, times=20))
     shares = {one.entry.name: one.share for one in outcome.tried}
     assert shares["Sure"] == 1.0
     assert shares["Rare"] is not None
@@ -253,14 +253,14 @@ async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: 
 async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(services: AppServices, session: ChatSession):
     write_world(services, "reef", {**GROTTO, "name": "Reef"})
     await services.worlds.bind("reef", WorldOwner.EVERYBODY, session, is_bound=True)
-    together = await services.worlds.trials.run(TrialInput(world_of(GROTTO), "The grotto!", session))
-    alone = await services.worlds.trials.run(TrialInput(world_of(GROTTO), "The grotto!", session, alone=True))
+    together = await services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", session))
+    alone = await services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", session, alone=True))
     assert set(causes(together)) == {"Grotto", "Reef"}
     assert set(causes(alone)) == {"Grotto"}
 
 
 async def test_a_trial_needs_no_conversation(services: AppServices):
-    assert causes(await services.worlds.trials.run(TrialInput(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
+    assert causes(await services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
 
 
 # Spots
@@ -347,8 +347,8 @@ def test_an_expression_is_weighed_while_it_is_typed():
 async def test_the_users_own_words_are_what_keys_are_measured_by(services: AppServices, session: ChatSession):
     for text in ("One.", "Two."):
         await say(services, session, text)
-    assert await services.worlds.trials.list_user_messages(session) == ["Two.", "One."]
-    assert await services.worlds.trials.list_user_messages(None) == []
+    assert await services.world_trials.list_user_messages(session) == ["Two.", "One."]
+    assert await services.world_trials.list_user_messages(None) == []
 
 
 # To Brain

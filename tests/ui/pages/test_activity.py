@@ -59,7 +59,7 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, ActivityP
         memory = (await scene.services.memory.memorize("mira", written)).record
         made = ProducedRecord(kind=ProducedKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
-        runs = scene.services.background_runner._runs
+        runs = scene.services.core.task_runs
         values = {"persona_id": "mira", "task": "thoughts"}
         await runs.save_run(
             TaskRun(
@@ -239,7 +239,7 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         made = (ProducedRecord(kind=ProducedKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.background_runner._runs.save_run(gone)
+        await scene.services.core.task_runs.save_run(gone)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total)
 
@@ -258,7 +258,7 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         ):
             made = (ProducedRecord(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
-            await services.background_runner._runs.save_run(run)
+            await services.core.task_runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 2)
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
@@ -282,7 +282,7 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         await scene.services.research.restore(inquiry)
         made = (ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.background_runner._runs.save_run(run)
+        await scene.services.core.task_runs.save_run(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 

@@ -200,7 +200,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MOST_HITS + 20)])
-        await scene.services.indexing.settle_all()
+        await scene.services.indexing.index_all_pending()
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
+from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.plugin_failures import DisabledTask
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.services.library import Library
@@ -56,12 +57,13 @@ class ActivityPage(PersonaListPage):
         context: PageContext,
         persona_selector: PersonaSelector,
         background_runner: BackgroundRunner,
+        activity_log: ActivityLog,
         tool_registry: ToolRegistry,
         library: Library,
         preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("ActivityPage", "While you were away"), persona_selector)
-        self._away = background_runner
+        self._away, self._activity_log = background_runner, activity_log
         self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}
         self._usage_today = ""
@@ -156,7 +158,7 @@ class ActivityPage(PersonaListPage):
         self._reload_timer.start()
 
     async def _reload(self) -> None:
-        runs = await self._away.list_runs(MAX_RUNS)
+        runs = await self._activity_log.list_runs(MAX_RUNS)
         personas = await self._library.personas()
         self._names = {persona.unique_name: persona.name for persona in personas}
         self._persona = next(

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QWidget
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import ChangedRecords
 from lethe_app.errors import LetheError
+from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.services.background.dreams import TASK_NAME, Dreams
 from lethe_app.services.background.feedback import FeedbackEntry, Feedbacks
 from lethe_app.services.background.runner import BackgroundRunner
@@ -50,9 +51,11 @@ class DreamPage(PersonaListPage):
         dreams: Dreams,
         feedback: Feedbacks,
         background_runner: BackgroundRunner,
+        activity_log: ActivityLog,
     ) -> None:
         super().__init__(context, tr("Dreams"), persona_selector)
-        self._dreams, self._feedback, self._away = dreams, feedback, background_runner
+        self._dreams, self._feedback = dreams, feedback
+        self._away, self._activity_log = background_runner, activity_log
         self._last_dream = ""
         self._changes: list[RecordedChange] = []
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
@@ -167,7 +170,9 @@ class DreamPage(PersonaListPage):
         self._changes = await self._dreams.changes_of(persona_id)
         self.feedback_rows.set_rows(await self._feedback.list_feedback(persona_id))
         runs = [
-            run for run in await self._away.list_runs() if run.task == TASK_NAME and run.persona_id == persona_id and run.ended
+            run
+            for run in await self._activity_log.list_runs()
+            if run.task == TASK_NAME and run.persona_id == persona_id and run.ended
         ]
         dreamed_at = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
         self._last_dream = (

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.services.search.memory_lists import FactSource
+from lethe_app.services.search.fact_lists import FactSource
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import kind_in_words

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.search.memory_lists import FactSource, MemoryLists
+from lethe_app.services.search.fact_lists import FactLists, FactSource
 from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
@@ -53,11 +53,11 @@ class FactPage(PersonaListPage):
         context: PageContext,
         persona_selector: PersonaSelector,
         fact_service: FactService,
-        memory_lists: MemoryLists,
+        fact_lists: FactLists,
         fact_extraction: FactExtraction,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("FactPage", "Facts"), persona_selector)
-        self._fact_service, self._memory_lists, self._fact_extraction = fact_service, memory_lists, fact_extraction
+        self._fact_service, self._fact_lists, self._fact_extraction = fact_service, fact_lists, fact_extraction
         self._core_facts: set[UUID] = set()
         self._facts_by_guid: dict[UUID, ExtractedFact] = {}
         self._fact_to_select: UUID | None = None
@@ -167,7 +167,7 @@ class FactPage(PersonaListPage):
         self._show_fact(self.table.current_row)
 
     async def _load_core_facts(self, persona_id: str) -> None:
-        core = await self._memory_lists.load_core_facts(persona_id)
+        core = await self._fact_lists.load_core_facts(persona_id)
         self._core_facts.clear()
         self._core_facts.update(core.facts)
         facts = format_count(len(core.facts), self.tr("{n} fact is always included"), self.tr("{n} facts are always included"))
@@ -222,7 +222,7 @@ class FactPage(PersonaListPage):
             self._context.tasks.start_task(self._show_sources(fact), key="fact sources")
 
     async def _show_sources(self, fact: ExtractedFact) -> None:
-        sources = await self._memory_lists.list_sources(fact)
+        sources = await self._fact_lists.list_sources(fact)
         if self.detail.fact is not None and self.detail.fact.guid == fact.guid:
             self.detail.show_sources(sources)
 

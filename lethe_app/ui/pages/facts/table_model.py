@@ -11,7 +11,7 @@ from uuid import UUID
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.services.search.memory_lists import weight_of
+from lethe_app.services.search.fact_lists import weight_of
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import kind_in_words

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSize
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
+from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.service import NotebookListItem, NotebookService
-from lethe_app.services.notebooks.writer import NotebookWriter
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -88,11 +88,11 @@ class NotebookPage(PersonaListPage):
         context: PageContext,
         persona_selector: PersonaSelector,
         notebooks: NotebookService,
-        notebook_writer: NotebookWriter,
+        notebook_filer: NotebookFiler,
         preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("NotebookPage", "Notebooks"), persona_selector)
-        self._notebooks, self._notebook_writer, self._preferences = notebooks, notebook_writer, preferences
+        self._notebooks, self._notebook_filer, self._preferences = notebooks, notebook_filer, preferences
         self.notebook_name = ""
         """Name of the notebook on display."""
         self._base_text = ""
@@ -333,7 +333,7 @@ class NotebookPage(PersonaListPage):
         if item is None:
             return
         before = await self._load_texts([item])
-        names = await self._notebook_writer.split(self.persona_selector.persona_id, item.name)
+        names = await self._notebook_filer.split(self.persona_selector.persona_id, item.name)
         await self._reload(names[0])
         text = self.tr("“{name}” was split into {n} notebooks.").format(name=item.notebook.title, n=len(names))
         self._notify_with_undo(text, names, before)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 from lethe_app.config.settings import Settings
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.web.research import ResearchService
 from lethe_app.ui.core.labels.dates import day_in_words
 from lethe_app.ui.core.palette import SPACE_3
@@ -47,12 +47,12 @@ class ResearchPage(PersonaListPage):
         context: PageContext,
         persona_selector: PersonaSelector,
         research_service: ResearchService,
-        memory_lists: MemoryLists,
+        fact_lists: FactLists,
         preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("ResearchPage", "Deep research"), persona_selector)
         self._research = research_service
-        self._memory_lists, self._preferences = memory_lists, preferences
+        self._fact_lists, self._preferences = fact_lists, preferences
         self._inquiry_to_select: UUID | None = None
         """Inquiry to select once the list is loaded."""
         self.commands = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
@@ -221,7 +221,7 @@ class ResearchPage(PersonaListPage):
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
         path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save report"), file_name(inquiry.topic))
         if path is not None:
-            await self._memory_lists.save_text(path, inquiry.markdown)
+            await self._fact_lists.save_text(path, inquiry.markdown)
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
     def remove_report(self) -> None:

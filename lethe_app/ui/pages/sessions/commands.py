@@ -218,7 +218,7 @@ class SessionEdits(QObject):
             self._notify_with_undo(self.tr("The message was deleted."), undo_step)
 
         async def undo_step() -> None:
-            await self._services.trash.restore_message(message.id)
+            await self._services.trash.records.restore_message(message.id)
             self._session_to_select = message.session_id
 
         self._commands.run_command(self.tr("deleting a message"), redo_step, undo_step)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.search.memory_lists import MemoryLists
+from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.timeline import (
     ExportHeadings,
     Timeline,
@@ -39,7 +39,7 @@ class TimelinePage(PersonaListPage):
         self,
         context: PageContext,
         persona_selector: PersonaSelector,
-        memory_lists: MemoryLists,
+        fact_lists: FactLists,
         fact_extraction: FactExtraction,
         fact_service: FactService,
         sessions: SessionService,
@@ -47,7 +47,7 @@ class TimelinePage(PersonaListPage):
         super().__init__(
             context, QCoreApplication.translate("TimelinePage", "What do you remember about me?"), persona_selector
         )
-        self._memory_lists, self._fact_extraction = memory_lists, fact_extraction
+        self._fact_lists, self._fact_extraction = fact_lists, fact_extraction
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
         self.row_model = TimelineModel(self)
@@ -83,7 +83,7 @@ class TimelinePage(PersonaListPage):
 
     async def _reload(self) -> None:
         persona_id = self.persona_selector.persona_id
-        timeline = await self._memory_lists.load_timeline(persona_id)
+        timeline = await self._fact_lists.load_timeline(persona_id)
         absence = None if timeline.items else await self._fact_extraction.explain_absence(persona_id)
         self._timeline, self._absence = timeline, absence
         self._update_rows()
@@ -140,7 +140,7 @@ class TimelinePage(PersonaListPage):
             if row.session is not None:
                 self._context.open_session(row.session, None)
             return
-        sources = await self._memory_lists.list_sources(row.item.fact)
+        sources = await self._fact_lists.list_sources(row.item.fact)
         if sources:
             self._context.open_session(sources[0].session, sources[0].message)
         else:
@@ -165,7 +165,7 @@ class TimelinePage(PersonaListPage):
     async def _ask_and_save(self) -> None:
         path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save facts"), self._timeline.persona)
         if path is not None:
-            await self._memory_lists.save_text(path, self.markdown)
+            await self._fact_lists.save_text(path, self.markdown)
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.key_checks import WorldKeyIndex, check_entry
 from lethe_app.services.worlds.service import WorldService
 from lethe_app.ui.pages.context import PageContext
@@ -27,9 +28,11 @@ class WorldEntryDetail(QStackedWidget):
     remember_wanted = Signal(object)
     delete_wanted = Signal()
 
-    def __init__(self, context: PageContext, worlds: WorldService, book: WorldEditorState) -> None:
+    def __init__(
+        self, context: PageContext, worlds: WorldService, token_counts: TokenCountService, book: WorldEditorState
+    ) -> None:
         super().__init__()
-        self._context, self._book, self._worlds = context, book, worlds
+        self._context, self._book, self._worlds, self._token_counts = context, book, worlds, token_counts
         self._user_messages: list[str] = []
         self._key_index: tuple[World | None, WorldKeyIndex] = (None, WorldKeyIndex())
         self.world_form = WorldSettingsForm(context.theme, book)
@@ -113,7 +116,7 @@ class WorldEntryDetail(QStackedWidget):
         self.world_form.show_owners(await self._worlds.list_owners(self._context.current_session()))
 
     async def _count_tokens(self, text: str) -> None:
-        (tokens,) = await self._worlds.count_tokens([text])
+        (tokens,) = await self._token_counts.count([text])
         self.entry.show_tokens(text, tokens)
 
     async def _check_keys(self) -> None:

@@ -13,7 +13,9 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.service import ModelService
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.service import WorldSaved, WorldService
+from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import Route, WorldsRoute
 from lethe_app.ui.core.theme import Theme, interface_font_size
@@ -107,21 +109,27 @@ class WorldPage(Page):
     """Page that saves changes automatically; every edit can be undone while the page is open."""
 
     def __init__(
-        self, context: PageContext, worlds: WorldService, library: Library, memory_service: MemoryService, models: ModelService
+        self,
+        context: PageContext,
+        worlds: WorldService,
+        world_trials: WorldTrials,
+        token_counts: TokenCountService,
+        library: Library,
+        memory_service: MemoryService,
+        models: ModelService,
     ) -> None:
         super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
-        self._context, self._worlds = context, worlds
-        self._worlds = worlds
+        self._context, self._worlds, self._world_trials, self._token_counts = context, worlds, world_trials, token_counts
         self.book = WorldEditorState(context, worlds, self.undo_stack)
         self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
         self.world_list = WorldList(self.theme, self._is_in_use)
         self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail = WorldEntryDetail(context, worlds, self.book)
+        self.detail = WorldEntryDetail(context, worlds, token_counts, self.book)
         self._is_naming_world = False
         self._remember_action = RememberAction(context, library, memory_service, self.undo_stack)
         self._world_deletion = WorldDeletion(context, self.book)
         self._build()
-        self.world_trial = WorldTrial(context, worlds, self.book, self.bench_splitter)
+        self.world_trial = WorldTrial(context, world_trials, self.book, self.bench_splitter)
         self._add_shortcuts()
         self._connect()
         self._unsubscribe = models.changed.add(lambda _state: self.rows.clear_tokens())
@@ -186,7 +194,7 @@ class WorldPage(Page):
         await self.book.load_worlds()
         for problem in await self._worlds.list_problems():
             self._context.notifier.report_error(problem)
-        self.detail.set_user_messages(await self._worlds.trials.list_user_messages(self._context.current_session()))
+        self.detail.set_user_messages(await self._world_trials.list_user_messages(self._context.current_session()))
         await self.world_trial.load_messages()
         self.rows.set_use_counts(await self._worlds.count_activations())
 
@@ -263,7 +271,7 @@ class WorldPage(Page):
             )
 
     async def _count_tokens(self, texts: list[str]) -> None:
-        self.rows.set_tokens(dict(zip(texts, await self._worlds.count_tokens(texts), strict=True)))
+        self.rows.set_tokens(dict(zip(texts, await self._token_counts.count(texts), strict=True)))
 
     # worlds
 

@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.chat import Message
-from lethe_app.services.worlds.service import WorldService
-from lethe_app.services.worlds.test_bench import TrialEntryResult, TrialInput, TrialOutcome
+from lethe_app.services.worlds.test_bench import TrialEntryResult, TrialInput, TrialOutcome, WorldTrials
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
@@ -277,11 +276,11 @@ class WorldTrial(QObject):
     opened = Signal(str, object)
     """File stem of the world and GUID of the entry to show."""
 
-    def __init__(self, context: PageContext, worlds: WorldService, book: WorldEditorState, splitter: QSplitter) -> None:
+    def __init__(self, context: PageContext, trials: WorldTrials, book: WorldEditorState, splitter: QSplitter) -> None:
         """Create the trial; the test bench is added to `splitter` when it is first opened."""
         super().__init__()
         self._context, self._book, self._splitter = context, book, splitter
-        self._trials = worlds.trials
+        self._trials = trials
         self._messages: Sequence[Message] | None = None
 
     @cached_property

@@ -1,0 +1,144 @@
+"""Passages of messages, session summaries, memories and facts, made from the stored records."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.brain.text.reported_speech import is_reported_question
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.errors import StorageError
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.assertions import is_statement
+from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.index.pending import PendingIndex, PendingRecord
+from lethe_app.storage.memory.facts import FactStore
+from lethe_app.storage.memory.memories import MemoryStore
+
+MOST_SOURCES = 3
+"""A fact leads to the newest of the sessions in which it was stated; a frequent one would crowd out other results."""
+
+
+class PassageSources:
+    """Stored records of which passages are made."""
+
+    def __init__(
+        self, pending: PendingIndex, session_store: SessionStore, memory_store: MemoryStore, fact_store: FactStore
+    ) -> None:
+        self._pending, self._session_store, self._memory_store, self._fact_store = (
+            pending,
+            session_store,
+            memory_store,
+            fact_store,
+        )
+        self._makers: Mapping[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]] = {
+            "message": self._messages,
+            "session": self._summaries,
+            "memory": self._memory_texts,
+            "fact": self._fact_texts,
+        }
+
+    async def passages_of(self, changes: Sequence[PendingRecord]) -> list[Passage]:
+        """Return the passages of the changed records; none of a record that was deleted."""
+        passages: list[Passage] = []
+        for kind, make in self._makers.items():
+            passages += await make([change.id for change in changes if change.kind == kind])
+        return passages
+
+    async def _messages(self, ids: Sequence[UUID]) -> list[Passage]:
+        spoken = await self._pending.messages_to_index(ids) if ids else []
+        return [
+            passage
+            for one in spoken
+            if not one.is_opening
+            for passage in passage_builder.message_passages(
+                one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, local(one.time)
+            )
+        ]
+
+    async def _summaries(self, ids: Sequence[UUID]) -> list[Passage]:
+        sessions = [session for id_ in ids if (session := await self._session(id_))]
+        return [passage for session in sessions for passage in of_session(session)]
+
+    async def _memory_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+        found: list[Passage] = []
+        for id_ in ids:
+            with suppress(StorageError):  # it was deleted: it has nothing to say any more
+                memory = await self._memory_store.get(id_)
+                found += of_memory(await self._memory_store.owner_of(id_), memory)
+        return found
+
+    async def _fact_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+        found: list[Passage] = []
+        for id_ in ids:
+            with suppress(StorageError):
+                fact = await self._fact_store.get(id_)
+                sessions = [session for source in fact.source_memories if (session := await self._session(source))]
+                found += of_fact(await self._fact_store.owner_of(id_), fact, sessions)
+        return found
+
+    async def _session(self, guid: UUID) -> ChatSession | None:
+        try:
+            return await self._session_store.session(guid)
+        except StorageError:
+            return None
+
+
+def owner_of_waiting(persona_id: str) -> str:
+    """Return the owner of passages of memories with natural insertion: they are compared with messages, but found by no
+    search.
+    """
+    return f"waiting:{persona_id}"
+
+
+def of_session(session: ChatSession) -> list[Passage]:
+    """Return passages of the title and the summary, without lines that only report a question, because a question is no
+    evidence.
+
+    The title is left out as well if all lines are such, or if there is no summary and the title states nothing.
+    """
+    summary = [line for line in session.content.splitlines() if line.strip()]
+    told = [line for line in summary if not is_reported_question(line)]
+    title = session.name if told or (not summary and is_statement(session.name)) else ""
+    return passage_builder.summary_passages(
+        session.persona_id, session.guid, "\n".join(filter(None, [title, *told])), local(session.added)
+    )
+
+
+def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
+    """Return the passages of a memory; none if it is never recalled by its content."""
+    if not memory.enabled:
+        return []
+    if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
+        return []
+    whose = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
+    filed, text = passage_builder.category_words(memory.filed_under, memory.tags), (memory.name, memory.content)
+    return passage_builder.memory_passages(PassageKind.MEMORY, whose, memory.guid, *text, local(memory.added), filed)
+
+
+def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:
+    """Return one passage for each of the newest sessions that state the fact; without any, one with the fact itself as its
+    source.
+
+    Superseded facts have none. Facts of a story have none either: they are recalled in their own session only.
+    """
+    if fact.superseded or fact.in_story:
+        return []
+    newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
+    if not newest:
+        return passage_builder.fact_passages(owner, fact.guid, fact.guid, fact.fact, local(fact.last_seen))
+    return [
+        passage
+        for session in newest
+        for passage in passage_builder.fact_passages(owner, session.guid, fact.guid, fact.fact, local(session.added))
+    ]
+
+
+def local(moment: datetime) -> datetime:
+    """Return the moment in the local time zone, so that what was added far in the east is not dated tomorrow."""
+    return moment.astimezone()

@@ -1,0 +1,73 @@
+"""Trash of files: personas, worlds, presets and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lethe_app.domain.changes import Trashed, TrashKind
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.errors import LetheError
+from lethe_app.paths import Paths
+from lethe_app.services.library import Library
+from lethe_app.services.notebooks.service import NotebookService
+from lethe_app.services.personas.presets import PresetService
+from lethe_app.storage.database import Database
+from lethe_app.storage.files import trashed_files
+
+
+class FileTrash:
+    """Deleted files. The services that own them restore them."""
+
+    def __init__(
+        self, paths: Paths, database: Database, library: Library, presets: PresetService, notebooks: NotebookService
+    ) -> None:
+        self._folder, self._database = paths.trash, database
+        self._library, self._presets, self._notebooks = library, presets, notebooks
+
+    async def list_items(self) -> list[Trashed]:
+        """Return the deleted files."""
+        return await self._database.run_outside_transaction(lambda: trashed_files.list_files(self._folder))
+
+    async def restore(self, item: Trashed) -> None:
+        """Restore a file to its former place. Raise LetheError if it cannot be read."""
+        path = Path(item.id)
+        match item.kind:
+            case TrashKind.PERSONA | TrashKind.USER_PERSONA:
+                await self._library.restore_persona(path)
+            case TrashKind.WORLD:
+                await self._library.restore_world(path)
+                self._library.changed.tell(None)
+            case TrashKind.PRESET:
+                await self._restore_preset(path)
+            case TrashKind.NOTEBOOK:
+                await self._notebooks.restore(path)
+            case _:
+                raise LetheError(f"“{item.title}” cannot be read, so it cannot be restored.", f"The file is at {path}.")
+
+    async def _restore_preset(self, path: Path) -> None:
+        kind = await self._database.run_outside_transaction(lambda: trashed_files.preset_kind(path))
+        if kind is SamplerPreset:
+            await self._presets.restore(SamplerPreset, path)
+        elif kind is InstructPreset:
+            await self._presets.restore(InstructPreset, path)
+        else:
+            await self._presets.restore(SystemPreset, path)
+
+    async def erase(self, items: Sequence[Trashed]) -> list[str]:
+        """Delete files permanently; return the personas of which no file is left."""
+        await self._database.run_outside_transaction(lambda: trashed_files.erase([Path(item.id) for item in items]))
+        stems = {item.stem for item in items if item.kind is TrashKind.PERSONA}
+        gone = [stem for stem in stems if await self._is_persona_gone(stem)]
+        for stem in gone:
+            await self._notebooks.erase_all(stem)
+        return gone
+
+    async def living_personas(self) -> set[str]:
+        """Return the file names of all readable personas, users included."""
+        return {persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]}
+
+    async def _is_persona_gone(self, stem: str) -> bool:
+        """Return whether no file of this persona is left, neither in use (readable or not) nor in the trash."""
+        broken = {problem.path.stem for problem in await self._library.problems()}
+        return stem not in await self.living_personas() | {trashed.stem for trashed in await self.list_items()} | broken

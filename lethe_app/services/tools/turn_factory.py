@@ -1,0 +1,135 @@
+"""Tools of a reply: what its prompt says of them, and what its calls need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message
+from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.tools import Tool, ToolCall
+from lethe_app.prompt.format.tool_calls import has_native_tools, with_tools
+from lethe_app.services.participants import Participants
+from lethe_app.services.prompting.assembler import ToolPrompt
+from lethe_app.services.prompting.model_format import ModelFormats
+from lethe_app.services.prompting.tool_messages import results_above
+from lethe_app.services.prompting.turn_context import TurnContext
+from lethe_app.services.sessions.reply_writer import ReplyWriter
+from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
+from lethe_app.services.tools.instructions import ToolNote
+from lethe_app.services.tools.invocation import ToolServices
+from lethe_app.services.tools.permissions import ToolPermissions
+from lethe_app.services.tools.registry import ToolRegistry
+from lethe_app.services.tools.turn import ToolTurn
+from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
+from lethe_app.storage.chats.sessions import SessionStore
+
+MOST_LISTED_KEYS = 8
+"""Number of keys of working memory listed for a model without native tool calls."""
+MIN_RESULT_CHARACTERS, MOST_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
+"""Characters of one result in a prompt: minimum, maximum, and the divisor of the context length in tokens."""
+
+
+class ToolTurnFactory:
+    """Start of the tool use of replies."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        permissions: ToolPermissions,
+        working_memory: WorkingMemory,
+        session_store: SessionStore,
+        formats: ModelFormats,
+        note: ToolNote,
+        task_model: AnswerModel,
+    ) -> None:
+        """Create the factory. `task_model` must be usable within the turn."""
+        self.permissions = permissions
+        self._registry, self._working_memory, self._session_store = registry, working_memory, session_store
+        self._formats, self._tool_note, self._task_model = formats, note, task_model
+
+    async def start_turn(
+        self,
+        turn: TurnContext,
+        model: LoadedModel,
+        continued: Alternative | None,
+        writer: ReplyWriter,
+    ) -> ToolTurn:
+        """Return the tools of one reply. A wording that is continued uses none: what they did is in the history already."""
+        session, participants = turn.session, turn.participants
+        names = (participants.persona.name, participants.user.name)
+        tools = self._registry.tools_of(participants.persona)
+        inventory = await self._working_memory.build_inventory(session_namespace(session.guid)) if tools else ""
+        if not tools or continued is not None:
+            return ToolTurn(session, writer, *names, lead=continued, unavailable_tools=[tool.name for tool in tools])
+        question = turn.question
+        means = await self._build_means(session, participants, model, tools, question, inventory)
+        number = str(question.id) if question is not None else str(session.guid)
+        earlier_results = results_above(turn.messages) if turn.before is not None else ()
+        return ToolTurn(session, writer, *names, means, number, earlier_results)
+
+    async def prompt_of(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
+        """Return what the prompts of a persona say of tools."""
+        declared = [tool.declared for tool in self._registry.tools_of(persona)]
+        if not declared:
+            return ToolPrompt()
+        renderer = (await self._formats.renderer(model)).renderer
+        return ToolPrompt(self._tool_note.load_text() if has_native_tools(with_tools(renderer, declared)) else "", declared)
+
+    async def _build_means(
+        self,
+        session: ChatSession,
+        participants: Participants,
+        model: LoadedModel,
+        tools: Sequence[Tool],
+        user_message: Message | None,
+        inventory: str,
+    ) -> ToolServices:
+        renderer = (await self._formats.renderer(model)).renderer
+        permissions = await self.permissions.load_permissions(session.guid)
+
+        async def choose_call() -> ToolCall | None:
+            text = user_message.content if user_message is not None else ""
+            offered_tools = [
+                *find_likely_tools(tools, text),
+                *(await self._working_memory_tools(session, tools, text) if inventory else []),
+            ]
+            return (
+                await decide_call(self._task_model, offered_tools, participants.user.name, participants.persona.name, text)
+                if offered_tools
+                else None
+            )
+
+        async def store_text(key: str, text: str) -> str:
+            if not any(tool.name == "bench_get" for tool in tools):
+                return ""
+            return (await self._working_memory.save_entry(session_namespace(session.guid), key, text)).key
+
+        return ToolServices(
+            chats=self._session_store,
+            tools=tools,
+            is_native=has_native_tools(with_tools(renderer, [tool.declared for tool in tools])),
+            must_ask=permissions.must_ask,
+            allow=permissions.allow,
+            on_question=self.permissions.set_pending,
+            choose_call=choose_call,
+            store_text=store_text,
+            inventory=inventory,
+            max_result_characters=min(MOST_RESULT_CHARACTERS, max(MIN_RESULT_CHARACTERS, model.context // CONTEXT_DIVISOR)),
+            on_tool_error=self._registry.record_tool_error,
+        )
+
+    async def _working_memory_tools(self, session: ChatSession, tools: Sequence[Tool], text: str) -> list[Tool]:
+        """Return the tool that reads working memory, with the matching keys in its description, for a model without native
+        tool calls.
+        """
+        keys = [entry.key for entry in await self._working_memory.find_mentioned(session_namespace(session.guid), text)][
+            :MOST_LISTED_KEYS
+        ]
+        reading_tool = next((tool for tool in tools if tool.name == "bench_get"), None)
+        return (
+            [replace(reading_tool, description=f"{reading_tool.description} There is: {', '.join(keys)}.")]
+            if reading_tool and keys
+            else []
+        )
