@@ -316,7 +316,7 @@ class Bench:
 
     async def _long_talk(self) -> ChatSession:
         session = ChatSession(persona_id=PERSONA, user_id="", added=now() - timedelta(days=1))
-        chats, dice = self._services.sessions._chats, random.Random(5)
+        chats, dice = self._services.sessions._session_store, random.Random(5)
         session = await chats.add_session(session)
         await chats.add_messages(talk(session, dice, 120))
         return session

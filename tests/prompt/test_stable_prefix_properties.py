@@ -120,7 +120,7 @@ class Evening:
         await self.services.memory.memorize(MIRA_ID, always, check=False)
 
     async def archive(self) -> None:
-        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.sessions._chats
+        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.core.session_store
         session = await chats.add_session(ChatSession(persona_id=MIRA_ID, user_id="tomas", added=begun))
         for role, words in ((Role.USER, "I work as a carpenter."), (Role.ASSISTANT, f"I see {len(self.told)}.")) * 2:
             said = [Alternative(content=words, created=begun)]

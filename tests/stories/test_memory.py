@@ -78,7 +78,7 @@ async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: boo
 
 async def talked(services: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
     """A conversation of some days ago, in a session of its own."""
-    chats: SessionStore = services.sessions._chats
+    chats: SessionStore = services.core.session_store
     begun = now() - timedelta(days=days_ago)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
     await chats.add_messages(

@@ -143,9 +143,9 @@ class ActivityLog:
     is left for tasks.
     """
 
-    def __init__(self, runs: TaskRuns, budget: DailyBudget) -> None:
+    def __init__(self, task_runs: TaskRuns, budget: DailyBudget) -> None:
         self.changed: Listeners[None] = Listeners()
-        self._runs, self._budget = runs, budget
+        self._task_runs, self._budget = task_runs, budget
         self._running: dict[UUID, ActivityEntry] = {}
         self._has_closed_lost_runs = False
 
@@ -157,13 +157,13 @@ class ActivityLog:
     async def list_runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Return the runs of tasks and of other background work, newest first."""
         await self.close_lost_runs()
-        return await self._runs.newest_runs(most, before)
+        return await self._task_runs.newest_runs(most, before)
 
     async def close_lost_runs(self) -> None:
         """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
         if not self._has_closed_lost_runs:
             self._has_closed_lost_runs = True
-            await self._runs.mark_lost_runs(frozenset(self._running))
+            await self._task_runs.mark_lost_runs(frozenset(self._running))
 
     def stop(self, run_id: UUID) -> None:
         """Cancel one of them at the user's request; its results so far are kept."""
@@ -190,7 +190,7 @@ class ActivityLog:
     ) -> TaskRun:
         """Run the action and return its record; `owner` is the persona's id and name. Raise what the action raises."""
         persona_id, persona_name = owner
-        recorder = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
+        recorder = RunRecorder(self._task_runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
         underway = RunningTask(recorder.run, work.title, persona_name, is_requested=is_requested)
         doing = ActivityEntry(work, underway, recorder, lambda: self.changed.tell(None))
         self._running[doing.run_id] = doing
@@ -209,13 +209,13 @@ ArchiveAction = Callable[[], Awaitable[bool]]
 class ArchiveLog:
     """Record one run for each session that a model archives."""
 
-    def __init__(self, activity_log: ActivityLog, chats: SessionStore, parts: ArchiveJobs) -> None:
-        self._activity_log, self._chats, self._parts = activity_log, chats, parts
+    def __init__(self, activity_log: ActivityLog, session_store: SessionStore, archive_jobs: ArchiveJobs) -> None:
+        self._activity_log, self._session_store, self._archive_jobs = activity_log, session_store, archive_jobs
 
     async def run_recorded(self, session_id: UUID, action: ArchiveAction) -> bool:
         """Run the action and return its result. Raise what it raises."""
         try:
-            persona_id = (await self._chats.session(session_id)).persona_id
+            persona_id = (await self._session_store.session(session_id)).persona_id
         except StorageError:  # it was deleted, which the deed finds out for itself
             return await action()
         outcomes: list[bool] = []
@@ -237,12 +237,12 @@ class ArchiveLog:
 
     async def _quoted_name(self, session_id: UUID) -> str:
         with suppress(StorageError):
-            if name := (await self._chats.session(session_id)).name:
+            if name := (await self._session_store.session(session_id)).name:
                 return f"“{name}”"
         return "A conversation"
 
     async def _parts_by_model(self, session_id: UUID) -> set[str]:
-        part_records = (await self._parts.parts_of(session_id)).items()
+        part_records = (await self._archive_jobs.parts_of(session_id)).items()
         return {
             part.value for part, record in part_records if record.state is PartState.DONE and record.made_by is MadeBy.MODEL
         }

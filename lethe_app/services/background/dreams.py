@@ -45,13 +45,13 @@ class Dreams:
         self,
         changes: ChangeLog,
         memory_cache: MemoryCache,
-        fact_service: FactService,
+        facts: FactService,
         task_prompts: TaskPrompts,
     ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._changes = changes
         self._memory_cache = memory_cache
-        self._fact_service = fact_service
+        self._facts = facts
         self._task_prompts = task_prompts
 
     async def changes_of(
@@ -155,7 +155,7 @@ class Dreams:
         self._memory_cache.reload()
         self._memory_cache.changed.tell(change.persona_id)
         self._memory_cache.forgotten.tell(change.persona_id)
-        await self._fact_service.renew(change.persona_id)
+        await self._facts.renew(change.persona_id)
         self.changed.tell(change.persona_id)
 
     async def _load_change(self, change_id: UUID) -> RecordedChange:
@@ -172,14 +172,14 @@ class DreamServices:
         self,
         dreams: Dreams,
         feedback: Feedbacks,
-        recall: MemoryIndex,
+        memory_index: MemoryIndex,
         calibration: Calibration,
         untrusted_memories: UntrustedMemories,
         may_write: Callable[[], bool],
     ) -> None:
         self._dreams = dreams
         self._feedback = feedback
-        self._recall = recall
+        self._memory_index = memory_index
         self._calibration = calibration
         self._untrusted_memories = untrusted_memories
         self._may_write = may_write
@@ -195,7 +195,7 @@ class DreamServices:
         is_memory = isinstance(record, MemoryUnit)
         kind, text = (PassageKind.MEMORY, record.content) if isinstance(record, MemoryUnit) else (PassageKind.FACT, record.fact)
         limit = max(limits.same_memory, limits.update) if is_memory else limits.update
-        nearest = await self._recall.nearest_origins(persona_id, text, kind, MOST_NEIGHBOURS)
+        nearest = await self._memory_index.nearest_origins(persona_id, text, kind, MOST_NEIGHBOURS)
         return [guid for guid, distance in nearest if distance < limit and guid != record.guid]
 
     async def describe_record(self, record: ChangedRecord, most: int) -> str:

@@ -64,17 +64,17 @@ class _Line:
 class Feedbacks:
     """Feedback of all personas. `changed` emits the persona id."""
 
-    def __init__(self, rows: FeedbackStore, chats: SessionStore, state: AppState) -> None:
+    def __init__(self, rows: FeedbackStore, session_store: SessionStore, app_state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
         self._rows = rows
-        self._chats = chats
-        self._state = state
+        self._session_store = session_store
+        self._app_state = app_state
         self._lock = asyncio.Lock()
 
     async def rate_reply(self, message_id: UUID, verdict: ReplyRating) -> ReplyRating | None:
         """Rate the selected alternative; the same rating again removes it. Return the present rating. Raise StorageError."""
-        message = await self._chats.message(message_id)
-        persona_id = (await self._chats.session(message.session_id)).persona_id
+        message = await self._session_store.message(message_id)
+        persona_id = (await self._session_store.session(message.session_id)).persona_id
         position = min(message.shown, len(message.alternatives) - 1)
         previous = await self._rows.get(message_id, position)
         is_removed = previous is not None and previous.verdict is verdict
@@ -102,7 +102,7 @@ class Feedbacks:
 
     async def _load_entry(self, feedback: Feedback) -> FeedbackEntry:
         try:
-            message = await self._chats.message(feedback.message_id)
+            message = await self._session_store.message(feedback.message_id)
         except StorageError:
             return FeedbackEntry(feedback, "", None)
         alternative = (
@@ -114,7 +114,7 @@ class Feedbacks:
         """Store the reason of a thumb down for the next dream; an empty text removes it. Raise StorageError if the rating is
         gone.
         """
-        feedback, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
+        feedback, message = await self._rows.get(message_id, position), await self._session_store.message(message_id)
         if feedback is None or feedback.verdict is not ReplyRating.BAD:
             raise StorageError("This reply is no longer rated as bad.")
         short_reason = " ".join(reason.split())[:LONGEST_REASON]
@@ -155,7 +155,7 @@ class Feedbacks:
 
     async def _question_of(self, session: UUID, reply: UUID) -> str:
         """Return the user's message that the reply answers."""
-        earlier_utterances = to_utterances(await self._chats.newest_messages(session, LOOK_BACK, reply))
+        earlier_utterances = to_utterances(await self._session_store.newest_messages(session, LOOK_BACK, reply))
         return next(
             (
                 utterance.text
@@ -194,7 +194,7 @@ class Feedbacks:
 
     async def session_of(self, message: UUID) -> UUID:
         """Return the session of a message. Raise StorageError."""
-        return (await self._chats.message(message)).session_id
+        return (await self._session_store.message(message)).session_id
 
     async def mark_concluded(self, persona_id: str, messages: Collection[UUID]) -> None:
         """Remove the remarks of these messages and mark the feedback they belong to as settled, so that neither counts
@@ -230,13 +230,13 @@ class Feedbacks:
 
     async def _new_lines(self, persona_id: str, until: datetime | None) -> list[_Line]:
         lines: list[_Line] = []
-        for session in await self._chats.sessions(persona_id):
+        for session in await self._session_store.sessions(persona_id):
             if until is None or session.last_activity > until:
                 lines += await self._new_lines_of_session(session.guid, until)
         return sorted(lines, key=lambda line: line.utterance.time)
 
     async def _new_lines_of_session(self, session: UUID, until: datetime | None) -> list[_Line]:
-        messages = await self._chats.page(session, 0, len(await self._chats.outline(session)))
+        messages = await self._session_store.page(session, 0, len(await self._session_store.outline(session)))
         utterances, reply, lines = {one.id: one for one in to_utterances(messages)}, None, list[_Line]()
         for message in messages:
             utterance = utterances.get(message.id)
@@ -248,12 +248,12 @@ class Feedbacks:
 
     async def _load_progress(self, persona_id: str) -> FeedbackProgress:
         try:
-            return FeedbackProgress.model_validate(await self._state.get(SCOPE, persona_id) or {})
+            return FeedbackProgress.model_validate(await self._app_state.get(SCOPE, persona_id) or {})
         except ValidationError:
             return FeedbackProgress()
 
     async def _save_progress(self, persona_id: str, progress: FeedbackProgress) -> None:
-        await self._state.set(SCOPE, persona_id, progress.model_dump(mode="json"))
+        await self._app_state.set(SCOPE, persona_id, progress.model_dump(mode="json"))
 
 
 def merge_remarks(

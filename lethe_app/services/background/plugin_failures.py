@@ -30,8 +30,8 @@ class DisabledTask:
 class PluginFailures:
     """Failure counter of plug-in tasks. Built-in tasks are never switched off; their pauses grow with each failure instead."""
 
-    def __init__(self, state: AppState, preferences: Preferences) -> None:
-        self._state = state
+    def __init__(self, app_state: AppState, preferences: Preferences) -> None:
+        self._app_state = app_state
         self._preferences = preferences
 
     async def record_outcome(self, registered: RegisteredTask, run: TaskRun) -> str:
@@ -40,15 +40,15 @@ class PluginFailures:
             return ""
         if run.outcome is not RunOutcome.FAILED:
             if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}:
-                await self._state.set(SCOPE, registered.name, None)
+                await self._app_state.set(SCOPE, registered.name, None)
             return ""
-        stored = await self._state.get(SCOPE, registered.name)
+        stored = await self._app_state.get(SCOPE, registered.name)
         failures = (stored if isinstance(stored, int) else 0) + 1
         if failures < MOST_FAILURES:
-            await self._state.set(SCOPE, registered.name, failures)
+            await self._app_state.set(SCOPE, registered.name, failures)
             return ""
-        await self._state.set(SCOPE, registered.name, None)  # who switches it on again gives it another chance
-        await self._state.set(FAILURE_REASONS, registered.name, run.trouble)
+        await self._app_state.set(SCOPE, registered.name, None)  # who switches it on again gives it another chance
+        await self._app_state.set(FAILURE_REASONS, registered.name, run.trouble)
         disabled_names = self._preferences.current.tasks_off
         if registered.name not in disabled_names:
             await self._preferences.set(tasks_off=[*disabled_names, registered.name])
@@ -56,7 +56,7 @@ class PluginFailures:
 
     async def list_disabled(self, registered_tasks: Iterable[RegisteredTask]) -> list[DisabledTask]:
         """Return the tasks that are off because they failed, without those the user switched off or on again."""
-        reasons, off = await self._state.values_of(FAILURE_REASONS), self._preferences.current.tasks_off
+        reasons, off = await self._app_state.values_of(FAILURE_REASONS), self._preferences.current.tasks_off
         return [
             DisabledTask(registered.name, registered.task.title, registered.plugin, str(reasons[registered.name]))
             for registered in registered_tasks
@@ -65,6 +65,6 @@ class PluginFailures:
 
     async def enable_task(self, task: str) -> None:
         """Switch a task on again."""
-        await self._state.set(FAILURE_REASONS, task, None)
+        await self._app_state.set(FAILURE_REASONS, task, None)
         disabled_names = [name for name in self._preferences.current.tasks_off if name != task]
         await self._preferences.set(tasks_off=disabled_names)

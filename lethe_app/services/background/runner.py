@@ -50,7 +50,7 @@ class BackgroundRunner:
         services: TaskServices,
         participants: ParticipantService,
         idleness: Idleness,
-        timeout: SessionTimeout,
+        session_timeout: SessionTimeout,
         plugin_failures: PluginFailures,
         change_undo: ChangeUndo,
         activity_log: ActivityLog,
@@ -61,7 +61,7 @@ class BackgroundRunner:
         self.underway: RunningTask | None = None
         """The task that is running; None if there is none."""
         self._runtime, self._services, self._participants, self._idleness = runtime, services, participants, idleness
-        self._timeout, self._plugin_failures, self._change_undo = timeout, plugin_failures, change_undo
+        self._session_timeout, self._plugin_failures, self._change_undo = session_timeout, plugin_failures, change_undo
         self._activity_log = activity_log
         self._requested_tasks: list[tuple[str, str]] = []
         self._task: asyncio.Task[None] | None = None
@@ -159,9 +159,9 @@ class BackgroundRunner:
             await self._run_requested(*self._requested_tasks.pop(0))
             self._background.wake()
         elif self.hindrance is None:
-            await self._timeout.archive_timed_out()
+            await self._session_timeout.archive_timed_out()
             for due_task in await self._runtime.list_due(await self._all_personas(), now()):
-                if await self._timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
+                if await self._session_timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
                     return
 
     async def _run_requested(self, persona_id: str, task: str) -> None:

@@ -23,15 +23,15 @@ USAGE_FIELDS = frozenset({"last_trigger", "trigger_count"})
 class ChangeUndo:
     """Undo of runs. Whatever the user has edited or deleted since then is left as it is."""
 
-    def __init__(self, services: TaskServices, runs: TaskRuns, result_undoers: dict[ProducedKind, ResultUndo]) -> None:
+    def __init__(self, services: TaskServices, task_runs: TaskRuns, result_undoers: dict[ProducedKind, ResultUndo]) -> None:
         """Create the service; `result_undoers` by kind of result."""
         self._services = services
-        self._runs = runs
+        self._task_runs = task_runs
         self._result_undoers = result_undoers
 
     async def undo(self, run_id: UUID) -> bool:
         """Undo a run; return False if it does not exist, runs still or is undone already. Raise StorageError or FileError."""
-        run = await self._runs.get(run_id)
+        run = await self._task_runs.get(run_id)
         if run is None or run.undone or run.outcome is None:
             return False
         applied_changes = [
@@ -49,7 +49,7 @@ class ChangeUndo:
                 await self._services.proactive.drop_note(run.persona_id, UUID(made.id))
             elif made.kind in self._result_undoers and made.id not in {str(change.id) for change in context_changes}:
                 await self._result_undoers[made.kind](run, made)
-        await self._runs.save_run(run.model_copy(update={"undone": True}))
+        await self._task_runs.save_run(run.model_copy(update={"undone": True}))
         return True
 
     async def _revert_change(self, change: RecordedChange) -> None:

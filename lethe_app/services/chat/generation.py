@@ -38,17 +38,17 @@ class ReplyGenerator:
 
     def __init__(
         self,
-        loader: TurnLoader,
-        prefixes: StablePrefixes,
-        prompting: PromptAssembler,
+        turn_loader: TurnLoader,
+        stable_prefixes: StablePrefixes,
+        prompt_assembler: PromptAssembler,
         client: ModelClient,
         tool_turns: ToolTurnFactory,
         receipts: ReceiptService,
         cache_state: CacheState,
     ) -> None:
-        self._loader = loader
-        self._prefixes = prefixes
-        self._prompting = prompting
+        self._turn_loader = turn_loader
+        self._stable_prefixes = stable_prefixes
+        self._prompt_assembler = prompt_assembler
         self._client = client
         self._tool_turns = tool_turns
         self._receipts = receipts
@@ -64,9 +64,9 @@ class ReplyGenerator:
         If the prefix had to be made, the turn is loaded again, because the prefix decides which messages belong to the
         history.
         """
-        prefix = await self._prefixes.prefix_of(turn, model)
+        prefix = await self._stable_prefixes.prefix_of(turn, model)
         if prefix != stored_prefix(turn.states):
-            turn = await self._loader.load(turn.session.guid, model, before, turn.participants.speaker.unique_name)
+            turn = await self._turn_loader.load(turn.session.guid, model, before, turn.participants.speaker.unique_name)
         return replace(turn, prefix=prefix)
 
     async def generate(
@@ -88,7 +88,7 @@ class ReplyGenerator:
                     yield done
             if tools.has_stored:  # calls and results are part of the history now
                 above = writing.message if turn.before is not None or writing.is_stored else None
-                fresh = await self._loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
+                fresh = await self._turn_loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
                 turn = await self.with_prefix(fresh, model, above)
             async with aclosing(self._speak(turn, model, memory, writing, tools)) as events:
                 async for spoken in events:
@@ -102,7 +102,7 @@ class ReplyGenerator:
         tool_prompt = await self._tool_turns.prompt_of(turn.participants.persona, model)
         # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
         for background in (recalled, recalled.without_background()):
-            prompt = await self._prompting.build(turn, model, background, tools.reply_start, tool_prompt)
+            prompt = await self._prompt_assembler.build(turn, model, background, tools.reply_start, tool_prompt)
             yield PromptBuilt(prompt.receipt)
             if background is recalled and not tools.rounds:
                 yield ReplyBegan(writing.message)
@@ -120,9 +120,9 @@ class ReplyGenerator:
         reports = self._client.generate(
             prompt.text,
             turn.files.sampler,
-            self._prompting.longest_reply,
+            self._prompt_assembler.longest_reply,
             prompt.stop_strings,
-            surgery=self._prompting.cuts_the_cache,
+            surgery=self._prompt_assembler.cuts_the_cache,
             min_run_length=WORTH_KEEPING,
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )

@@ -35,28 +35,28 @@ class GroupService:
 
     def __init__(
         self,
-        chats: SessionStore,
+        session_store: SessionStore,
         library: Library,
-        casting: ParticipantService,
+        participants: ParticipantService,
         preferences: Preferences,
         changed: Listeners[str],
         asker: AnswerModel,
     ) -> None:
-        self._chats = chats
+        self._session_store = session_store
         self._library = library
-        self._casting = casting
+        self._participants = participants
         self._preferences = preferences
         self._changed = changed
         self._asker = asker
 
     async def members(self, session_id: UUID) -> list[Persona]:
         """Return the persona that the session belongs to, then the other participants. Raise FileError and StorageError."""
-        cast = await self._casting.of_session(await self._chats.session(session_id))
+        cast = await self._participants.of_session(await self._session_store.session(session_id))
         return [cast.persona, *cast.guests]
 
     async def could_come(self, session_id: UUID) -> list[Persona]:
         """Return the personas that do not take part in the session, by name. Raise StorageError."""
-        session = await self._chats.session(session_id)
+        session = await self._session_store.session(session_id)
         there = {session.persona_id, *session.guests}
         return [one for one in await self._library.personas() if one.unique_name not in there]
 
@@ -64,9 +64,9 @@ class GroupService:
         """Set the participants of the session besides its persona to `names` (file names, in this order). Raise
         StorageError.
         """
-        session = await self._chats.session(session_id)
+        session = await self._session_store.session(session_id)
         guests = [name for name in dict.fromkeys(names) if name != session.persona_id]
-        session = await self._chats.change_session(session_id, guests=guests)
+        session = await self._session_store.change_session(session_id, guests=guests)
         self._changed.tell(session.persona_id)
         return session
 
@@ -97,7 +97,9 @@ class GroupService:
         The persona that spoke last is not a candidate.
         """
         said = [
-            one for one in await self._chats.newest_messages(session.guid, LOOKED_AT) if not one.hidden and one.content.strip()
+            one
+            for one in await self._session_store.newest_messages(session.guid, LOOKED_AT)
+            if not one.hidden and one.content.strip()
         ]
         last = said[-1].speaker if said else ""
         names: dict[str, str] = {}
@@ -123,5 +125,5 @@ class GroupService:
 
     async def _last(self, session: ChatSession, cast: Participants) -> str:
         """Return the file name of the participant that spoke last; empty if none did."""
-        said = await self._chats.newest_messages(session.guid, 2 * len(cast.group) + 2)
+        said = await self._session_store.newest_messages(session.guid, 2 * len(cast.group) + 2)
         return next((one.speaker for one in reversed(said) if one.role is Role.ASSISTANT), "")

@@ -18,37 +18,37 @@ class MessageEditing:
 
     def __init__(
         self,
-        chats: SessionStore,
+        session_store: SessionStore,
         sessions: SessionService,
-        prefixes: StablePrefixes,
+        stable_prefixes: StablePrefixes,
         cache_state: CacheState,
         receipts: ReceiptService,
     ) -> None:
-        self._chats = chats
+        self._session_store = session_store
         self._sessions = sessions
-        self._prefixes = prefixes
+        self._stable_prefixes = stable_prefixes
         self._cache_state = cache_state
         self._receipts = receipts
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the text of the displayed alternative. Raise StorageError."""
-        return await self._edited(await self._chats.edit_message(message_id, text))
+        return await self._edited(await self._session_store.edit_message(message_id, text))
 
     async def undo_edit(self, before: Message) -> Message:
         """Restore the displayed alternative of `before`, the message as it was before the edit; alternatives added since are
         kept.
         """
-        return await self._edited(await self._chats.restore_shown(before))
+        return await self._edited(await self._session_store.restore_shown(before))
 
     async def show_alternative(self, message_id: UUID, index: int) -> Message:
         """Display another alternative."""
-        return await self._chats.set_shown(message_id, index)
+        return await self._session_store.set_shown(message_id, index)
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
         """Move a message to the trash, with the hidden messages directly above it. Raise LetheError if it is not in the
         session.
         """
-        outline = await self._chats.outline(session_id)
+        outline = await self._session_store.outline(session_id)
         at = next((index for index, entry in enumerate(outline) if entry.id == message_id), None)
         if at is None:
             raise LetheError("That message is no longer in this conversation.")
@@ -57,24 +57,24 @@ class MessageEditing:
         while first > 0 and outline[first - 1].hidden:
             first -= 1
         await self._drop_summary_of(session_id, message_id)
-        await self._chats.delete_message(*(entry.id for entry in outline[first : at + 1]))
+        await self._session_store.delete_message(*(entry.id for entry in outline[first : at + 1]))
         self._cache_state.forget_session(session_id)
-        self._sessions.changed.tell((await self._chats.session(session_id)).persona_id)
+        self._sessions.changed.tell((await self._session_store.session(session_id)).persona_id)
 
     async def _edited(self, message: Message) -> Message:
         self._cache_state.forget_session(message.session_id)
         await self._drop_summary_of(message.session_id, message.id)
-        await self._receipts.forget_prompts((await self._chats.session(message.session_id)).persona_id)
+        await self._receipts.forget_prompts((await self._session_store.session(message.session_id)).persona_id)
         return message
 
     async def _drop_summary_of(self, session_id: UUID, message_id: UUID) -> None:
         """Drop the stable prefix of a session if its rolling summary covers this message, which is about to change."""
-        prefix = await self._prefixes.kept(session_id)
+        prefix = await self._stable_prefixes.kept(session_id)
         if prefix is None or prefix.first is None or prefix.first == message_id:
             return
-        for entry in await self._chats.outline(session_id):
+        for entry in await self._session_store.outline(session_id):
             if entry.id == prefix.first:
                 return  # the message is still in the history word for word
             if entry.id == message_id:
-                await self._prefixes.drop(session_id)
+                await self._stable_prefixes.drop(session_id)
                 return

@@ -33,20 +33,20 @@ class PrefillService:
 
     def __init__(
         self,
-        loader: TurnLoader,
+        turn_loader: TurnLoader,
         sessions: SessionService,
         models: ModelService,
         client: ModelClient,
-        prompting: PromptAssembler,
+        prompt_assembler: PromptAssembler,
         tool_turns: ToolTurnFactory,
         cache_state: CacheState,
         preferences: Preferences,
     ) -> None:
-        self._loader = loader
+        self._turn_loader = turn_loader
         self._sessions = sessions
         self._models = models
         self._client = client
-        self._prompting = prompting
+        self._prompt_assembler = prompt_assembler
         self._tool_turns = tool_turns
         self._cache_state = cache_state
         self._preferences = preferences
@@ -91,10 +91,10 @@ class PrefillService:
             if isinstance(state, ModelReady):
                 session = await self._sessions.open(session_id)
                 await self._sessions.ended(session.persona_id)  # the summary of the one before is part of the prompt
-                turn = await self._loader.load(session_id, state.model)
+                turn = await self._turn_loader.load(session_id, state.model)
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
                 tools = await self._tool_turns.prompt_of(turn.participants.persona, state.model)
-                text = await self._prompting.beginning(turn, state.model, expected_memory(turn), tools)
+                text = await self._prompt_assembler.beginning(turn, state.model, expected_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)
                 if usage.drift:  # what was cut out left traces behind it

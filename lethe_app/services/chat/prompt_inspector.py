@@ -132,29 +132,29 @@ class PromptInspector:
 
     def __init__(
         self,
-        chats: SessionStore,
+        session_store: SessionStore,
         receipts: Receipts,
         library: Library,
         preferences: Preferences,
-        counting: TokenCountService,
-        prompting: PromptAssembler,
+        token_counts: TokenCountService,
+        prompt_assembler: PromptAssembler,
         loaded: Callable[[], LoadedModel | None],
         tools: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]],
     ) -> None:
         """`loaded` returns the model that would reply now, `tools` the tool part of its prompts."""
-        self._chats = chats
+        self._session_store = session_store
         self._receipts = receipts
         self._library = library
         self._preferences = preferences
-        self._counting = counting
-        self._prompting, self._loaded, self._tools = prompting, loaded, tools
+        self._token_counts = token_counts
+        self._prompt_assembler, self._loaded, self._tools = prompt_assembler, loaded, tools
 
     async def prompt_of(self, message_id: UUID) -> PromptInspection | None:
         """Return the prompt of the displayed alternative; None if no receipt is stored, as for greetings and the user's
         messages.
         """
         try:
-            message = await self._chats.message(message_id)
+            message = await self._session_store.message(message_id)
         except StorageError:
             return None
         entry = await self._receipts.get(message.id, message.shown)
@@ -183,7 +183,7 @@ class PromptInspector:
     ) -> Preview:
         greeting = next((text for text in cast.persona.first_messages if text.strip()), "")
         turns = [PromptTurn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
-        prompt = await self._prompting.preview(
+        prompt = await self._prompt_assembler.preview(
             cast, model, [*turns, PromptTurn("user", YOUR_MESSAGE, cast.user.name)], await self._tools(cast.persona, model)
         )
         receipt = prompt.receipt
@@ -193,7 +193,7 @@ class PromptInspector:
         chosen = self._preferences.current.system_preset or suited_system(small=False)
         compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, StableAdditions())
         spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
-        (tokens,) = await self._counting.count(["".join(span.text for span in spans)])
+        (tokens,) = await self._token_counts.count(["".join(span.text for span in spans)])
         return Preview(spans, tokens, fields)
 
     async def render(self, preset: InstructPreset | SystemPreset, sample: PromptSample = SAMPLE) -> Preview:
@@ -212,12 +212,12 @@ class PromptInspector:
             extras=sample.extras,
             volatile=sample.notes,
         )
-        prompt = await build_prompt(request, self._counting.count)
+        prompt = await build_prompt(request, self._token_counts.count)
         return Preview(prompt.spans, prompt.receipt.prompt_tokens)
 
     async def _fields(self, draft: Persona, scene: MacroContext) -> dict[str, EditedField]:
         written = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXTS}
-        counts = iter(await self._counting.count([expand(text, scene) for texts in written.values() for text in texts]))
+        counts = iter(await self._token_counts.count([expand(text, scene) for texts in written.values() for text in texts]))
         fields: dict[str, EditedField] = {}
         for name, texts in written.items():
             pieces = tuple(next(counts) for _text in texts)
@@ -227,7 +227,7 @@ class PromptInspector:
         return fields
 
     async def _before(self, message: Message) -> tuple[PromptSpan, ...]:
-        for one in reversed(await self._chats.newest_messages(message.session_id, LOOK_BACK, message.id)):
+        for one in reversed(await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)):
             if one.role is Role.ASSISTANT and not one.hidden:
                 return await self._receipts.spans(one.id, one.shown)
         return ()

@@ -25,8 +25,8 @@ class RecallStep:
     An edited message counts as new: it is recalled again, and the search results for its old text are removed.
     """
 
-    def __init__(self, chats: SessionStore, recall: RecallService, look_up: LookUp) -> None:
-        self._chats = chats
+    def __init__(self, session_store: SessionStore, recall: RecallService, look_up: LookUp) -> None:
+        self._session_store = session_store
         self._recall = recall
         self._look_up = look_up
 
@@ -41,7 +41,7 @@ class RecallStep:
             yield MemoriesRecalled(question.id, known_still(rows.turn_memory, rows.deleted_ids))
             return
         if rows.is_edited and (stale := _looked_up_above(turn, question)):
-            await self._chats.delete_message(*stale)
+            await self._session_store.delete_message(*stale)
             turn = turn.without_lines(stale)
             yield NotesDeleted(stale)
         remembered = await self._recall.recall(turn, model)

@@ -35,9 +35,9 @@ class EvaluatedTurn:
 class ReceiptService:
     """Make receipts of replies: the composition of the prompt, and its cost compared with the prompt before it."""
 
-    def __init__(self, receipts: Receipts, counting: TokenCountService) -> None:
+    def __init__(self, receipts: Receipts, token_counts: TokenCountService) -> None:
         self._receipts = receipts
-        self._counting = counting
+        self._token_counts = token_counts
         self._read: OrderedDict[UUID, EvaluatedTurn] = OrderedDict()
         """By session, the most recently used last."""
 
@@ -73,7 +73,7 @@ class ReceiptService:
         if before is None or before.model is not model:
             return PrefillCost(usage.evaluated_tokens, usage.reused_tokens, usage.drift, compared=False)
         fresh = find_new_spans(before.spans, before.said, prompt.spans)
-        tokens = sum(await self._counting.count([span.text for span in fresh]))
+        tokens = sum(await self._token_counts.count([span.text for span in fresh]))
         cost = compute_cost(
             before.spans,
             prompt.spans,

@@ -29,54 +29,54 @@ class ReplyActions:
 
     def __init__(
         self,
-        facts: FactStore,
-        memories: MemoryStore,
-        state: SessionState,
-        brain: MemoryService,
-        knowing: FactService,
+        fact_store: FactStore,
+        memory_store: MemoryStore,
+        session_state: SessionState,
+        memory: MemoryService,
+        facts: FactService,
         sessions: SessionService,
-        objecting: ObjectionService,
+        objections: ObjectionService,
     ) -> None:
+        self._fact_store = fact_store
+        self._memory_store = memory_store
+        self._session_state = session_state
+        self._memory = memory
         self._facts = facts
-        self._memories = memories
-        self._state = state
-        self._brain = brain
-        self._knowing = knowing
         self._sessions = sessions
-        self._objecting = objecting
+        self._objections = objections
 
     async def pin(self, one: ReplyMemory, *, pinned: bool) -> None:
         """Set whether the memory is in every prompt of its persona. Raise LetheError for a World Info entry."""
         match one.kind:
             case SourceKind.FACT:
-                await self._knowing.pin(one.subject, pinned=pinned)
+                await self._facts.pin(one.subject, pinned=pinned)
             case SourceKind.CONVERSATION:
                 await self._sessions.set_sticky(one.subject, sticky=pinned)
             case SourceKind.MEMORY:
-                await self._brain.edit((await self._memories.get(one.subject)).model_copy(update={"sticky": pinned}))
+                await self._memory.edit((await self._memory_store.get(one.subject)).model_copy(update={"sticky": pinned}))
             case SourceKind.WORLD:
                 raise LetheError("World entries can only be pinned in their world.")
 
     async def write(self, one: ReplyMemory, text: str) -> TakeBack:
         """Replace the text of a fact or memory by the user's; return a function that restores its text and author."""
         if one.kind is SourceKind.FACT:
-            fact = await self._facts.get(one.subject)
-            return partial(self._unwrite, fact, await self._knowing.edit(one.subject, text))
+            fact = await self._fact_store.get(one.subject)
+            return partial(self._unwrite, fact, await self._facts.edit(one.subject, text))
         if not text.strip():
             raise LetheError("A memory needs text.", "Forget it instead.")
-        memory = await self._memories.get(one.subject)
-        await self._brain.edit(memory.model_copy(update={"content": text.strip()}))
+        memory = await self._memory_store.get(one.subject)
+        await self._memory.edit(memory.model_copy(update={"content": text.strip()}))
         return partial(self._put_back, memory)
 
     async def _unwrite(self, before: ExtractedFact, after: ExtractedFact) -> None:
         """Restore the text of a fact; what was learnt about it since then is kept."""
-        present = await self._facts.get(before.guid)
+        present = await self._fact_store.get(before.guid)
         names = [name for name in WORDING if getattr(present, name) == getattr(after, name)]
-        await self._knowing.put_back([present.model_copy(update={name: getattr(before, name) for name in names})])
+        await self._facts.put_back([present.model_copy(update={name: getattr(before, name) for name in names})])
 
     async def _put_back(self, before: MemoryUnit) -> None:
-        present = await self._memories.get(before.guid)
-        await self._brain.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
+        present = await self._memory_store.get(before.guid)
+        await self._memory.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
 
     async def forget_memory(self, one: ReplyMemory, persona_id: str) -> None:
         """Move the memory to the trash, so that it is no longer recalled; `restore` undoes that. Raise LetheError for a
@@ -84,40 +84,40 @@ class ReplyActions:
         """
         match one.kind:
             case SourceKind.FACT:
-                await self._knowing.forget_fact(one.subject)
+                await self._facts.forget_fact(one.subject)
             case SourceKind.CONVERSATION:
                 await self._sessions.delete(one.subject)
             case SourceKind.MEMORY:
-                await self._brain.forget_memory(one.subject)
+                await self._memory.forget_memory(one.subject)
             case SourceKind.WORLD:
                 raise LetheError("World entries can only be deleted in their world.")
-        await self._objecting.remove_objections_to(persona_id, one.recollection.memory)
+        await self._objections.remove_objections_to(persona_id, one.recollection.memory)
 
     async def restore(self, one: ReplyMemory) -> None:
         """Restore a forgotten memory from the trash."""
         match one.kind:
             case SourceKind.FACT:
-                await self._knowing.restore(one.subject)
+                await self._facts.restore(one.subject)
             case SourceKind.CONVERSATION:
                 await self._sessions.restore(one.subject)
             case _:
-                await self._brain.restore(one.subject)
+                await self._memory.restore(one.subject)
 
     async def object_to(self, memory: UUID, behind: ReplySources) -> None:
         """Record the user's objection: the memory is removed from this turn and is recalled less easily in similar turns."""
         if behind.asked is not None:
-            await self._objecting.make(behind.persona_id, memory, behind.asked)
+            await self._objections.make(behind.persona_id, memory, behind.asked)
             await self._let_go(behind.asked.session_id, memory)
 
     async def _let_go(self, session_id: UUID, memory: UUID) -> None:
         """Remove the memory from the session states that would keep it in the following turns."""
         for key in STATES:
-            state = await self._state.get(session_id, key)
+            state = await self._session_state.get(session_id, key)
             entries = state.get("entries", state) if isinstance(state, dict) else {}
             if isinstance(entries, dict) and entries.pop(str(memory), None) is not None:
-                await self._state.set(session_id, key, state)
+                await self._session_state.set(session_id, key, state)
 
     async def withdraw(self, memory: UUID, behind: ReplySources) -> None:
         """Withdraw the user's objection to a memory in this turn."""
         if behind.asked is not None:
-            await self._objecting.withdraw(behind.persona_id, memory, behind.asked.id)
+            await self._objections.withdraw(behind.persona_id, memory, behind.asked.id)

@@ -37,33 +37,33 @@ class ReplySourceReader:
 
     def __init__(
         self,
-        chats: SessionStore,
-        facts: FactStore,
-        memories: MemoryStore,
-        turns: TurnMemories,
-        lookup: MemoryLookup,
-        prefixes: StablePrefixes,
+        session_store: SessionStore,
+        fact_store: FactStore,
+        memory_store: MemoryStore,
+        turn_memories: TurnMemories,
+        memory_lookup: MemoryLookup,
+        stable_prefixes: StablePrefixes,
     ) -> None:
-        self._chats = chats
-        self._facts = facts
-        self._memories = memories
-        self._turns = turns
-        self._lookup = lookup
-        self._prefixes = prefixes
+        self._session_store = session_store
+        self._fact_store = fact_store
+        self._memory_store = memory_store
+        self._turn_memories = turn_memories
+        self._memory_lookup = memory_lookup
+        self._stable_prefixes = stable_prefixes
 
     async def recalled_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
         """Return the number of recalled memories by message, for those of the user's messages that recalled any."""
-        return await self._turns.recall_counts(message_ids)
+        return await self._turn_memories.recall_counts(message_ids)
 
     async def sources_of(self, message_id: UUID) -> ReplySources | None:
         """Return the sources of a reply, or of the reply to a message of the user; None if the message no longer exists."""
         try:
-            message = await self._chats.message(message_id)
-            session = await self._chats.session(message.session_id)
+            message = await self._session_store.message(message_id)
+            session = await self._session_store.session(message.session_id)
         except StorageError:
             return None
         asked = await self._asked(message)
-        memory = await self._lookup.recalled(asked.id) if asked is not None else None
+        memory = await self._memory_lookup.recalled(asked.id) if asked is not None else None
         always = await self._always(session)
         if memory is None:
             return ReplySources(session.persona_id, asked, always=always)
@@ -83,13 +83,13 @@ class ReplySourceReader:
 
     async def _always(self, session: ChatSession) -> StablePromptContent:
         """Return the core facts and summaries that are in the next prompt of a session."""
-        prefix = await self._prefixes.kept(session.guid)
+        prefix = await self._stable_prefixes.kept(session.guid)
         if prefix is None:
             return StablePromptContent()
         titles: list[str] = []
         for one in prefix.summaries:
             with suppress(StorageError):  # deleted since
-                titles.append((await self._chats.session(one.guid)).name)
+                titles.append((await self._session_store.session(one.guid)).name)
                 continue
             titles.append("")
         summaries = zip(titles, (one.text for one in prefix.summaries), strict=True)
@@ -97,15 +97,15 @@ class ReplySourceReader:
 
     async def _in_view(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
         """Yield the earlier sessions that are in the prompt in full, newest first."""
-        prefix = await self._prefixes.kept(session.guid)
+        prefix = await self._stable_prefixes.kept(session.guid)
         for guid in reversed(prefix.earlier if prefix is not None else ()):
             with suppress(StorageError):  # deleted since
-                yield await self._chats.session(guid)
+                yield await self._session_store.session(guid)
 
     async def _asked(self, message: Message) -> Message | None:
         if message.role is Role.USER:
             return message
-        above = await self._chats.newest_messages(message.session_id, LOOK_BACK, message.id)
+        above = await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)
         return next((one for one in reversed(above) if one.role is Role.USER and not one.hidden), None)
 
     async def _surfaced(self, one: RecalledMemory) -> ReplyMemory:
@@ -134,13 +134,13 @@ class ReplySourceReader:
         if one.way is not RecallWay.FACT or not one.leads or one.leads[0].kind != PassageKind.FACT:
             return None
         with suppress(StorageError):
-            return await self._facts.get(one.leads[0].origin)
+            return await self._fact_store.get(one.leads[0].origin)
         return None
 
     async def _whence(self, lead: RecallLead, one: RecalledMemory) -> StatementOrigin | None:
         with suppress(StorageError):
             if lead.kind == PassageKind.FACT:
-                return await self._said_in(await self._facts.get(lead.origin))
+                return await self._said_in(await self._fact_store.get(lead.origin))
             if lead.kind == PassageKind.MESSAGE:
                 return await self._message(lead.origin)
         return await self._conversation(one.memory) if one.category is MemoryType.CHAT_SESSION else None
@@ -157,8 +157,8 @@ class ReplySourceReader:
         return None
 
     async def _message(self, guid: UUID) -> StatementOrigin:
-        message = await self._chats.message(guid)
-        session = await self._chats.session(message.session_id)
+        message = await self._session_store.message(guid)
+        session = await self._session_store.session(message.session_id)
         return StatementOrigin(session.guid, session.name, message.time, message.id)
 
     async def _conversation(self, guid: UUID) -> StatementOrigin | None:
@@ -167,10 +167,10 @@ class ReplySourceReader:
 
     async def _session(self, guid: UUID) -> ChatSession | None:
         with suppress(StorageError):
-            return await self._chats.session(guid)
+            return await self._session_store.session(guid)
         return None
 
     async def _memory(self, guid: UUID) -> MemoryUnit | None:
         with suppress(StorageError):
-            return await self._memories.get(guid)
+            return await self._memory_store.get(guid)
         return None

@@ -37,37 +37,37 @@ class ChatService:
 
     def __init__(
         self,
-        loader: TurnLoader,
+        turn_loader: TurnLoader,
         sessions: SessionService,
         models: ModelService,
         recall: RecallStep,
         generator: ReplyGenerator,
         group: GroupService,
-        ahead: PrefillService,
-        quiet: BackgroundPriority,
+        prefill: PrefillService,
+        priority: BackgroundPriority,
     ) -> None:
-        self._loader = loader
+        self._turn_loader = turn_loader
         self._sessions = sessions
         self._models = models
         self._recall = recall
         self._generator = generator
         self._group = group
-        self._ahead = ahead
-        self._quiet = quiet
+        self._prefill = prefill
+        self._priority = priority
         self._one_reply_at_a_time = asyncio.Lock()
 
     def attend(self, session_id: UUID) -> None:
         """Note that the user looks at this session, so that the model may prefill its next prompt meanwhile."""
-        self._ahead.attend(session_id)
+        self._prefill.attend(session_id)
 
     async def send(self, session_id: UUID, text: str, speaker: str = "") -> AsyncGenerator[TurnEvent]:
         """Store a message and generate the reply; with an empty text the persona speaks again.
 
         In a group there may be several replies in turn: those of `GroupService.turns`, or only that of `speaker`.
         """
-        self._ahead.rest()
+        self._prefill.rest()
         is_said = bool(text.strip())
-        turn = await self._loader.load(session_id, self._loaded, adds_question=is_said)
+        turn = await self._turn_loader.load(session_id, self._loaded, adds_question=is_said)
         if is_said and self._sessions.has_timed_out(turn):
             turn = await self._begin(await self._sessions.rotate(turn.session), adds_question=True)
             yield SessionReplaced(turn.session)
@@ -82,9 +82,9 @@ class ChatService:
         order = await self._group.turns(turn.session, turn.participants, text, speaker)
         is_first = True
         while (name := await self._group.next(turn.session, turn.participants, order)) is not None:
-            self._ahead.rest()  # it would read on between two replies
+            self._prefill.rest()  # it would read on between two replies
             if not is_first or name != turn.participants.speaker.unique_name:
-                turn = await self._loader.load(turn.session.guid, self._loaded, speaker=name)
+                turn = await self._turn_loader.load(turn.session.guid, self._loaded, speaker=name)
             is_first = False
             writing = self._sessions.writer(reply_of(turn), ReplyKind.REPLY)
             async with aclosing(self._answer(turn, writing)) as events:
@@ -115,15 +115,15 @@ class ChatService:
         return state.model if isinstance(state, ModelReady) else None
 
     async def _begin(self, session_id: UUID, *, adds_question: bool) -> TurnContext:
-        return await self._loader.load(session_id, self._loaded, adds_question=adds_question)
+        return await self._turn_loader.load(session_id, self._loaded, adds_question=adds_question)
 
     async def _reply(self, session_id: UUID, message_id: UUID) -> tuple[Message, TurnContext]:
-        self._ahead.rest()
+        self._prefill.rest()
         message = await self._sessions.message(message_id)
         if message.role is not Role.ASSISTANT:
             raise LetheError("Only replies of the persona can be regenerated.")
         await self._sessions.taken_up(await self._sessions.open(session_id))
-        return message, await self._loader.load(session_id, self._loaded, message)
+        return message, await self._turn_loader.load(session_id, self._loaded, message)
 
     async def _answer(
         self, turn: TurnContext, writing: ReplyWriter, before: Message | None = None, so_far: Alternative | None = None
@@ -134,11 +134,11 @@ class ChatService:
         had_to_wait = self._one_reply_at_a_time.locked() or self._sessions.is_ending(turn.session.persona_id)
         await self._sessions.ended(turn.session.persona_id)
         async with self._one_reply_at_a_time:
-            with self._quiet.hold_off():
+            with self._priority.hold_off():
                 model = await self._models.ensure_loaded()
                 if had_to_wait or turn.model is not model:  # what was read is out of date
                     speaker = turn.participants.speaker.unique_name
-                    turn = await self._loader.load(turn.session.guid, model, before, speaker)
+                    turn = await self._turn_loader.load(turn.session.guid, model, before, speaker)
                 writing.speak_as(turn.participants.speaker)
                 turn = await self._generator.with_prefix(turn, model, before)
                 memory: TurnMemory | None = None
@@ -156,6 +156,6 @@ class ChatService:
                         async for written in events:
                             yield written
                 finally:
-                    self._ahead.attend(turn.session.guid)
+                    self._prefill.attend(turn.session.guid)
                     if writing.is_stored:
                         self._sessions.changed.tell(turn.session.persona_id)

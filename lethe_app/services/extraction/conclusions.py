@@ -70,14 +70,25 @@ class ConclusionService:
     """
 
     def __init__(
-        self, knowing: FactService, facts: FactStore, clerk: StructuredOutput, trust: Qualification, preferences: Preferences
+        self,
+        facts: FactService,
+        fact_store: FactStore,
+        structured_output: StructuredOutput,
+        qualification: Qualification,
+        preferences: Preferences,
     ) -> None:
-        self._knowing, self._facts, self._clerk, self._trust, self._preferences = knowing, facts, clerk, trust, preferences
-        self._extraction = LlmFactExtraction(clerk)
+        self._facts, self._fact_store, self._structured_output, self._qualification, self._preferences = (
+            facts,
+            fact_store,
+            structured_output,
+            qualification,
+            preferences,
+        )
+        self._extraction = LlmFactExtraction(structured_output)
 
     def asks(self, ended: datetime) -> bool:
         """Return whether a model would be asked about a session that ended at that moment."""
-        verdict = self._trust.verdict
+        verdict = self._qualification.verdict
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= STILL_ASKED
 
@@ -98,11 +109,11 @@ class ConclusionService:
             except ModelError:
                 pass  # it could not say; what is known already is enough
         if not facts:
-            known = await self._knowing.all(persona_id)
+            known = await self._facts.all(persona_id)
             held = [one for one in known if not one.superseded and not one.in_story]
             facts = [one for one in held if reading.session.guid in one.source_memories]
             facts.sort(key=lambda one: one.first_seen)
-        forgotten = {stone.digest for stone in await self._facts.tombstones_of(persona_id)}
+        forgotten = {stone.digest for stone in await self._fact_store.tombstones_of(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
         return SessionConclusions(
             [one for one in found if fingerprint_digest(one.text) not in forgotten], subject, foretold, learnt
@@ -110,18 +121,20 @@ class ConclusionService:
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Store facts and return those that were not known before in any wording."""
-        before = {one.guid for one in await self._knowing.all(persona_id)}
-        await self._knowing.learn(persona_id, facts)
-        return [one for one in await self._knowing.all(persona_id) if one.guid not in before]
+        before = {one.guid for one in await self._facts.all(persona_id)}
+        await self._facts.learn(persona_id, facts)
+        return [one for one in await self._facts.all(persona_id) if one.guid not in before]
 
     async def _asked(self, reading: FinishedConversation) -> tuple[list[ExtractedFact], str]:
         names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
         meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
         found: list[ExtractedFact] = []
         subject = ""
-        for part in await self._clerk.portions("conclusions", ConclusionsAnswer, reading.lines, LINES_AT_ONCE, 0, 0, **names):
+        for part in await self._structured_output.portions(
+            "conclusions", ConclusionsAnswer, reading.lines, LINES_AT_ONCE, 0, 0, **names
+        ):
             text = format_lines(part, numbered=True, dated=True)
-            answer = await self._clerk.ask("conclusions", ConclusionsAnswer, conversation=text, **names)
+            answer = await self._structured_output.ask("conclusions", ConclusionsAnswer, conversation=text, **names)
             subject = subject or answer.subject
             said = [meant[line.id] for line in part]
             found += [fact for one in answer.conclusions if (fact := await self._checked(reading.session, one, part, said))]

@@ -34,27 +34,27 @@ LONG_SESSION = 40
 class ConversationExtraction:
     """Extract the parts of a session's archive record. Every method raises ModelError and may be cancelled at any time."""
 
-    def __init__(self, clerk: StructuredOutput) -> None:
-        self._clerk = clerk
-        self._extraction = LlmFactExtraction(clerk)
+    def __init__(self, structured_output: StructuredOutput) -> None:
+        self._structured_output = structured_output
+        self._extraction = LlmFactExtraction(structured_output)
 
     async def summary(self, lines: Sequence[Utterance]) -> str:
         """Return a summary of one or two paragraphs, above `LONG_SESSION` messages two to four; `lines` must not be empty."""
         kind, length = (LongSummaryAnswer, LONG_LENGTH) if len(lines) > LONG_SESSION else (SummaryAnswer, SHORT_LENGTH)
-        portions = await self._clerk.portions(TaskKind.SUMMARY, kind, lines, length=length)
+        portions = await self._structured_output.portions(TaskKind.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
             return await self._sum_up(lines, kind, length)
         return await self._merge([await self._sum_up(part, SummaryAnswer, SHORT_LENGTH) for part in portions], kind, length)
 
     async def _sum_up(self, lines: Sequence[Utterance], kind: type[SummaryAnswer], length: str) -> str:
         text = format_lines(lines, dated=True)
-        return (await self._clerk.ask(TaskKind.SUMMARY, kind, conversation=text, length=length)).text
+        return (await self._structured_output.ask(TaskKind.SUMMARY, kind, conversation=text, length=length)).text
 
     async def _merge(self, parts: list[str], kind: type[SummaryAnswer], length: str) -> str:
         """Merge several summaries into one, neighbours first if they do not fit into the prompt together."""
-        room = await self._clerk.room(TaskKind.MERGE, kind, length=length)
+        room = await self._structured_output.room(TaskKind.MERGE, kind, length=length)
         while len(parts) > 1:
-            groups = pack_slices([tokens + 8 for tokens in await self._clerk.count(parts)], room)
+            groups = pack_slices([tokens + 8 for tokens in await self._structured_output.count(parts)], room)
             if len(groups) == len(parts):  # no two fit together: side by side is the best there is
                 return "\n\n".join(parts)
             last = len(groups) == 1
@@ -66,7 +66,7 @@ class ConversationExtraction:
         if len(parts) == 1:
             return parts[0]
         text = "\n".join(f"Part {number}: {' '.join(part.split())}" for number, part in enumerate(parts, 1))
-        return (await self._clerk.ask(TaskKind.MERGE, kind, parts=text, length=length)).text
+        return (await self._structured_output.ask(TaskKind.MERGE, kind, parts=text, length=length)).text
 
     async def title(self, lines: Sequence[Utterance], summary: str) -> str:
         """Return a title of two to six words. `summary` is read instead if `lines` do not fit into one prompt."""
@@ -82,12 +82,14 @@ class ConversationExtraction:
 
     async def relevance(self, summary: str) -> int:
         """Return the relevance, from 1 to 5."""
-        return (await self._clerk.ask(TaskKind.RELEVANCE, RelevanceAnswer, summary=summary)).stars
+        return (await self._structured_output.ask(TaskKind.RELEVANCE, RelevanceAnswer, summary=summary)).stars
 
     async def is_roleplay(self, lines: Sequence[Utterance]) -> bool:
         """Return whether every portion of the session is roleplay."""
-        for part in await self._clerk.portions(TaskKind.ROLEPLAY, RoleplayAnswer, lines):
-            if not (await self._clerk.ask(TaskKind.ROLEPLAY, RoleplayAnswer, conversation=format_lines(part))).is_roleplay:
+        for part in await self._structured_output.portions(TaskKind.ROLEPLAY, RoleplayAnswer, lines):
+            if not (
+                await self._structured_output.ask(TaskKind.ROLEPLAY, RoleplayAnswer, conversation=format_lines(part))
+            ).is_roleplay:
                 return False
         return bool(lines)
 
@@ -101,18 +103,22 @@ class ConversationExtraction:
 
     async def compare_facts(self, old: str, new: str) -> str:
         """Return the relation of a new fact to a similar old one: `same`, `update`, `contradiction` or `new`."""
-        return (await self._clerk.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
+        return (await self._structured_output.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
 
     async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
         """Return the rolling summary, extended by lines that leave the context window."""
-        (told,) = await self._clerk.count([so_far])
+        (told,) = await self._structured_output.count([so_far])
         spare = max(told, SummaryAnswer.max_tokens)
-        for part in await self._clerk.portions(TaskKind.RECAP, SummaryAnswer, lines, spare=spare, length=SHORT_LENGTH):
+        for part in await self._structured_output.portions(
+            TaskKind.RECAP, SummaryAnswer, lines, spare=spare, length=SHORT_LENGTH
+        ):
             material = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
-            so_far = (await self._clerk.ask(TaskKind.RECAP, SummaryAnswer, **material)).text
+            so_far = (await self._structured_output.ask(TaskKind.RECAP, SummaryAnswer, **material)).text
         return so_far
 
     async def _whole(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
         """Ask about all lines if they fit, else about their summary."""
-        fits = len(await self._clerk.portions(task, answer, lines)) == 1
-        return await self._clerk.ask(task, answer, conversation=format_lines(lines, dated=True) if fits else summary)
+        fits = len(await self._structured_output.portions(task, answer, lines)) == 1
+        return await self._structured_output.ask(
+            task, answer, conversation=format_lines(lines, dated=True) if fits else summary
+        )

@@ -51,8 +51,8 @@ class SupportedFact:
 class LlmFactExtraction:
     """Extract facts with a language model. Every method raises ModelError and may be cancelled at any time."""
 
-    def __init__(self, clerk: StructuredOutput) -> None:
-        self._clerk = clerk
+    def __init__(self, structured_output: StructuredOutput) -> None:
+        self._structured_output = structured_output
 
     async def facts(
         self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact]
@@ -62,11 +62,13 @@ class LlmFactExtraction:
         names = " and ".join(sorted(about))
         found: list[SupportedFact] = []
         sizes = (LINES_AT_ONCE, KNOWN_TOKENS, OVERLAP)
-        for portion in await self._clerk.portions(TaskKind.FACTS, FactsAnswer, lines, *sizes, about=names, known=""):
+        for portion in await self._structured_output.portions(
+            TaskKind.FACTS, FactsAnswer, lines, *sizes, about=names, known=""
+        ):
             shown = nearest(portion, known)
             before = [each.fact for each in found if each.source in portion]
             texts = await self._fitting([*(each.fact for each in shown), *before], KNOWN_TOKENS)
-            answer = await self._clerk.ask(
+            answer = await self._structured_output.ask(
                 TaskKind.FACTS,
                 FactsAnswer,
                 conversation=_shown(portion),
@@ -94,7 +96,7 @@ class LlmFactExtraction:
     async def _confirms(self, fact: str, lines: Sequence[Utterance], place: int) -> bool:
         first = max(0, place - LINES_BEFORE)
         try:
-            answer = await self._clerk.ask(
+            answer = await self._structured_output.ask(
                 TaskKind.CONFIRM,
                 ConfirmationAnswer,
                 conversation=_shown(lines[first : place + 1]),
@@ -108,7 +110,7 @@ class LlmFactExtraction:
     async def _fitting(self, texts: Sequence[str], tokens: int) -> list[str]:
         """Return the first texts, numbered, as many as fit into `tokens`."""
         numbered = [f"{number}. {text}" for number, text in enumerate(texts, 1)]
-        sizes = accumulate(count + 1 for count in await self._clerk.count(numbered))
+        sizes = accumulate(count + 1 for count in await self._structured_output.count(numbered))
         return [text for text, size in zip(numbered, sizes, strict=True) if size <= tokens]
 
 

@@ -79,13 +79,15 @@ class QualificationRecord(BaseModel):
 class Qualification:
     """Qualification of the loaded model. `changed` emits a new result."""
 
-    def __init__(self, clerk: StructuredOutput, errands: TaskPrompts, state: AppState, folder: Path) -> None:
+    def __init__(
+        self, structured_output: StructuredOutput, task_prompts: TaskPrompts, app_state: AppState, folder: Path
+    ) -> None:
         """Create the service; `folder` contains `facts.json` and `dialogues.json`."""
         self.changed: Listeners[QualificationResult] = Listeners()
-        self._clerk = clerk
-        self._minutes = ConversationExtraction(clerk)
-        self._errands = errands
-        self._state = state
+        self._structured_output = structured_output
+        self._minutes = ConversationExtraction(structured_output)
+        self._task_prompts = task_prompts
+        self._app_state = app_state
         self._folder = folder
         self._known: dict[str, QualificationResult] = {}
         self._trusted: set[str] = set()
@@ -94,7 +96,7 @@ class Qualification:
     @property
     def verdict(self) -> QualificationResult | None:
         """Return the result of the loaded model; None if there is none or it was not tested yet."""
-        model = self._clerk.model
+        model = self._structured_output.model
         verdict = self._known.get(key_of(model)) if model is not None else None
         if model is None or verdict is None or verdict.is_passed or key_of(model) not in self._trusted:
             return verdict
@@ -102,11 +104,11 @@ class Qualification:
 
     async def trust_anyway(self, *, trusted: bool) -> None:
         """Allow the loaded model to write everything regardless of its result, or no longer. Stored for this model file."""
-        model = self._clerk.model
+        model = self._structured_output.model
         if model is None:
             return
         key = key_of(model)
-        await self._state.set(TRUSTED, key, trusted or None)
+        await self._app_state.set(TRUSTED, key, trusted or None)
         self._trusted = self._trusted | {key} if trusted else self._trusted - {key}
         if self.verdict is not None:
             self.changed.tell(self.verdict)
@@ -118,7 +120,7 @@ class Qualification:
         model was replaced meanwhile. Raise ModelError if the model could not be asked, FileError or StorageError.
         """
         async with self._one_at_a_time:
-            model = self._clerk.model
+            model = self._structured_output.model
             return await self._check(model) if model is not None else None
 
     async def _check(self, model: LoadedModel) -> QualificationResult | None:
@@ -126,11 +128,11 @@ class Qualification:
         record = await self._record(model, snippets, dialogues)
         if record.verdict is None:
             await self._test(model, record, snippets, dialogues)
-            if self._clerk.model is not model:
+            if self._structured_output.model is not model:
                 return None
             record.verdict = judge(model.file.name, record.sittings, snippets, dialogues)
             await self._keep(model, record)
-        self._trusted = set(await self._state.values_of(TRUSTED))
+        self._trusted = set(await self._app_state.values_of(TRUSTED))
         self._known[key_of(model)] = record.verdict
         verdict = self.verdict or record.verdict
         self.changed.tell(verdict)
@@ -158,7 +160,7 @@ class Qualification:
             texts += [] if so_far.may_write_summaries else dialogues
             with reseeded(number):
                 await self._sit(model, record, number, texts, (snippets, dialogues))
-            if self._clerk.model is not model:
+            if self._structured_output.model is not model:
                 return
 
     async def _sit(
@@ -174,7 +176,7 @@ class Qualification:
             if text.name in done or has_already_failed(text, done, *every):
                 continue
             marks = await (self._note(text) if isinstance(text, QualificationSnippet) else self._sum_up(text))
-            if self._clerk.model is not model:
+            if self._structured_output.model is not model:
                 return
             done[text.name] = marks
             await self._keep(model, record)
@@ -204,16 +206,16 @@ class Qualification:
     ) -> QualificationRecord:
         """Return the stored record of this model if test texts and task prompts are unchanged, else a new one."""
         tasks = (TaskKind.FACTS, TaskKind.CONFIRM, TaskKind.SUMMARY)
-        words = repr((snippets, dialogues, [self._errands.load_prompt(task) for task in tasks]))
+        words = repr((snippets, dialogues, [self._task_prompts.load_prompt(task) for task in tasks]))
         edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
         try:
-            record = QualificationRecord.model_validate(await self._state.get(SCOPE, key_of(model)))
+            record = QualificationRecord.model_validate(await self._app_state.get(SCOPE, key_of(model)))
         except ValidationError:
             return QualificationRecord(edition=edition)
         return record if record.edition == edition else QualificationRecord(edition=edition)
 
     async def _keep(self, model: LoadedModel, record: QualificationRecord) -> None:
-        await self._state.set(SCOPE, key_of(model), record.model_dump(mode="json"))
+        await self._app_state.set(SCOPE, key_of(model), record.model_dump(mode="json"))
 
 
 def key_of(model: LoadedModel) -> str:

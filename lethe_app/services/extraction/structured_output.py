@@ -78,7 +78,7 @@ class StructuredOutput:
     def __init__(
         self,
         client: ModelClient,
-        errands: TaskPrompts,
+        task_prompts: TaskPrompts,
         ready: Callable[[], LoadedModel | None],
         form: Callable[[LoadedModel], Awaitable[RendererChoice]],
         count: Callable[[list[str]], Awaitable[list[int]]],
@@ -89,7 +89,7 @@ class StructuredOutput:
         is begun.
         """
         self._client = client
-        self._errands = errands
+        self._task_prompts = task_prompts
         self._ready = ready
         self._form = form
         self._count = count
@@ -192,7 +192,7 @@ class StructuredOutput:
             await asyncio.sleep(WAIT)
 
     def _errand(self, task: str | TaskPrompt) -> TaskPrompt:
-        return task if isinstance(task, TaskPrompt) else self._errands.load_prompt(task)
+        return task if isinstance(task, TaskPrompt) else self._task_prompts.load_prompt(task)
 
     def _loaded(self) -> LoadedModel:
         model = self._ready()
@@ -246,21 +246,21 @@ async def _at_leisure() -> None:
 class TaskModelAdapter:
     """Adapter of `StructuredOutput` to the interface of a task context (`AnswerModel`, `TaskModel`)."""
 
-    def __init__(self, clerk: StructuredOutput, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
+    def __init__(self, structured_output: StructuredOutput, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
         """Create the adapter. `hurry` is awaited before every task prompt that the user waits for; it ends other background
         work in progress.
         """
-        self._clerk, self._hurry = clerk, hurry
+        self._structured_output, self._hurry = structured_output, hurry
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T:
         """Return the model's answer to a task prompt. Raise ModelError."""
         await self._hurry()
-        return await self._clerk.ask(errand, answer, **material)
+        return await self._structured_output.ask(errand, answer, **material)
 
     async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int:
         """Return the number of tokens for the placeholders that `material` does not fill."""
-        return await self._clerk.room(errand, answer, **material)
+        return await self._structured_output.room(errand, answer, **material)
 
     async def count(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text."""
-        return await self._clerk.count(texts)
+        return await self._structured_output.count(texts)

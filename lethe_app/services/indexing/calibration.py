@@ -34,9 +34,9 @@ class Calibration:
     passes.
     """
 
-    def __init__(self, state: AppState, embedding: Embedding, preferences: Preferences, pairs: Path) -> None:
+    def __init__(self, app_state: AppState, embedding: Embedding, preferences: Preferences, pairs: Path) -> None:
         self.changed: Listeners[Thresholds] = Listeners()
-        self._state = state
+        self._app_state = app_state
         self._embedding = embedding
         self._preferences = preferences
         self._pairs = pairs
@@ -57,7 +57,7 @@ class Calibration:
         """Return thresholds measured here before, or shipped for the bundled embedding model."""
         if self._shipped is None:
             self._shipped = await asyncio.to_thread(shipped, self._pairs.with_name(SHIPPED))
-        return understood(await self._state.get(SCOPE, name)) or understood(self._shipped.get(name))
+        return understood(await self._app_state.get(SCOPE, name)) or understood(self._shipped.get(name))
 
     async def measure(self, pause: Callable[[], Awaitable[None]] | None = None) -> None:
         """Fit the thresholds to the embedding model, unless that was done before; takes some seconds.
@@ -82,7 +82,7 @@ class Calibration:
         if self._embedding.id != name:
             return  # another one was loaded meanwhile, and some of these meanings may be its
         self._known[name] = fitted
-        await self._state.set(SCOPE, name, fitted.model_dump(mode="json"))
+        await self._app_state.set(SCOPE, name, fitted.model_dump(mode="json"))
         self.changed.tell(fitted)
 
 

@@ -37,12 +37,12 @@ class Embedder:
 class Embedding:
     """Embedding model in a worker process of its own. While none is loaded, `MemoryIndex` retrieves by words."""
 
-    def __init__(self, client: ModelClient, recall: MemoryIndex, preferences: Preferences, *, enabled: bool) -> None:
+    def __init__(self, client: ModelClient, memory_index: MemoryIndex, preferences: Preferences, *, enabled: bool) -> None:
         self.state = Embedder()
         self.changed: Listeners[Embedder] = Listeners()
         self._client = client
         self._client.on_crash = self._died
-        self._recall = recall
+        self._memory_index = memory_index
         self._prefixes = EmbeddingPrefixes()
         self._preferences = preferences
         self.enabled = enabled
@@ -86,7 +86,7 @@ class Embedding:
         file = await asyncio.to_thread(self._file, chosen)
         model = await self._client.load(file, LoadOptions(), lambda _part: None)
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
-        self._recall.set_embedder(self.embed, known_as(file), self.ask)
+        self._memory_index.set_embedder(self.embed, known_as(file), self.ask)
         self._become(Embedder(model.file.name, known_as(file)))
 
     def _file(self, chosen: str) -> ModelFile:
@@ -96,19 +96,19 @@ class Embedding:
         return describe_model(path)
 
     async def _unload(self) -> None:
-        self._recall.set_embedder(None, "")
+        self._memory_index.set_embedder(None, "")
         await self._client.close()
         self._become(Embedder())
 
     async def _fail(self, error: LetheError) -> None:
         self._failed_at = time.monotonic()
-        self._recall.set_embedder(None, "")
+        self._memory_index.set_embedder(None, "")
         await self._client.close()
         self._become(Embedder(trouble=error))
 
     def _died(self, error: ModelCrashed) -> None:
         self._failed_at = time.monotonic()
-        self._recall.set_embedder(None, "")
+        self._memory_index.set_embedder(None, "")
         self._become(Embedder(trouble=error))
 
     def _become(self, state: Embedder) -> None:

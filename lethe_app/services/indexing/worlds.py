@@ -47,11 +47,11 @@ class IndexedWorld(BaseModel):
 class WorldPassages:
     """Index world entries. An unchanged entry keeps its passages and embeddings when other entries of its world change."""
 
-    def __init__(self, library: Library, state: AppState, recall: MemoryIndex, quiet: BackgroundPriority) -> None:
+    def __init__(self, library: Library, app_state: AppState, memory_index: MemoryIndex, priority: BackgroundPriority) -> None:
         self._library = library
-        self._state = state
-        self._recall = recall
-        self._quiet = quiet
+        self._app_state = app_state
+        self._memory_index = memory_index
+        self._priority = priority
         self._synced: dict[str, World] = {}
         """The worlds as indexed last. The library returns the same object as long as the file is unchanged."""
         self._one_at_a_time = asyncio.Lock()
@@ -63,7 +63,7 @@ class WorldPassages:
     async def reset(self) -> None:
         """Mark all worlds as not indexed."""
         self._synced = {}
-        for name in await self._state.values_of(SCOPE):
+        for name in await self._app_state.values_of(SCOPE):
             await self._set(name, IndexedWorld())
 
     async def sync(self) -> None:
@@ -72,7 +72,7 @@ class WorldPassages:
             worlds = await self._library.worlds()
             if self._synced.keys() == worlds.keys() and self.knows(worlds):
                 return
-            kept = await self._state.values_of(SCOPE)
+            kept = await self._app_state.values_of(SCOPE)
             known = await asyncio.to_thread(lambda: {name: IndexedWorld.read(stored) for name, stored in kept.items()})
             digests = await asyncio.to_thread(lambda: {name: digest(world) for name, world in worlds.items()})
             changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]
@@ -101,12 +101,12 @@ class WorldPassages:
         for start in range(0, len(every), AT_ONCE):
             some = every[start : start + AT_ONCE]
             passages = await asyncio.to_thread(_of_entries, [pair for guid in some for pair in owned.get(guid, ())])
-            await self._quiet.wait_for_turn_end()
-            await self._recall.replace(some, passages)
+            await self._priority.wait_for_turn_end()
+            await self._memory_index.replace(some, passages)
 
     async def _set(self, name: str, value: IndexedWorld | None) -> None:
         told = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
-        await self._state.set(SCOPE, name, told)
+        await self._app_state.set(SCOPE, name, told)
 
 
 def owner_of_world(name: str) -> str:

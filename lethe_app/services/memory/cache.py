@@ -20,11 +20,11 @@ FEW = 500
 class MemoryCache:
     """Write-through cache of memories: every change to memories goes through it. `changed` emits the persona."""
 
-    def __init__(self, memories: MemoryStore) -> None:
+    def __init__(self, memory_store: MemoryStore) -> None:
         self.changed: Listeners[str] = Listeners()
         self.forgotten: Listeners[str] = Listeners()
         """Emits the persona when memories were moved to the trash or lost some of their text."""
-        self._memories = memories
+        self._memory_store = memory_store
         self._held: dict[str, MemorySet] = {}
         self._stale: dict[str, set[UUID]] = {}
         """Ids of cached memories that have changed since they were read, by persona."""
@@ -46,15 +46,15 @@ class MemoryCache:
         """
         named = self._stale.get(persona_id, set())
         if held is None or len(named) > FEW:
-            return await asyncio.to_thread(MemorySet, await self._memories.memories_of(persona_id))
+            return await asyncio.to_thread(MemorySet, await self._memory_store.memories_of(persona_id))
         return await asyncio.to_thread(
-            held.with_changes, await self._memories.memories_with_ids(persona_id, named), frozenset(named)
+            held.with_changes, await self._memory_store.memories_with_ids(persona_id, named), frozenset(named)
         )
 
     async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
         """Store memories; one with a known guid replaces the stored one."""
         held = (await self.memories_of(persona_id)).by_guid
-        await self._memories.save_memories(persona_id, *memories)
+        await self._memory_store.save_memories(persona_id, *memories)
         self._tell(persona_id, [one.guid for one in memories])
         if any(held[one.guid].content not in one.content for one in memories if one.guid in held):
             self.forgotten.tell(persona_id)
@@ -62,20 +62,20 @@ class MemoryCache:
     async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash."""
         if guids:
-            await self._memories.delete(guids)
+            await self._memory_store.delete(guids)
             self._tell(persona_id, guids)
             self.forgotten.tell(persona_id)
 
     async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
         """Restore memories from the trash; return the number of those that were in it."""
-        restored = await self._memories.restore(guids)
+        restored = await self._memory_store.restore(guids)
         self._tell(persona_id, guids)
         return restored
 
     async def touch(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
         """Record that these memories were recalled at `moment`."""
         if guids:
-            await self._memories.mark_recalled(guids, moment)
+            await self._memory_store.mark_recalled(guids, moment)
             self._retouch(persona_id, guids, moment)
 
     def follow(self, traces: TurnEffects) -> None:

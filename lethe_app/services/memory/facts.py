@@ -60,15 +60,15 @@ class FactService:
 
     def __init__(
         self,
-        facts: FactStore,
-        recall: MemoryIndex,
+        fact_store: FactStore,
+        memory_index: MemoryIndex,
         indexing: IndexingService,
         calibration: Calibration,
         renewed: Listeners[str],
     ) -> None:
         self.changed: Listeners[str] = Listeners()
-        self._facts = facts
-        self._recall = recall
+        self._fact_store = fact_store
+        self._memory_index = memory_index
         self._indexing = indexing
         self._calibration = calibration
         self._renewed = renewed
@@ -80,7 +80,7 @@ class FactService:
 
     async def all(self, persona_id: str) -> list[ExtractedFact]:
         """Return the persona's facts, superseded ones included, newest first."""
-        return await self._facts.facts_of(persona_id)
+        return await self._fact_store.facts_of(persona_id)
 
     async def learn(
         self,
@@ -96,7 +96,7 @@ class FactService:
         """
         async with self._learning:
             book = FactWorkingSet()
-            await self._recall.prepare_texts([fact.fact for fact in new])
+            await self._memory_index.prepare_texts([fact.fact for fact in new])
             changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
             if any(changes):
                 await self._indexing.follow(sum(changes))
@@ -109,11 +109,11 @@ class FactService:
     ) -> Sequence[ExtractedFact]:
         """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
-            found = decide(await self._facts.learnt_facts_of(persona_id))
+            found = decide(await self._fact_store.learnt_facts_of(persona_id))
             if found.changed:
-                await self._facts.save_facts(persona_id, *found.changed)
+                await self._fact_store.save_facts(persona_id, *found.changed)
             if found.removed:
-                await self._facts.erase_facts(persona_id, found.removed)
+                await self._fact_store.erase_facts(persona_id, found.removed)
         if found.removed:
             await self.renew(persona_id)  # prompts may still tell it
         return found.moved
@@ -122,7 +122,7 @@ class FactService:
         """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
         fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._changing(persona_id):
-            twin = next(iter(find_duplicates(fact, await self._facts.learnt_facts_of(persona_id))), None)
+            twin = next(iter(find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id))), None)
             if twin is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
                 fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
@@ -132,23 +132,23 @@ class FactService:
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
         """Change the text of a fact, which becomes the user's own; the old text is not learnt from the same messages again."""
-        wording, persona_id = worded(text), await self._facts.owner_of(guid)
+        wording, persona_id = worded(text), await self._fact_store.owner_of(guid)
         async with self._changing(persona_id):
-            old = await self._facts.get(guid)
+            old = await self._fact_store.get(guid)
             fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
             # A tombstone for the old text, without moving the fact to the trash.
             if fingerprint_digest(old.fact) != fingerprint_digest(wording) and old.source_messages:
-                await self._facts.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
+                await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
             await self._alone(persona_id, fact)
         await self.renew(persona_id)
         return fact
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
         """Set whether the fact is among the core facts regardless of its ranking."""
-        persona_id = await self._facts.owner_of(guid)
+        persona_id = await self._fact_store.owner_of(guid)
         async with self._changing(persona_id):
-            fact = (await self._facts.get(guid)).model_copy(update={"pinned": pinned})
-            await self._facts.save_facts(persona_id, fact)
+            fact = (await self._fact_store.get(guid)).model_copy(update={"pinned": pinned})
+            await self._fact_store.save_facts(persona_id, fact)
         await self.renew(persona_id)
         return fact
 
@@ -159,32 +159,32 @@ class FactService:
         Raise LetheError, with nothing changed, if all sessions it was learnt from are in the trash, because it would not be
         listed.
         """
-        persona_id = await self._facts.owner_of(guid)
+        persona_id = await self._fact_store.owner_of(guid)
         async with self._changing(persona_id):
-            gone = next((fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
+            gone = next((fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
             if gone is not None:
-                await self._facts.restore_fact(persona_id, guid, fingerprint_digest(gone.fact))
-            everything = await self._facts.facts_of(persona_id)
+                await self._fact_store.restore_fact(persona_id, guid, fingerprint_digest(gone.fact))
+            everything = await self._fact_store.facts_of(persona_id)
             fact = next((fact for fact in everything if fact.guid == guid), None)
             if fact is None:
                 if gone is not None:
-                    await self._facts.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(gone)])
+                    await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(gone)])
                 raise LetheError(
                     "The conversation this fact was learnt from is in the Trash.", "Restore that conversation first."
                 )
             records = facts_merge.restore_fact(fact, everything, supersede_successor=instead) if gone is None else [fact]
             for record in records[1:]:
-                await self._facts.save_facts(persona_id, record)
+                await self._fact_store.save_facts(persona_id, record)
             if records:
                 await self._alone(persona_id, records[0])
         await self.renew(persona_id)
 
     async def forget_fact(self, guid: UUID) -> None:
         """Move the fact to the trash, and prevent it from being learnt from the same messages again."""
-        persona_id = await self._facts.owner_of(guid)
+        persona_id = await self._fact_store.owner_of(guid)
         async with self._changing(persona_id):
-            fact = await self._facts.get(guid)
-            await self._facts.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
+            fact = await self._fact_store.get(guid)
+            await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
         await self.renew(persona_id)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
@@ -193,36 +193,40 @@ class FactService:
         It has the earliest first mention, and the counts and sources of all. It keeps the guid of the fact with the same
         text, or else of the oldest. Raise LetheError if the facts are not of one persona.
         """
-        wording, persona_id = worded(text), await self._facts.owner_of(guids[0])
+        wording, persona_id = worded(text), await self._fact_store.owner_of(guids[0])
         async with self._changing(persona_id):
-            several = sorted([await self._facts.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen)
-            if len(several) < 2 or {await self._facts.owner_of(each.guid) for each in several} != {persona_id}:
+            several = sorted(
+                [await self._fact_store.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen
+            )
+            if len(several) < 2 or {await self._fact_store.owner_of(each.guid) for each in several} != {persona_id}:
                 raise LetheError("Only facts of the same persona can be merged.")
             kept = next((each for each in several if each.fact == wording), several[0])
             others = [each for each in several if each.guid != kept.guid]
             gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
             if fingerprint_digest(kept.fact) != fingerprint_digest(wording) and kept.source_messages:
-                await self._facts.forget_facts(persona_id, [], [facts_merge.build_tombstone(kept)])
-            await self._facts.save_facts(persona_id, *gone)
+                await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(kept)])
+            await self._fact_store.save_facts(persona_id, *gone)
             await self._alone(persona_id, facts_merge.combine_facts(kept, others, wording))
         await self.renew(persona_id)
-        return await self._facts.get(kept.guid)
+        return await self._fact_store.get(kept.guid)
 
     async def put_back(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
         """Undo a user's change: store these facts as they were before it, and move the facts in `gone` to the trash.
 
         Tombstones that prevent their texts from being learnt again are removed.
         """
-        owners = {guid: await self._facts.owner_of(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])}
+        owners = {
+            guid: await self._fact_store.owner_of(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])
+        }
         for persona_id in dict.fromkeys(owners.values()):
             hers = [fact for fact in facts if owners[fact.guid] == persona_id]
             async with self._changing(persona_id):
                 were = {fact.guid for fact in hers}
-                forgotten = [fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid in were]
+                forgotten = [fact for fact in await self._fact_store.facts_of(persona_id, deleted=True) if fact.guid in were]
                 for fact in (*hers, *forgotten):
-                    await self._facts.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
-                await self._facts.save_facts(persona_id, *hers)
-                await self._facts.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
+                    await self._fact_store.restore_fact(persona_id, fact.guid, fingerprint_digest(fact.fact))
+                await self._fact_store.save_facts(persona_id, *hers)
+                await self._fact_store.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
             await self.renew(persona_id)
 
     async def renew(self, persona_id: str) -> None:
@@ -251,17 +255,17 @@ class FactService:
                 if self._changes[persona_id] != seen:
                     continue
                 if records:
-                    await self._facts.save_facts(persona_id, *records)
+                    await self._fact_store.save_facts(persona_id, *records)
             if records:
                 book.known |= {record.guid: record for record in records}
                 book.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
             return len(records)
 
     async def _read(self, persona_id: str, book: FactWorkingSet) -> None:
-        book.known = {fact.guid: fact for fact in await self._facts.learnt_facts_of(persona_id)}
-        book.stones = await self._facts.tombstones_of(persona_id)
+        book.known = {fact.guid: fact for fact in await self._fact_store.learnt_facts_of(persona_id)}
+        book.stones = await self._fact_store.tombstones_of(persona_id)
         own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
-        book.settled_by_user = [*await self._facts.facts_of(persona_id, deleted=True), *own]
+        book.settled_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *own]
 
     async def _settled(
         self,
@@ -274,7 +278,9 @@ class FactService:
         """Return the records that change because of this fact."""
         gist = fingerprint_digest(fact.fact)
         near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
-        for guid, distance in await self._recall.nearest_origins(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
+        for guid, distance in await self._memory_index.nearest_origins(
+            persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed
+        ):
             if guid in known and guid not in {other.guid for other, _distance in near}:
                 near.append((known[guid], distance))
         limits = await self._calibration.thresholds()
@@ -302,7 +308,7 @@ class FactService:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
         counts.
         """
-        same = find_duplicates(fact, await self._facts.learnt_facts_of(persona_id)) if not fact.superseded else []
+        same = find_duplicates(fact, await self._fact_store.learnt_facts_of(persona_id)) if not fact.superseded else []
         beside = [each for each in same if not each.superseded]
         gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
         lists = {
@@ -313,7 +319,7 @@ class FactService:
             "reference_count": max(each.reference_count for each in (fact, *beside)),
             "pinned": any(each.pinned for each in (fact, *beside)),
         }
-        await self._facts.save_facts(persona_id, *gone, fact.model_copy(update={**lists, **values}))
+        await self._fact_store.save_facts(persona_id, *gone, fact.model_copy(update={**lists, **values}))
 
     def _tell(self, persona_id: str) -> None:
         self.changed.tell(persona_id)

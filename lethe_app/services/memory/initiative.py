@@ -24,10 +24,10 @@ class InitiativeService:
     """
 
     def __init__(
-        self, proactive: ProactiveMemory, recall: MemoryIndex, calibration: Calibration, preferences: Preferences
+        self, proactive: ProactiveMemory, memory_index: MemoryIndex, calibration: Calibration, preferences: Preferences
     ) -> None:
         self.proactive = proactive
-        self._recall = recall
+        self._memory_index = memory_index
         self._calibration = calibration
         self._preferences = preferences
         self._keywords = KeywordRecall()
@@ -56,7 +56,7 @@ class InitiativeService:
         scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
         keywords = await offload_if_large(len(due), scan) if due else {}
         compared = [memory.guid for memory in due if memory.category not in rules.silent]
-        distances = await self._recall.distances(embedding, compared) if compared and embedding is not None else {}
+        distances = await self._memory_index.distances(embedding, compared) if compared and embedding is not None else {}
         evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
         tagged = self._preferences.current.tagged_events
         return await self.proactive.of_its_own(context, due, evidence, rules, tagged=tagged)

@@ -30,21 +30,21 @@ class MemoryLookup:
         self,
         participants: ParticipantService,
         lore: LoreService,
-        memories: MemoryCache,
-        searching: TimeSearch,
+        memory_cache: MemoryCache,
+        time_search: TimeSearch,
         indexing: IndexingService,
-        contexts: RecallContexts,
+        recall_contexts: RecallContexts,
         recall: RecallService,
-        state: SessionState,
+        session_state: SessionState,
     ) -> None:
         self._participants = participants
         self._lore = lore
-        self._memories = memories
-        self._searching = searching
+        self._memory_cache = memory_cache
+        self._time_search = time_search
         self._indexing = indexing
-        self._contexts = contexts
+        self._recall_contexts = recall_contexts
         self._recall = recall
-        self._state = state
+        self._session_state = session_state
 
     async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[RecalledMemory]:
         """Return the memories of a persona nearest to a text, best first; `count` is limited to 1 to 50.
@@ -60,10 +60,10 @@ class MemoryLookup:
             text=text,
             moment=now(),
             bound=await self._lore.bound(participants, None),
-            memories={memory.guid: memory for memory in await self._memories.memories_of(persona_id)},
+            memories={memory.guid: memory for memory in await self._memory_cache.memories_of(persona_id)},
             dates=participants.persona.dates_in_session_summaries,
         )
-        return (await self._searching.search(query, min(max(count, 1), MOST), only_sure=only_sure)).recollections
+        return (await self._time_search.search(query, min(max(count, 1), MOST), only_sure=only_sure)).recollections
 
     async def would_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
         """Return what a message would recall, by World Info, keywords and meaning, with reasons. Nothing is changed.
@@ -72,8 +72,8 @@ class MemoryLookup:
         """
         await self._indexing.index_all_pending()
         if session_id is not None:
-            return await self._recall.preview(await self._contexts.of_next_message(session_id, text))
-        return await self._recall.preview(await self._contexts.of_new_session(persona_id, text))
+            return await self._recall.preview(await self._recall_contexts.of_next_message(session_id, text))
+        return await self._recall.preview(await self._recall_contexts.of_new_session(persona_id, text))
 
     async def recalled(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message of the user recalled, without deleted memories; None if no recall is stored for it."""
@@ -81,9 +81,9 @@ class MemoryLookup:
 
     async def notes(self, session_id: UUID) -> dict[str, str]:
         """Return the notes on the current session, by key."""
-        return notes_in(await self._state.get(session_id, SCRATCH))
+        return notes_in(await self._session_state.get(session_id, SCRATCH))
 
     async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
         """Replace the notes on a session by the user's; later messages add to them."""
         kept = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
-        await self._state.set(session_id, SCRATCH, kept or None)
+        await self._session_state.set(session_id, SCRATCH, kept or None)

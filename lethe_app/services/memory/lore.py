@@ -38,21 +38,21 @@ class LoreService:
     persona, and the global ones.
     """
 
-    def __init__(self, library: Library, preferences: Preferences, state: SessionState) -> None:
+    def __init__(self, library: Library, preferences: Preferences, session_state: SessionState) -> None:
         self._library = library
         self._preferences = preferences
-        self._state = state
+        self._session_state = session_state
         self._open = LoreIndexCache()
 
     async def bound(self, cast: Participants, session_id: UUID | None) -> SessionWorlds:
         """Return the worlds of a session, or of a session that is about to begin."""
-        chosen = await self._state.get(session_id, BOUND) if session_id is not None else None
+        chosen = await self._session_state.get(session_id, BOUND) if session_id is not None else None
         names = bound_names(cast, chosen, self._preferences.current.global_worlds)
         return bound_of(names, await self._library.worlds()) if names else SessionWorlds()
 
     async def bind(self, session_id: UUID, names: list[str]) -> None:
         """Bind these worlds to a session, besides those it gets from its participants and from the global setting."""
-        await self._state.set(session_id, BOUND, names or None)
+        await self._session_state.set(session_id, BOUND, names or None)
 
     async def listen(
         self, bound: SessionWorlds, window: ScanWindow, state: object, turn: EvaluationTurn, context: int

@@ -32,11 +32,13 @@ _IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
 class MacroValues:
     """Look up macro values. Texts that do not use these macros cost no read."""
 
-    def __init__(self, chats: SessionStore, holdings: MemoryCache, keeping: LoreService, foreign: UntrustedMemories) -> None:
-        self._chats = chats
-        self._holdings = holdings
-        self._keeping = keeping
-        self._foreign = foreign
+    def __init__(
+        self, session_store: SessionStore, memory_cache: MemoryCache, lore: LoreService, untrusted_memories: UntrustedMemories
+    ) -> None:
+        self._session_store = session_store
+        self._memory_cache = memory_cache
+        self._lore = lore
+        self._untrusted_memories = untrusted_memories
         self._begun: dict[UUID, timedelta] = {}
         """Idle time before each session as its first prompt had it, by session, so that the stable prefix does not change."""
 
@@ -58,12 +60,13 @@ class MacroValues:
         session = place.session
         asked = None if place.at_beginning else await self._newest(session, place.before)
         if asked is not None and place.is_answer:
-            before, until = (await self._chats.standing_of(asked.id)).previous_user_time, asked.time
+            before, until = (await self._session_store.standing_of(asked.id)).previous_user_time, asked.time
         elif asked is not None:
             before, until = asked.time, now()
         else:
             earlier = [
-                await self._newest(await self._chats.session(one.guid)) for one in await self._chats.sessions_before(session, 1)
+                await self._newest(await self._session_store.session(one.guid))
+                for one in await self._session_store.sessions_before(session, 1)
             ]
             times = [message.time for message in earlier if message is not None]
             before, until = max(times, default=None), session.added
@@ -71,17 +74,17 @@ class MacroValues:
 
     async def _newest(self, session: ChatSession, before: UUID | None = None) -> Message | None:
         """Return the user's newest message above `before`; None if it is not near the end."""
-        said = await self._chats.newest_messages(session.guid, NEAR_END, before) if session.leaf_id is not None else []
+        said = await self._session_store.newest_messages(session.guid, NEAR_END, before) if session.leaf_id is not None else []
         return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
 
     async def _memories(self, session: ChatSession, cast: Participants, titles: Sequence[str]) -> Callable[[str], str | None]:
         """Return a function that finds a memory's text by a part of its title: of several the oldest, so that a new one does
         not change existing prompts.
         """
-        bound = await self._keeping.bound(cast, session.guid)
+        bound = await self._lore.bound(cast, session.guid)
         entries = [entry for world in bound.worlds.values() for entry in world.entries]
-        held = [*entries, *reversed(await self._holdings.memories_of(session.persona_id))]
-        talks = [one for one in await self._chats.sessions(session.persona_id) if one.guid != session.guid]
+        held = [*entries, *reversed(await self._memory_cache.memories_of(session.persona_id))]
+        talks = [one for one in await self._session_store.sessions(session.persona_id) if one.guid != session.guid]
         found: dict[str, str] = {}
         for title in titles:
             wanted = title.casefold()
@@ -90,13 +93,13 @@ class MacroValues:
             # A session with exactly that title takes precedence over a memory whose title only contains it.
             is_nearer = memory is None or (talk is not None and talk.title.casefold() == wanted != memory.name.casefold())
             if talk is not None and is_nearer:
-                found[wanted] = (await self._chats.session(talk.guid)).content
+                found[wanted] = (await self._session_store.session(talk.guid)).content
             elif memory is not None:
                 found[wanted] = await self._told(memory)
         return lambda title: found.get(title.casefold())
 
     async def _told(self, memory: MemoryUnit) -> str:
-        return await self._foreign.quoted_text(memory) if memory.is_from_web else memory.content
+        return await self._untrusted_memories.quoted_text(memory) if memory.is_from_web else memory.content
 
 
 def _best(wanted: str, named: Sequence[tuple[str, T]]) -> T | None:

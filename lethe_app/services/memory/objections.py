@@ -48,37 +48,41 @@ class ObjectionDetails:
 class ObjectionService:
     """Store objections. An objection removes the memory from its turn, and lowers its likelihood in similar turns."""
 
-    def __init__(self, state: AppState, turns: TurnMemories, chats: SessionStore) -> None:
+    def __init__(self, app_state: AppState, turn_memories: TurnMemories, session_store: SessionStore) -> None:
         self.changed: Listeners[str] = Listeners()
         """Emits the persona when an objection was made or withdrawn."""
-        self._state = state
-        self._turns = turns
-        self._chats = chats
+        self._app_state = app_state
+        self._turn_memories = turn_memories
+        self._session_store = session_store
 
     async def objections_of(self, persona_id: str) -> list[Objection]:
         """Return the objections to memories of this persona, oldest first."""
-        return objections_in(await self._state.get(*key_of(persona_id)))
+        return objections_in(await self._app_state.get(*key_of(persona_id)))
 
     async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
         return [await self._told(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
 
     async def _told(self, persona_id: str, one: Objection) -> ObjectionDetails:
-        taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turns.get(one.message)
+        taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turn_memories.get(one.message)
         held = next((held for held in turn.blocked if held.memory == one.memory), None) if turn else None
-        named = held.title if held is not None and (held.world or not await self._turns.deleted_among([held.memory])) else ""
+        named = (
+            held.title
+            if held is not None and (held.world or not await self._turn_memories.deleted_among([held.memory]))
+            else ""
+        )
         # A stored copy may outlive the memory; forgotten text must not be displayed again.
         left = await self._left(taken) if taken is not None else None
         what = (left.title, left.text) if left is not None else ("" if taken is not None else named, "")
         with suppress(StorageError):
-            message = await self._chats.message(one.message)
+            message = await self._session_store.message(one.message)
             return ObjectionDetails(one, *what, message.content, message.session_id)
         return ObjectionDetails(one, *what, "", None)
 
     async def _left(self, taken: RecalledMemory) -> RecalledMemory | None:
         """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
         named = [taken.memory, *(lead.origin for lead in taken.leads)]
-        return without(taken, await self._turns.deleted_among(named))
+        return without(taken, await self._turn_memories.deleted_among(named))
 
     async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
         """Object to a memory in the turn of the user's message `asked`; regenerated replies do not get it."""
@@ -89,20 +93,20 @@ class ObjectionService:
         memory, asked = new.memory, new.message
         others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
         for old in others[: len(others) + 1 - MOST]:
-            await self._state.set(scope_of(persona_id), _place(old.memory, old.message), None)
+            await self._app_state.set(scope_of(persona_id), _place(old.memory, old.message), None)
         await self._keep(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MOST:])
         await self._take_out(persona_id, memory, asked)
         self.changed.tell(persona_id)
 
     async def _take_out(self, persona_id: str, memory: UUID, asked: UUID) -> None:
-        turn = await self._turns.get(asked)
+        turn = await self._turn_memories.get(asked)
         taken = next((one for one in turn.recalled if one.memory == memory), None) if turn else None
         if turn is None or taken is None:
             return
-        await self._state.set(scope_of(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
+        await self._app_state.set(scope_of(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
         recalled = [one for one in turn.recalled if one is not taken]
         blocked = [to_not_recalled(taken), *turn.blocked]
-        await self._turns.save_turn(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
+        await self._turn_memories.save_turn(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw(self, persona_id: str, memory: UUID, asked: UUID) -> None:
         """Withdraw an objection and restore the memory in its turn."""
@@ -113,20 +117,22 @@ class ObjectionService:
 
     async def _put_back(self, persona_id: str, memory: UUID, asked: UUID) -> None:
         taken = await self._taken(persona_id, memory, asked)
-        turn = await self._turns.get(asked)
+        turn = await self._turn_memories.get(asked)
         if taken is None or turn is None:
             return
         blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, BlockReason.UNWANTED)]
-        await self._turns.save_turn(asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked}))
-        await self._state.set(scope_of(persona_id), _place(memory, asked), None)
+        await self._turn_memories.save_turn(
+            asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked})
+        )
+        await self._app_state.set(scope_of(persona_id), _place(memory, asked), None)
 
     async def remove_objections_to(self, persona_id: str, memory: UUID) -> None:
         """Delete the stored copies of a forgotten memory, so that withdrawing an objection cannot restore its text.
         Objections are kept.
         """
-        for key in await self._state.values_of(scope_of(persona_id)):
+        for key in await self._app_state.values_of(scope_of(persona_id)):
             if key.startswith(f"{TAKEN_BACK} {memory} "):
-                await self._state.set(scope_of(persona_id), key, None)
+                await self._app_state.set(scope_of(persona_id), key, None)
 
     def sifted(
         self, context: RecallContext, recalled: Sequence[RecalledMemory]
@@ -136,11 +142,11 @@ class ObjectionService:
         return apply_objections(recalled, kept, context.text, now())
 
     async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
-        await self._state.set(*key_of(persona_id), _KEPT.dump_python(list(objections), mode="json") or None)
+        await self._app_state.set(*key_of(persona_id), _KEPT.dump_python(list(objections), mode="json") or None)
 
     async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
         try:
-            return _TAKEN.validate_python(await self._state.get(scope_of(persona_id), _place(memory, message)))
+            return _TAKEN.validate_python(await self._app_state.get(scope_of(persona_id), _place(memory, message)))
         except ValidationError:
             return None
 

@@ -103,10 +103,10 @@ class ProactiveChanges:
 class ProactiveMemory:
     """Decide what is brought up, without changing anything; `changes_of` returns what to store once it is announced."""
 
-    def __init__(self, app_state: AppState, moods: MoodService, foreign: UntrustedMemories) -> None:
+    def __init__(self, app_state: AppState, moods: MoodService, untrusted_memories: UntrustedMemories) -> None:
         self._app_state = app_state
         self._moods = moods
-        self._foreign = foreign
+        self._untrusted_memories = untrusted_memories
         self._looked_through: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
@@ -133,7 +133,7 @@ class ProactiveMemory:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, cast, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.awaiting_return
-        quoted = await self._foreign.told_of(memories)
+        quoted = await self._untrusted_memories.told_of(memories)
         absence = UserAbsence(
             last_message=standing.previous_user_time,
             moment=moment,
@@ -179,7 +179,7 @@ class ProactiveMemory:
         if chosen is None:
             return ProactiveTurn(pace=pace)
         memory = chosen.memory
-        quoted = await self._foreign.quoted_text(memory) if memory.is_from_web else ""
+        quoted = await self._untrusted_memories.quoted_text(memory) if memory.is_from_web else ""
         line = build_hidden_line(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
         after = selection.mark_used(memory, moment)
         announced = ProactiveInsertion(

@@ -47,21 +47,21 @@ class RecallService:
 
     def __init__(
         self,
-        contexts: RecallContexts,
+        recall_contexts: RecallContexts,
         selection: MemorySelection,
         initiative: InitiativeService,
-        turns: TurnMemories,
-        memories: MemoryCache,
-        foreign: UntrustedMemories,
+        turn_memories: TurnMemories,
+        memory_cache: MemoryCache,
+        untrusted_memories: UntrustedMemories,
         indexing: IndexingService,
         preferences: Preferences,
     ) -> None:
-        self._contexts = contexts
+        self._recall_contexts = recall_contexts
         self._selection = selection
         self._initiative = initiative
-        self._turns = turns
-        self._memories = memories
-        self._foreign = foreign
+        self._turn_memories = turn_memories
+        self._memory_cache = memory_cache
+        self._untrusted_memories = untrusted_memories
         self._indexing = indexing
         self._preferences = preferences
 
@@ -79,13 +79,13 @@ class RecallService:
     async def _recalled(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
         if turn.rows.has_pending:
             await self._indexing.index_pending()
-        context, question = await self._contexts.of_turn(turn, model.context), turn.question
+        context, question = await self._recall_contexts.of_turn(turn, model.context), turn.question
         assert question is not None
         self._indexing.notice(context.bound.worlds)
         if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
             result = await self._selected(replace(context, states={}))
             memory = TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
-            await self._turns.save_turn(question.id, memory)
+            await self._turn_memories.save_turn(question.id, memory)
             return RecallOutcome(memory)
         initiative = await self._initiative.take(context, question, turn.rows.standing)
         if initiative.faded:
@@ -96,11 +96,11 @@ class RecallService:
     async def _selected(self, context: RecallContext) -> RecallResult:
         """Return the recalled memories, with text from the internet quoted as untrusted."""
         result = await self._selection.select(context)
-        return replace(result, recalled=await self._foreign.fenced(result.recalled, context.memories.by_guid))
+        return replace(result, recalled=await self._untrusted_memories.fenced(result.recalled, context.memories.by_guid))
 
     async def again(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
-        stored = await self._turns.load(message_id)
+        stored = await self._turn_memories.load(message_id)
         return known_still(stored.memory, stored.deleted_ids) if stored.memory is not None else None
 
     async def preview(self, context: RecallContext) -> TurnMemory:
@@ -143,8 +143,8 @@ class RecallService:
             states={**states, **changes.states, **changed_states(result.states, context.states)},
             app_state=changes.app_state,
         )
-        note = await self._turns.save_effects(traces)
-        self._memories.follow(traces)
+        note = await self._turn_memories.save_effects(traces)
+        self._memory_cache.follow(traces)
         return RecallOutcome(traces.memory, note)
 
 

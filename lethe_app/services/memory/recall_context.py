@@ -93,21 +93,21 @@ class RecallContexts:
 
     def __init__(
         self,
-        loader: TurnLoader,
-        memories: MemoryCache,
-        recall: MemoryIndex,
+        turn_loader: TurnLoader,
+        memory_cache: MemoryCache,
+        memory_index: MemoryIndex,
         preferences: Preferences,
         participants: ParticipantService,
         lore: LoreService,
-        chats: SessionStore,
+        session_store: SessionStore,
     ) -> None:
-        self._loader = loader
-        self._memories = memories
-        self._recall = recall
+        self._turn_loader = turn_loader
+        self._memory_cache = memory_cache
+        self._memory_index = memory_index
         self._preferences = preferences
         self._participants = participants
         self._lore = lore
-        self._chats = chats
+        self._session_store = session_store
 
     async def of_turn(self, turn: TurnContext, context: int) -> RecallContext:
         """Return the recall context of a turn that has a question."""
@@ -124,7 +124,7 @@ class RecallContexts:
             turn=_evaluation_turn(turn.participants, turn.session, question, standing.messages, standing.user_messages),
             window=ScanWindow.from_history(history, question),
             history=history,
-            memories=await self._memories.memories_of(turn.session.persona_id),
+            memories=await self._memory_cache.memories_of(turn.session.persona_id),
             sessions=turn.rows.recallable_sessions,
             bound=turn.files.worlds,
             context=context,
@@ -138,7 +138,7 @@ class RecallContexts:
 
     async def of_next_message(self, session_id: UUID, text: str) -> RecallContext:
         """Return the recall context of a message that is not sent yet. Raise StorageError and FileError."""
-        turn = await self._loader.load(session_id, None, adds_question=True)
+        turn = await self._turn_loader.load(session_id, None, adds_question=True)
         if turn.files.problem is not None:
             raise turn.files.problem
         turn = replace(turn.with_question(_unsent(session_id, text)), prefix=stored_prefix(turn.states))
@@ -157,19 +157,19 @@ class RecallContexts:
             turn=_evaluation_turn(participants, session, question, 1, 1),
             window=ScanWindow.from_history((), question),
             history=(),
-            memories=await self._memories.memories_of(session.persona_id),
-            sessions=await self._chats.recallable_sessions(persona_id),
+            memories=await self._memory_cache.memories_of(session.persona_id),
+            sessions=await self._session_store.recallable_sessions(persona_id),
             bound=await self._lore.bound(participants, None),
             context=USUAL_CONTEXT,
-            app_state=await self._loader.app_state_of(persona_id),
-            notebooks=await self._loader.notebooks_of(persona_id),
+            app_state=await self._turn_loader.app_state_of(persona_id),
+            notebooks=await self._turn_loader.notebooks_of(persona_id),
         )
         return await self._embedded(made)
 
     async def _embedded(self, context: RecallContext) -> RecallContext:
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
-        embedding = await self._recall.embed_query(context.text[:LONGEST_QUESTION], context.present)
+        embedding = await self._memory_index.embed_query(context.text[:LONGEST_QUESTION], context.present)
         return replace(context, embedding=embedding)
 
 

@@ -67,8 +67,8 @@ class Recaller(Protocol):
 class LoreRecaller:
     """Recall World Info entries whose keys are in the scanned messages."""
 
-    def __init__(self, keeping: LoreService) -> None:
-        self._lore = keeping
+    def __init__(self, lore: LoreService) -> None:
+        self._lore = lore
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         stored = lore_state(context.states.get(LORE))
@@ -114,8 +114,8 @@ class KeywordRecaller:
 class SemanticRecaller:
     """Recall sessions, facts, memories and World Info entries by meaning, or by a time that the message asks for."""
 
-    def __init__(self, searching: TimeSearch, preferences: Preferences) -> None:
-        self._search = searching
+    def __init__(self, time_search: TimeSearch, preferences: Preferences) -> None:
+        self._time_search = time_search
         self._preferences = preferences
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
@@ -139,7 +139,7 @@ class SemanticRecaller:
             meaning=context.embedding,
             is_awake=lambda entry: entry.guid not in closed and entry.delay <= context.turn.message_count,
         )
-        found = await self._search.search(query, settings.rag_entries, session=context.session)
+        found = await self._time_search.search(query, settings.rag_entries, session=context.session)
         return RecallCandidates(found.recollections, remark=found.remark)
 
 

@@ -74,13 +74,18 @@ class MemorySearch:
     """Search memories. Nothing is changed, neither durations nor counts."""
 
     def __init__(
-        self, recall: MemoryIndex, passages: Passages, chats: SessionStore, facts: FactStore, preferences: Preferences
+        self,
+        memory_index: MemoryIndex,
+        passages: Passages,
+        session_store: SessionStore,
+        fact_store: FactStore,
+        preferences: Preferences,
     ) -> None:
-        self._recall = recall
+        self._memory_index = memory_index
         self._preferences = preferences
         self._passages = passages
-        self._chats = chats
-        self._facts = facts
+        self._session_store = session_store
+        self._fact_store = fact_store
 
     async def search(self, asking: MemoryQuery, count: int, *, only_sure: bool = True) -> list[RecalledMemory]:
         """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
@@ -89,7 +94,7 @@ class MemorySearch:
         if count == 0:
             return []
         owners = [asking.persona_id, *map(owner_of_world, asking.bound.worlds)]
-        found = await self._recall.search(
+        found = await self._memory_index.search(
             owners,
             asking.text,
             limit=count + SPARE,
@@ -131,12 +136,12 @@ class MemorySearch:
             found = given.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
             return found if is_open(woken[1], asking.moment) and asking.is_awake(woken[1]) else None
         with suppress(StorageError):
-            return self._session(asking, await self._chats.session(hit.source), hit, because, leads)
+            return self._session(asking, await self._session_store.session(hit.source), hit, because, leads)
         return await self._fact(asking, hit, because, leads)
 
     async def _with_changes(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, outdated ones last, after the facts that superseded them."""
-        changed = await self._facts.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        changed = await self._fact_store.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
         holding = [lead for lead in leads if lead.origin not in changed]
         known = {lead.origin for lead in leads}
         new = {fact.guid: fact for fact in changed.values() if fact.guid not in known}
@@ -151,7 +156,7 @@ class MemorySearch:
     ) -> RecalledMemory | None:
         """Return the recollection of a fact without a session; None if it is in the prompt already or deleted."""
         with suppress(StorageError):
-            fact = await self._facts.get(hit.source)
+            fact = await self._fact_store.get(hit.source)
             if fact.guid not in asking.known:
                 return RecalledMemory(
                     memory=fact.guid,

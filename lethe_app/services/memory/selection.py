@@ -37,9 +37,9 @@ class RecallResult:
 class MemorySelection:
     """Query the recallers in their order, and take each memory once. Nothing is stored."""
 
-    def __init__(self, recallers: Sequence[Recaller], objecting: ObjectionService, preferences: Preferences) -> None:
+    def __init__(self, recallers: Sequence[Recaller], objections: ObjectionService, preferences: Preferences) -> None:
         self._recallers = recallers
-        self._objections = objecting
+        self._objections = objections
         self._preferences = preferences
 
     async def select(self, context: RecallContext) -> RecallResult:

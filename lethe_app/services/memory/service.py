@@ -30,25 +30,25 @@ class MemoryService:
 
     def __init__(
         self,
-        memories: MemoryStore,
-        cache: MemoryCache,
-        recall: MemoryIndex,
+        memory_store: MemoryStore,
+        memory_cache: MemoryCache,
+        memory_index: MemoryIndex,
         indexing: IndexingService,
         calibration: Calibration,
         renewed: Listeners[str],
     ) -> None:
         """`renewed` emits the persona whose prompts have to be made again."""
-        self.changed = cache.changed
-        self._memories = memories
-        self._holdings = cache
-        self._recall = recall
+        self.changed = memory_cache.changed
+        self._memory_store = memory_store
+        self._memory_cache = memory_cache
+        self._memory_index = memory_index
         self._indexing = indexing
         self._calibration = calibration
         self._renewed = renewed
 
     async def memories(self, persona_id: str) -> Sequence[MemoryUnit]:
         """Return the persona's memories that are neither sessions nor in the trash, newest first."""
-        return list(await self._holdings.memories_of(persona_id))
+        return list(await self._memory_cache.memories_of(persona_id))
 
     async def memorize(
         self,
@@ -66,7 +66,9 @@ class MemoryService:
         if memory.category is MemoryType.CHAT_SESSION:
             raise LetheError("A conversation cannot be stored as a memory.", "Archive it instead.")
         await self._indexing.index_all_pending()
-        held = {each.guid: each for each in await self._holdings.memories_of(persona_id) if each.made_by or not memory.made_by}
+        held = {
+            each.guid: each for each in await self._memory_cache.memories_of(persona_id) if each.made_by or not memory.made_by
+        }
         if not check or memory.guid in held:
             kept = duplicates.deduplicate(memory, None, None)
         else:
@@ -77,7 +79,7 @@ class MemoryService:
             kept = duplicates.deduplicate(memory, self._namesake(memory, held), nearest, limits.same_memory)
         if tell is not None:
             await tell(kept.record)
-        await self._holdings.save_memories(persona_id, kept.record)
+        await self._memory_cache.save_memories(persona_id, kept.record)
         await self._indexing.follow()
         return kept
 
@@ -86,29 +88,29 @@ class MemoryService:
 
         `by` is the task or tool that edits; empty is the user, to whom the memory belongs from then on.
         """
-        await self._memories.get(memory.guid)
-        persona_id = await self._memories.owner_of(memory.guid)
-        await self._holdings.save_memories(persona_id, memory.model_copy(update={"made_by": by}))
+        await self._memory_store.get(memory.guid)
+        persona_id = await self._memory_store.owner_of(memory.guid)
+        await self._memory_cache.save_memories(persona_id, memory.model_copy(update={"made_by": by}))
         await self._indexing.follow()
 
     async def forget_memory(self, guid: UUID) -> None:
         """Move a memory to the trash, so that it is no longer recalled. Raise StorageError if it does not exist."""
-        await self._memories.get(guid)
-        persona_id = await self._memories.owner_of(guid)
-        await self._holdings.delete(persona_id, [guid])
+        await self._memory_store.get(guid)
+        persona_id = await self._memory_store.owner_of(guid)
+        await self._memory_cache.delete(persona_id, [guid])
         await self._indexing.follow()
 
     async def restore(self, guid: UUID) -> None:
         """Restore a memory from the trash. Raise StorageError if it is not there."""
-        persona_id = await self._memories.owner_of(guid)
-        if not await self._holdings.restore(persona_id, [guid]):
+        persona_id = await self._memory_store.owner_of(guid)
+        if not await self._memory_cache.restore(persona_id, [guid]):
             raise StorageError("This memory is no longer in the Trash.")
         await self._indexing.follow()
 
     async def reload(self) -> None:
         """Drop all caches, so that memories are read from the database again, and index pending changes."""
-        self._holdings.reload()
-        self._recall.reload()
+        self._memory_cache.reload()
+        self._memory_index.reload()
         await self._indexing.index_all_pending()
 
     async def rebuild(self) -> None:
@@ -142,7 +144,7 @@ class MemoryService:
         found: list[tuple[float, MemoryUnit]] = []
         # Waiting memories are indexed under another owner, so that ordinary searches do not find them.
         for owner in (persona_id, owner_of_waiting(persona_id)):
-            for guid, distance in await self._recall.nearest_origins(owner, text, PassageKind.MEMORY, NEAREST):
+            for guid, distance in await self._memory_index.nearest_origins(owner, text, PassageKind.MEMORY, NEAREST):
                 if guid in rivals:
                     found.append((distance, rivals[guid]))
                     break

@@ -63,12 +63,17 @@ class TimeSearch:
     """Search memories by time and meaning. Nothing is changed."""
 
     def __init__(
-        self, recall: MemoryIndex, passages: Passages, chats: SessionStore, facts: FactStore, preferences: Preferences
+        self,
+        memory_index: MemoryIndex,
+        passages: Passages,
+        session_store: SessionStore,
+        fact_store: FactStore,
+        preferences: Preferences,
     ) -> None:
-        self._reminding = MemorySearch(recall, passages, chats, facts, preferences)
-        self._recall = recall
+        self._reminding = MemorySearch(memory_index, passages, session_store, fact_store, preferences)
+        self._memory_index = memory_index
         self._passages = passages
-        self._chats = chats
+        self._session_store = session_store
 
     async def search(
         self, asking: MemoryQuery, count: int, *, only_sure: bool = True, session: ChatSession | None = None
@@ -93,7 +98,7 @@ class TimeSearch:
 
     async def _held(self, here: ChatSession, moment: datetime) -> list[SessionSummary]:
         """Return all earlier sessions, oldest first."""
-        earlier = await self._chats.sessions_before(here.model_copy(update={"added": moment}), ALL)
+        earlier = await self._session_store.sessions_before(here.model_copy(update={"added": moment}), ALL)
         return sorted(earlier, key=lambda one: one.started)
 
     # Choice of the sessions
@@ -132,7 +137,7 @@ class TimeSearch:
         """Return the messages of these days; a message after midnight without a pause belongs to the evening before."""
         found: list[Message] = []
         day, before = None, None
-        for message in await self._chats.page(one.guid, 0, one.messages):
+        for message in await self._session_store.page(one.guid, 0, one.messages):
             if message.hidden:
                 continue
             time, own = message.time.astimezone(), local_date(message.time)
@@ -149,13 +154,13 @@ class TimeSearch:
         return first <= days[1] and here.leaf_id is not None and days[0] <= local_date((await self._newest(here)).time)
 
     async def _newest(self, here: ChatSession) -> Message:
-        return (await self._chats.newest_messages(here.guid, 1))[0]
+        return (await self._session_store.newest_messages(here.guid, 1))[0]
 
     async def _leads(self, asking: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
         """Return the lines about the topic by session, for those of the sessions that have any."""
         if request.topic is None or not guids:
             return {}
-        found = await self._recall.search(
+        found = await self._memory_index.search(
             [asking.persona_id],
             asking.text,
             limit=len(guids),
@@ -187,14 +192,14 @@ class TimeSearch:
 
     async def _told(self, one: SessionSummary, days: Range | None) -> ChatSession:
         """Return the session with a summary; for one of several days, of the days asked for."""
-        record = await self._chats.session(one.guid)
+        record = await self._session_store.session(one.guid)
         is_long = days is not None and one.last_activity - one.started > timedelta(days=1)
         said = await self._said(one, days) if is_long and days is not None else []
         if said:
             summary = await asyncio.to_thread(digest.build_summary, to_utterances(said))
             return record.model_copy(update={"content": summary, "added": said[0].time, "end_time": said[-1].time})
         if not record.content.strip():
-            lines = to_utterances(await self._chats.page(one.guid, 0, one.messages))
+            lines = to_utterances(await self._session_store.page(one.guid, 0, one.messages))
             record = record.model_copy(update={"content": await asyncio.to_thread(digest.build_summary, lines)})
         return record
 

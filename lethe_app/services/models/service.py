@@ -28,12 +28,12 @@ class ModelService:
     one.
     """
 
-    def __init__(self, client: ModelClient, counting: TokenCountService, preferences: Preferences, paths: Paths) -> None:
+    def __init__(self, client: ModelClient, token_counts: TokenCountService, preferences: Preferences, paths: Paths) -> None:
         self.state: ModelState = NoModel()
         self.changed: Listeners[ModelState] = Listeners()
         self._client = client
         self._client.on_crash = self._on_crash
-        self._counting = counting
+        self._token_counts = token_counts
         self._preferences = preferences
         self._paths = paths
         self._lock = asyncio.Lock()
@@ -102,12 +102,12 @@ class ModelService:
         async with self._lock:
             await self._client.save_state(time_limit=SAVE_TIMEOUT)
             await self._client.close()
-            self._counting.use(None, "")
+            self._token_counts.use(None, "")
             self._set_state(NoModel())
 
     async def _load(self, file: ModelFile) -> None:
         await self._client.save_state(time_limit=SAVE_TIMEOUT)
-        self._counting.use(None, "")
+        self._token_counts.use(None, "")
         self._set_state(ModelLoading(file.name, 0.0))
         self._is_loading_cancelled = False
         self._loading_task = asyncio.get_running_loop().create_task(self._load_file(file))
@@ -125,7 +125,7 @@ class ModelService:
             raise
         finally:
             self._loading_task = None
-        self._counting.use(counter, f"{file.path.name} {file.size}")
+        self._token_counts.use(counter, f"{file.path.name} {file.size}")
         self._set_state(ModelReady(model))
 
     async def _load_file(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:

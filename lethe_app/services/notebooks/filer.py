@@ -28,13 +28,13 @@ class NotebookFiler:
     def __init__(
         self,
         notebooks: NotebookService,
-        selector: NotebookSelector,
+        notebook_selector: NotebookSelector,
         subjects: SubjectStems,
         structured_output: StructuredOutput,
         qualification: Qualification,
         preferences: Preferences,
     ) -> None:
-        self._notebooks, self._selector, self._subjects = notebooks, selector, subjects
+        self._notebooks, self._notebook_selector, self._subjects = notebooks, notebook_selector, subjects
         self._structured_output, self._qualification, self._preferences = structured_output, qualification, preferences
 
     async def write_conclusions(self, conversation: FinishedConversation, extraction: SessionConclusions) -> list[str]:
@@ -78,7 +78,7 @@ class NotebookFiler:
     # Choice of the notebook
 
     async def _find_notebook(self, conversation: FinishedConversation, books: Sequence[Notebook], text: str) -> str:
-        return await self._selector.find_notebook(
+        return await self._notebook_selector.find_notebook(
             books, conversation.session.persona_id, text, self._speaker_names(conversation)
         )
 
@@ -88,7 +88,7 @@ class NotebookFiler:
         """Return the notebook that was open in the session, or that half of its conclusions are about, or the user's
         messages are about.
         """
-        open_name = await self._selector.open_notebook_of(conversation.session.guid)
+        open_name = await self._notebook_selector.open_notebook_of(conversation.session.guid)
         if any(book.name == open_name for book in books):
             return open_name
         said = " ".join(said.text for said in conversation.lines if said.role is Role.USER)
@@ -121,7 +121,7 @@ class NotebookFiler:
                         return pieces
         if pieces := pieces_from_proposal(book, split_by_subject(book, line_limit, self._subjects)):
             return pieces
-        vectors = self._selector.vectors_of([line.text for line in book.lines])
+        vectors = self._notebook_selector.vectors_of([line.text for line in book.lines])
         if vectors is None:
             return split_without_model(book, line_limit)
         alike = similarity_matrix(vectors)

@@ -72,17 +72,17 @@ class NotebookSelector:
     def __init__(
         self,
         notebooks: NotebookService,
-        state: SessionState,
+        session_state: SessionState,
         preferences: Preferences,
-        counting: TokenCountService,
+        token_counts: TokenCountService,
         embedding: Embedding,
         calibration: Calibration,
         priority: BackgroundPriority,
     ) -> None:
         self._notebooks = notebooks
-        self._state = state
+        self._session_state = session_state
         self._preferences = preferences
-        self._counting = counting
+        self._token_counts = token_counts
         self._embedding = embedding
         self._calibration = calibration
         self._priority = priority
@@ -102,7 +102,7 @@ class NotebookSelector:
 
     async def open_notebook_of(self, session_id: UUID) -> str:
         """Return the name of the notebook that is open in a session; empty if none is."""
-        return parse_state(await self._state.get(session_id, OPEN_NOTEBOOK_KEY))[0]
+        return parse_state(await self._session_state.get(session_id, OPEN_NOTEBOOK_KEY))[0]
 
     async def find_notebook(self, books: Sequence[Notebook], persona_id: str, text: str, names: Sequence[str]) -> str:
         """Return the name of the notebook that a text is about by its words; empty if none is."""
@@ -167,7 +167,7 @@ class NotebookSelector:
         text = await self._render_fitting(book, int(context * CONTEXT_SHARE)) if book is not None else ""
         rows = [format_recent(one, books[one.name]) for one in recents[:MOST_LISTED] if one.name in books]
         recent_text = "\n".join([RECENT_HEADING, *rows]) if rows else ""
-        tokens = sum(await self._counting.count([one for one in (text, recent_text) if one])) + 4
+        tokens = sum(await self._token_counts.count([one for one in (text, recent_text) if one])) + 4
         says = partial(writing.contains_statement, book) if book is not None and text else None
         return (
             NotebookSections(text, recent_text, tokens, says)
@@ -185,8 +185,8 @@ class NotebookSelector:
         """Return as many of the newest lines of a notebook as fit into `token_limit` tokens; empty if none fits."""
         if not book.lines:
             return ""
-        counts = await self._counting.count([line.text for line in book.lines])
-        tokens_used, line_count = (await self._counting.count([writing.render_for_model(book, 0)]))[0], 0
+        counts = await self._token_counts.count([line.text for line in book.lines])
+        tokens_used, line_count = (await self._token_counts.count([writing.render_for_model(book, 0)]))[0], 0
         for tokens in reversed(counts):
             tokens_used += tokens + 12  # its mark, its day and the end of the line
             if tokens_used > token_limit:
@@ -234,11 +234,11 @@ class NotebookSelector:
 class NotebookRecaller:
     """Recall the notebook that a message is about, in place of the memories it contains."""
 
-    def __init__(self, subjects: NotebookSelector) -> None:
-        self._subjects = subjects
+    def __init__(self, notebook_selector: NotebookSelector) -> None:
+        self._notebook_selector = notebook_selector
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        return await self._subjects.candidates(context)
+        return await self._notebook_selector.candidates(context)
 
 
 def parse_state(state: object) -> tuple[str, int]:

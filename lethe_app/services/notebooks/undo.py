@@ -31,8 +31,8 @@ Before they are written, the change is proposed and has all texts; one still pro
 class NotebookUndo:
     """Record and revert automatic writes to notebooks. What the user has changed or deleted since stays as it is."""
 
-    def __init__(self, changes: ChangeLog, notebooks: NotebookService, fact_service: FactService, runs: TaskRuns) -> None:
-        self._changes, self._notebooks, self._fact_service, self._runs = changes, notebooks, fact_service, runs
+    def __init__(self, changes: ChangeLog, notebooks: NotebookService, facts: FactService, task_runs: TaskRuns) -> None:
+        self._changes, self._notebooks, self._facts, self._task_runs = changes, notebooks, facts, task_runs
         self._open_changes: set[UUID] = set()
         """Changes that are being made now."""
 
@@ -67,9 +67,9 @@ class NotebookUndo:
         for change in await self._changes.changes_of(persona_id, ChangeState.PROPOSED):
             if change.what == NOTEBOOK_CHANGE and change.id not in self._open_changes:
                 made = await self.record_after(change)
-                run = await self._runs.get(change.run_id) if change.run_id is not None else None
+                run = await self._task_runs.get(change.run_id) if change.run_id is not None else None
                 if run is not None and made:
-                    await self._runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
+                    await self._task_runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
 
     async def record_facts(self, doing: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
         """Record facts that may be learnt in this run."""
@@ -95,14 +95,14 @@ class NotebookUndo:
 
     async def revert_fact(self, run: TaskRun, made: ProducedRecord) -> None:
         """Forget a fact by a model and restore those it superseded. A fact that the user pinned or edited is kept."""
-        facts = await self._fact_service.all(run.persona_id)
+        facts = await self._facts.all(run.persona_id)
         fact = next((candidate for candidate in facts if str(candidate.guid) == made.id), None)
         if fact is not None and fact.made_by is MadeBy.MODEL and not fact.pinned:
             with suppress(StorageError):  # the user was quicker
-                await self._fact_service.forget_fact(fact.guid)
+                await self._facts.forget_fact(fact.guid)
                 for old in facts:
                     if old.superseded_by == fact.guid:
-                        await self._fact_service.restore(old.guid)
+                        await self._facts.restore(old.guid)
 
     async def _revert_change(self, change: RecordedChange) -> None:
         before, after = json.loads(change.before), json.loads(change.after)

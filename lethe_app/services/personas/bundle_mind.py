@@ -31,9 +31,9 @@ class MindTransfer:
     thread.
     """
 
-    def __init__(self, paths: Paths, database: Database, state: AppState) -> None:
+    def __init__(self, paths: Paths, database: Database, app_state: AppState) -> None:
         self._files = NotebookFiles(paths.notebooks, paths.trash)
-        self._database, self._state = database, state
+        self._database, self._app_state = database, app_state
 
     # Export
 
@@ -68,12 +68,12 @@ class MindTransfer:
 
     async def _load_mind(self, persona_id: str) -> BundledMind:
         """Return the persona's mood and goal requests; values of a format this version does not know are left out."""
-        stored = await self._state.get(WISHES, persona_id)
+        stored = await self._app_state.get(WISHES, persona_id)
         goal_fields = stored if isinstance(stored, dict) else {}
         return BundledMind(
-            mood=_parse_value(TypeAdapter(Mood), await self._state.get(MOODS, persona_id)),
-            samples=_parse_value(_SAMPLES, await self._state.get(HISTORY, persona_id)) or [],
-            readings=_parse_value(_READINGS, await self._state.get(READINGS, persona_id)) or [],
+            mood=_parse_value(TypeAdapter(Mood), await self._app_state.get(MOODS, persona_id)),
+            samples=_parse_value(_SAMPLES, await self._app_state.get(HISTORY, persona_id)) or [],
+            readings=_parse_value(_READINGS, await self._app_state.get(READINGS, persona_id)) or [],
             goal_request=str(goal_fields.get("request", "")),
             goal_notice=str(goal_fields.get("notice", "")),
         )

@@ -83,19 +83,19 @@ class BundleService:
         paths: Paths,
         database: Database,
         library: Library,
-        state: AppState,
+        app_state: AppState,
         indexing: IndexingService,
         preferences: Preferences,
         sessions_changed: Listeners[str],
     ) -> None:
-        self._database, self._library, self._state = database, library, state
+        self._database, self._library, self._app_state = database, library, app_state
         self._indexing, self._preferences, self._sessions_changed = indexing, preferences, sessions_changed
         self._belongings, self._importer, self._file_writer = (
             PersonaExport(database),
             BundleImport(database),
             BundleFileWriter(paths),
         )
-        self._minds = MindTransfer(paths, database, state)
+        self._minds = MindTransfer(paths, database, app_state)
 
     # Export
 
@@ -189,8 +189,8 @@ class BundleService:
         past = await self._minds.add_mind(persona_id, past, is_whole=is_whole)
         if not is_whole:
             return past
-        objections = await self._state.get(OBJECTIONS.format(persona_id), "all")
-        notes = await self._state.get(NOTES, persona_id)
+        objections = await self._app_state.get(OBJECTIONS.format(persona_id), "all")
+        notes = await self._app_state.get(NOTES, persona_id)
         habits = PersonaRecords(
             objections=objections if isinstance(objections, list) else [], notes=notes if isinstance(notes, list) else []
         )

@@ -32,9 +32,9 @@ class Reminders:
     restarts too.
     """
 
-    def __init__(self, brain: MemoryService, memory_cache: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
+    def __init__(self, memory: MemoryService, memory_cache: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
-        self._brain = brain
+        self._memory = memory
         self._memory_cache = memory_cache
         self._rows = rows
         self._app_state = app_state
@@ -60,7 +60,7 @@ class Reminders:
         `made_by` and `sources` are the memory's fields; empty for a reminder that the user wrote.
         """
         memory = build_reminder(text, when).model_copy(update={"made_by": made_by, "sources": list(sources)})
-        await self._brain.memorize(persona_id, memory, check=False)
+        await self._memory.memorize(persona_id, memory, check=False)
         return memory
 
     async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:

@@ -56,21 +56,21 @@ class PromptAssembler:
 
     def __init__(
         self,
-        chats: SessionStore,
-        prefixes: StablePrefixes,
+        session_store: SessionStore,
+        stable_prefixes: StablePrefixes,
         formats: ModelFormats,
         library: Library,
         preferences: Preferences,
-        counting: TokenCountService,
+        token_counts: TokenCountService,
         fill: Fill,
     ) -> None:
         """`fill` looks up the values of macros."""
-        self._chats = chats
-        self._prefixes = prefixes
+        self._session_store = session_store
+        self._stable_prefixes = stable_prefixes
         self._formats = formats
         self._library = library
         self._preferences = preferences
-        self._counting = counting
+        self._token_counts = token_counts
         self._fill = fill
 
     @property
@@ -97,7 +97,7 @@ class PromptAssembler:
         TemplateUnusable and FileError.
         """
         more = [PromptTurn("assistant", so_far.content, turn.participants.speaker.name)] if so_far is not None else []
-        prefix = await self._prefixes.refreshed(turn, model)
+        prefix = await self._stable_prefixes.refreshed(turn, model)
         prompt = await self._built(turn, model, prefix, more, memory or TurnMemory(), tools, goes_on=so_far is not None)
         if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
@@ -112,10 +112,10 @@ class PromptAssembler:
         exceed its budget is cut now, while nobody waits.
         """
         words = [PromptTurn("user", NEXT_WORDS, turn.participants.user.name)]
-        prefix = await self._prefixes.prefix_of(turn, model)
+        prefix = await self._stable_prefixes.prefix_of(turn, model)
         with suppress(PromptTooLong):  # the turn itself may still fit, and reports it if it does not
             await self._built(turn, model, prefix, words, lasting, tools, spare=model.context // NEXT_SHARE)
-        prefix = await self._prefixes.kept(turn.session.guid) or prefix  # it may have been cut
+        prefix = await self._stable_prefixes.kept(turn.session.guid) or prefix  # it may have been cut
         prompt = await self._built(turn, model, prefix, words, lasting, tools)
         return prompt.text.partition(NEXT_WORDS)[0]
 
@@ -140,7 +140,7 @@ class PromptAssembler:
         for _cut in range(MOST_CUTS):
             messages = await self._history(turn, prefix, model.context)
             if is_newest and (over := self._over_the_cap(messages, turn.session)):
-                prefix = await self._prefixes.cut(turn, model, prefix, messages, over)
+                prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, over)
                 messages = await self._history(turn, prefix, model.context)
             if not is_newest and all(message.id != prefix.first for message in messages):
                 prefix = prefix.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
@@ -152,11 +152,11 @@ class PromptAssembler:
                 reply_reserve=request.reply_reserve + spare,
                 earlier=await self._spoken_before(turn, prefix),
             )
-            prompt = await build_prompt(request, self._counting.count)
+            prompt = await build_prompt(request, self._token_counts.count)
             dropped = prompt.receipt.dropped_messages
             if not is_newest or not 0 < dropped < len(messages):
                 break
-            prefix = await self._prefixes.cut(turn, model, prefix, messages, dropped)
+            prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, dropped)
         return prompt
 
     async def preview(
@@ -173,9 +173,9 @@ class PromptAssembler:
         prefix = StablePrefix(context=model.context)
         request = await self._request(participants, system, model, prefix, history, TurnMemory(), scene, tools)
         try:
-            return await build_prompt(request, self._counting.count)
+            return await build_prompt(request, self._token_counts.count)
         except PromptTooLong:
-            return await build_prompt(replace(request, context=AMPLE), self._counting.count)
+            return await build_prompt(replace(request, context=AMPLE), self._token_counts.count)
 
     async def _scene(
         self, session: ChatSession, participants: Participants, system: SystemPreset, memory: TurnMemory
@@ -245,8 +245,8 @@ class PromptAssembler:
         ids = [message.id for message in turn.messages]
         known = turn.rows.scope.first_message
         if turn.rows.messages_before is None or prefix.first not in ids or (known is not None and known not in ids):
-            first = await self._chats.message(prefix.first)
-            return (await self._chats.standing_of(first.id)).messages - is_spoken(first)
+            first = await self._session_store.message(prefix.first)
+            return (await self._session_store.standing_of(first.id)).messages - is_spoken(first)
         begin = ids.index(known) if known is not None else 0
         return turn.rows.messages_before + sum(map(is_spoken, turn.messages[begin : ids.index(prefix.first)]))
 
@@ -259,7 +259,7 @@ class PromptAssembler:
         most = max(context // SHORTEST_TURN, 1)
         messages = turn.messages
         if prefix.first != turn.rows.scope.first_message and all(message.id != prefix.first for message in messages):
-            messages = await self._chats.newest_messages(turn.session.guid, most, turn.before)
+            messages = await self._session_store.newest_messages(turn.session.guid, most, turn.before)
         begins = next((place for place, message in enumerate(messages) if message.id == prefix.first), 0)
         earlier: list[Message] = []
         for guid in prefix.earlier:
@@ -267,7 +267,7 @@ class PromptAssembler:
                 earlier += turn.rows.past_messages[guid]
                 continue
             with suppress(StorageError):  # deleted meanwhile
-                earlier += await self._chats.newest_messages(guid, most)
+                earlier += await self._session_store.newest_messages(guid, most)
         return newest_pairs([message for message in (*earlier, *messages[begins:]) if message.content.strip()])
 
     def _over_the_cap(self, messages: Sequence[Message], session: ChatSession) -> int:

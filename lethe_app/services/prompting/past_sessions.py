@@ -68,18 +68,20 @@ class NotebookSections:
 class PastSessions:
     """Read earlier sessions and facts for the stable prefix. Nothing is changed."""
 
-    def __init__(self, chats: SessionStore, facts: FactStore, preferences: Preferences, counting: TokenCountService) -> None:
-        self._chats = chats
-        self._facts = facts
+    def __init__(
+        self, session_store: SessionStore, fact_store: FactStore, preferences: Preferences, token_counts: TokenCountService
+    ) -> None:
+        self._session_store = session_store
+        self._fact_store = fact_store
         self._preferences = preferences
-        self._counting = counting
+        self._token_counts = token_counts
 
     async def before(self, session: ChatSession) -> list[SessionSummary]:
         """Return the persona's sessions that began before this one and in which the user said something, newest first.
 
         The number is limited to what can be in a prompt; sticky sessions are always included.
         """
-        older = await self._chats.sessions_before(session, MOST_EARLIER + MOST_TOLD)
+        older = await self._session_store.sessions_before(session, MOST_EARLIER + MOST_TOLD)
         older = [one for one in older if one.started <= session.added and one.first_words]
         return sorted(older, key=lambda one: one.started, reverse=True)
 
@@ -89,8 +91,8 @@ class PastSessions:
         for one in before[:MOST_EARLIER]:
             if one.messages > room // 4:
                 break
-            messages = await self._chats.page(one.guid, 0, room // 4)
-            room -= sum(await self._counting.count([message.content for message in messages])) + 8 * len(messages)
+            messages = await self._session_store.page(one.guid, 0, room // 4)
+            room -= sum(await self._token_counts.count([message.content for message in messages])) + 8 * len(messages)
             if room < 0:
                 break
             chosen.append(one.guid)
@@ -135,7 +137,7 @@ class PastSessions:
         herself = WORD.findall(cast.persona.name)
         facts = [
             fact
-            for fact in await self._facts.facts_of(cast.persona.unique_name)
+            for fact in await self._fact_store.facts_of(cast.persona.unique_name)
             if (session in fact.source_memories if fact.in_story else True)
             and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
         ]
@@ -145,13 +147,13 @@ class PastSessions:
         return [FrozenSection(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
 
     async def _sizes(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
-        counts = await self._counting.count([told_fact(fact) for fact in facts])
+        counts = await self._token_counts.count([told_fact(fact) for fact in facts])
         return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
 
     async def _spelled(self, record: ChatSession, until: datetime, cast: Participants) -> tuple[str, int]:
         """Return the summary of the session as it is in the prompt, and its tokens."""
         text = summarised(record, until, dated=cast.persona.dates_in_session_summaries)
-        return text, (await self._counting.count([text]))[0] + PER_PIECE
+        return text, (await self._token_counts.count([text]))[0] + PER_PIECE
 
     async def _shortened(
         self, record: ChatSession, until: datetime, cast: Participants, room: int, tokens: int
@@ -169,9 +171,9 @@ class PastSessions:
         summarise.
         """
         try:
-            record = await self._chats.session(one.guid)
+            record = await self._session_store.session(one.guid)
             if not record.content.strip() and one.messages > TOO_SHORT:
-                lines = to_utterances(await self._chats.page(one.guid, 0, one.messages))
+                lines = to_utterances(await self._session_store.page(one.guid, 0, one.messages))
                 made = await asyncio.to_thread(digest.build_summary, lines)
                 record = record.model_copy(update={"content": made})
         except StorageError:

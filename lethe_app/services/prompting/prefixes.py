@@ -41,10 +41,10 @@ class StablePrefixes:
 
     def __init__(
         self,
-        chats: SessionStore,
-        state: SessionState,
+        session_store: SessionStore,
+        session_state: SessionState,
         preferences: Preferences,
-        counting: TokenCountService,
+        token_counts: TokenCountService,
         past: PastSessions,
         standing: Standing,
         renewed: Listeners[str],
@@ -52,10 +52,10 @@ class StablePrefixes:
         """`renewed` emits the persona of whom something was deleted or edited."""
         self.cuts: Listeners[UUID] = Listeners()
         self.renewed = renewed
-        self._chats = chats
-        self._state = state
+        self._session_store = session_store
+        self._session_state = session_state
         self._preferences = preferences
-        self._counting = counting
+        self._token_counts = token_counts
         self._past = past
         self._standing = standing
         self._renewals: Counter[str] = Counter()
@@ -93,7 +93,7 @@ class StablePrefixes:
 
     async def kept(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
-        return stored_prefix({FRAME: await self._state.get(session_id, FRAME)})
+        return stored_prefix({FRAME: await self._session_state.get(session_id, FRAME)})
 
     async def renew(self, persona_id: str) -> None:
         """Have the prefixes of a persona made again with their next prompt, because something was deleted or edited.
@@ -108,7 +108,7 @@ class StablePrefixes:
     async def drop(self, session_id: UUID) -> None:
         """Delete the prefix of a session, because messages that had left its history were changed or deleted."""
         async with self._writing:
-            await self._state.set(session_id, FRAME, None)
+            await self._session_state.set(session_id, FRAME, None)
 
     async def cut(
         self, turn: TurnContext, model: LoadedModel, prefix: StablePrefix, history: Sequence[Message], dropped: int
@@ -129,9 +129,9 @@ class StablePrefixes:
 
     async def between(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
         """Return the utterances from one message on, or from the beginning, up to but not including `end`."""
-        places = {entry.id: place for place, entry in enumerate(await self._chats.outline(session_id))}
+        places = {entry.id: place for place, entry in enumerate(await self._session_store.outline(session_id))}
         begin = places.get(first, 0) if first is not None else 0
-        return to_utterances(await self._chats.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
+        return to_utterances(await self._session_store.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
 
     async def set_recap(self, session_id: UUID, reaches: UUID, text: str) -> None:
         """Store a qualified model's summary of the messages before `reaches`. It enters the prompt with the next cut."""
@@ -139,7 +139,7 @@ class StablePrefixes:
             frame = await self.kept(session_id)
             if frame is not None and frame.first is not None:
                 better = frame.model_copy(update={"recap": text, "recapped": reaches})
-                await self._state.set(session_id, FRAME, better.model_dump(mode="json"))
+                await self._session_state.set(session_id, FRAME, better.model_dump(mode="json"))
 
     async def _make(
         self, turn: TurnContext, model: LoadedModel, prefix: StablePrefix, earlier: Sequence[UUID], was: UUID | None = None
@@ -151,7 +151,7 @@ class StablePrefixes:
         session, terms = turn.session, self._terms(turn.session)
         before = await self._past.before(session)
         there, whole = {one.guid for one in before}, set(earlier)
-        rolling = (await self._counting.count([f"{PRESENT}\n{prefix.rolling}"]))[0] + 2 if prefix.rolling else 0
+        rolling = (await self._token_counts.count([f"{PRESENT}\n{prefix.rolling}"]))[0] + 2 if prefix.rolling else 0
         rest = [one for one in before if one.guid not in whole]
         standing = await self._standing(session, model.context)
         room = int(model.context * CAPS[PromptPart.SUMMARIES]) - rolling - standing.tokens
@@ -170,14 +170,14 @@ class StablePrefixes:
             kept = await self.kept(session.guid)
             if kept is not None and kept.first == (was or made.first):  # a recap that came meanwhile is not lost
                 made = made.model_copy(update={"recap": kept.recap, "recapped": kept.recapped})
-            await self._state.set(session.guid, FRAME, made.model_dump(mode="json"))
+            await self._session_state.set(session.guid, FRAME, made.model_dump(mode="json"))
             self._made[session.guid] = terms
         return made
 
     async def _begun(self, session: ChatSession, model: LoadedModel) -> StablePrefix:
         """Return a prefix without earlier cuts. Messages beyond what a context can hold are summarised."""
         most = max(model.context // SHORTEST_TURN, 1)
-        outline = await self._chats.outline(session.guid) if session.leaf_id else []
+        outline = await self._session_store.outline(session.guid) if session.leaf_id else []
         if len(outline) <= most:
             return StablePrefix(context=model.context)
         first = outline[-most].id

@@ -49,17 +49,17 @@ class SearchService:
     def __init__(
         self,
         database: Database,
-        chats: SessionStore,
-        facts: FactStore,
-        memories: MemoryStore,
-        lookup: MemoryLookup,
+        session_store: SessionStore,
+        fact_store: FactStore,
+        memory_store: MemoryStore,
+        memory_lookup: MemoryLookup,
         indexing: IndexingService,
         session_editing: SessionEditing,
         library: Library,
     ) -> None:
         self._texts = Texts(database)
-        self._chats, self._facts, self._memories = chats, facts, memories
-        self._lookup, self._indexing, self._session_editing = lookup, indexing, session_editing
+        self._session_store, self._fact_store, self._memory_store = session_store, fact_store, memory_store
+        self._memory_lookup, self._indexing, self._session_editing = memory_lookup, indexing, session_editing
         self._library = library
 
     async def search_by_words(
@@ -119,41 +119,41 @@ class SearchService:
         query = SearchQuery.parse(f"{text} ")
         hits: list[SearchHit] = []
         for persona_id in persona_ids:
-            for recollection in await self._lookup.search(persona_id, text, MOST_MEANING_HITS):
+            for recollection in await self._memory_lookup.search(persona_id, text, MOST_MEANING_HITS):
                 if not recollection.world:
                     hits += await self._convert_recollection(persona_id, recollection, query)
         return hits
 
     async def select_branch_of(self, session: UUID, message: UUID) -> bool:
         """Select the branch that contains a message; return True if another branch was shown before."""
-        if any(entry.id == message for entry in await self._chats.outline(session)):
+        if any(entry.id == message for entry in await self._session_store.outline(session)):
             return False
-        await self._chats.set_leaf(session, await self._texts.end_of_branch(message))
+        await self._session_store.set_leaf(session, await self._texts.end_of_branch(message))
         await self._session_editing.retold([session])
         return True
 
     async def find_fact_source(self, guid: UUID) -> tuple[UUID, UUID] | None:
         """Return session and message of a fact's first source message that still exists; None if there is none."""
         with suppress(StorageError):
-            for message_id in (await self._facts.get(guid)).source_messages:
+            for message_id in (await self._fact_store.get(guid)).source_messages:
                 with suppress(StorageError):
-                    message = await self._chats.message(message_id)
-                    return (await self._chats.session(message.session_id)).guid, message.id
+                    message = await self._session_store.message(message_id)
+                    return (await self._session_store.session(message.session_id)).guid, message.id
         return None
 
     async def _convert_recollection(self, persona_id: str, recollection: RecalledMemory, query: SearchQuery) -> list[SearchHit]:
         if recollection.category is MemoryType.CHAT_SESSION:
             with suppress(StorageError):
-                session = await self._chats.session(recollection.memory)
+                session = await self._session_store.session(recollection.memory)
                 return [await self._convert_lead(session, lead, query) for lead in recollection.leads]
             return []
         kind, when = HitKind.MEMORY, None
         with suppress(StorageError):
-            when = (await self._memories.get(recollection.memory)).added
+            when = (await self._memory_store.get(recollection.memory)).added
         if when is None:
             kind = HitKind.FACT
             with suppress(StorageError):
-                when = (await self._facts.get(recollection.memory)).last_seen
+                when = (await self._fact_store.get(recollection.memory)).last_seen
         text = (
             f"{recollection.title}: {recollection.text}" if recollection.title and kind is HitKind.MEMORY else recollection.text
         )
@@ -165,7 +165,7 @@ class SearchService:
         kind, when, speaker, text = HIT_KINDS.get(lead.kind, HitKind.SUMMARY), session.added, "", lead.text
         if kind is HitKind.MESSAGE:
             with suppress(StorageError):
-                message = await self._chats.message(lead.origin)
+                message = await self._session_store.message(lead.origin)
                 when, speaker = message.time, message.speaker_name
                 text = _strip_speaker(lead.text, speaker)
         return _build_hit(kind, lead.origin, session.persona_id, session.guid, session.name, speaker, when, text, query)

@@ -47,12 +47,12 @@ class SessionEditing:
     def __init__(
         self,
         database: Database,
-        chats: SessionStore,
-        casting: ParticipantService,
+        session_store: SessionStore,
+        participants: ParticipantService,
         sessions: SessionService,
-        archiving: ArchiveQueue,
-        frames: StablePrefixes,
-        warmth: CacheState,
+        archive_queue: ArchiveQueue,
+        stable_prefixes: StablePrefixes,
+        cache_state: CacheState,
     ) -> None:
         self.reshaped: Listeners[SessionsChanged] = Listeners()
         self.still: Callable[[Sequence[UUID]], Awaitable[None]] = _nothing_to_end
@@ -60,9 +60,9 @@ class SessionEditing:
         self._lines = SessionLines(database)
         self._reshaping = SessionReshaping(database)
         self._retelling = ArchivePartUndo(database)
-        self._chats, self._casting, self._sessions = chats, casting, sessions
-        self._archiving = archiving
-        self._frames, self._warmth = frames, warmth
+        self._session_store, self._participants, self._sessions = session_store, participants, sessions
+        self._archive_queue = archive_queue
+        self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
 
     async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
         """Return the persona's sessions, at most `most`, newest activity first."""
@@ -70,7 +70,7 @@ class SessionEditing:
 
     async def line(self, guid: UUID) -> SessionLine:
         """Return one session as a list item. Raise StorageError if it does not exist."""
-        session = await self._chats.session(guid)
+        session = await self._session_store.session(guid)
         return (await self._lines.sessions_of(session.persona_id, str(guid)))[0]
 
     # Summary, title and the other parts
@@ -83,12 +83,12 @@ class SessionEditing:
         """Restore the value of a part and its maker."""
         await self._retelling.restore_part(told)
         if told.part is SessionPart.ROLEPLAY:
-            await self._archiving.sort_facts(told.session)
-        await self._changed((await self._chats.session(told.session)).persona_id)
+            await self._archive_queue.sort_facts(told.session)
+        await self._changed((await self._session_store.session(told.session)).persona_id)
 
     async def mark(self, guid: UUID, **fields: bool) -> ChatSession:
         """Set `sticky` or `protected`."""
-        session = await self._chats.change_session(guid, **fields)
+        session = await self._session_store.change_session(guid, **fields)
         await self._changed(session.persona_id)
         return session
 
@@ -99,7 +99,7 @@ class SessionEditing:
         """
         before = await self._retelling.part_of(guid, part)
         await self._retelling.release_part(guid, part)
-        if not await self._archiving.update(guid, [part]):
+        if not await self._archive_queue.update(guid, [part]):
             await self._retelling.restore_part(before)
             raise LetheError("This conversation is too short to be summarised.", "Write the summary yourself.")
 
@@ -107,8 +107,8 @@ class SessionEditing:
 
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
         """Insert a message by the user or the persona above another message, or at the end."""
-        session = await self._chats.session(guid)
-        cast = await self._casting.of_session(session)
+        session = await self._session_store.session(guid)
+        cast = await self._participants.of_session(session)
         who = cast.user if by_user else cast.persona
         moment = await self._moment(session, above)
         message = Message(
@@ -126,12 +126,12 @@ class SessionEditing:
 
         A greeting that was edited in the session itself is kept.
         """
-        newest = await self._chats.newest_session(after.unique_name)
+        newest = await self._session_store.newest_session(after.unique_name)
         if newest is None or newest.messages > 1:
             return
-        session = await self._chats.session(newest.guid)
-        said = await self._chats.page(newest.guid, 0, 2)
-        user = (await self._casting.of_session(session)).user
+        session = await self._session_store.session(newest.guid)
+        said = await self._session_store.page(newest.guid, 0, 2)
+        user = (await self._participants.of_session(session)).user
         old, new = (opening(who, session, Participants(who, user).scene(session, session.added)) for who in (before, after))
         if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
             return
@@ -157,15 +157,15 @@ class SessionEditing:
 
     async def split(self, message_id: UUID) -> SessionSnapshot:
         """Move all messages from this one on to a new session; return the state for `undo`."""
-        message = await self._chats.message(message_id)
-        old = await self._chats.session(message.session_id)
+        message = await self._session_store.message(message_id)
+        old = await self._session_store.session(message.session_id)
         fresh = ChatSession(added=message.time, last_trigger=message.time, **old.model_dump(include=COPIED))
         await self.still([old.guid])
         before = await self._reshaping.split(message_id, fresh)
         await self.retold(before.resulting)
         if old.archived:
-            await self._archiving.archive_session(fresh.guid)
-            await self._archiving.update(old.guid)
+            await self._archive_queue.archive_session(fresh.guid)
+            await self._archive_queue.update(old.guid)
         return before
 
     async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
@@ -173,8 +173,8 @@ class SessionEditing:
         await self.still(guids)
         before = await self._reshaping.merge(guids)
         await self.retold(before.resulting, gone=[guid for guid in before.sessions if guid != before.kept])
-        if await self._archiving.parts(before.kept):
-            await self._archiving.update(before.kept)
+        if await self._archive_queue.parts(before.kept):
+            await self._archive_queue.update(before.kept)
         return before
 
     async def undo(self, before: SessionSnapshot) -> None:
@@ -186,7 +186,7 @@ class SessionEditing:
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, also if it is displayed in a window."""
         await self.still([guid])
-        session = await self._chats.session(guid)
+        session = await self._session_store.session(guid)
         await self._sessions.delete(guid)
         self.reshaped.tell(SessionsChanged(session.persona_id, (), (guid,)))
 
@@ -194,22 +194,22 @@ class SessionEditing:
 
     async def _moment(self, session: ChatSession, above: UUID | None) -> datetime:
         """Return the time of the message before the inserted one, or else of the one after it."""
-        for message in await self._chats.newest_messages(session.guid, 1, before=above):
+        for message in await self._session_store.newest_messages(session.guid, 1, before=above):
             return message.time
-        return (await self._chats.message(above)).time if above is not None else session.added
+        return (await self._session_store.message(above)).time if above is not None else session.added
 
     async def retold(self, guids: Sequence[UUID], gone: Sequence[UUID] = (), reworded: Sequence[UUID] = ()) -> None:
         """Invalidate everything derived from the messages of these sessions, and emit `reshaped`."""
         for guid in (*guids, *gone):
-            self._warmth.forget_session(guid)
+            self._cache_state.forget_session(guid)
         for guid in guids:
-            await self._frames.drop(guid)
-        persona_id = (await self._chats.session(guids[0])).persona_id
+            await self._stable_prefixes.drop(guid)
+        persona_id = (await self._session_store.session(guids[0])).persona_id
         await self._changed(persona_id)
         self.reshaped.tell(SessionsChanged(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
 
     async def _changed(self, persona_id: str) -> None:
-        await self._archiving.renew(persona_id)
+        await self._archive_queue.renew(persona_id)
         self._sessions.changed.tell(persona_id)
 
 

@@ -40,10 +40,10 @@ class FactExtraction:
     """Extract the facts of sessions again, one by one; facts by a model are only replaced by a model."""
 
     def __init__(
-        self, chronicle: SessionEditing, archiving: ArchiveQueue, knowing: FactService, preferences: Preferences
+        self, session_editing: SessionEditing, archive_queue: ArchiveQueue, facts: FactService, preferences: Preferences
     ) -> None:
-        self._chronicle, self._archiving = chronicle, archiving
-        self._knowing, self._preferences = knowing, preferences
+        self._session_editing, self._archive_queue = session_editing, archive_queue
+        self._facts, self._preferences = facts, preferences
 
     async def extract_session(self, persona_id: str, session: UUID) -> int:
         """Extract the facts of one session again; return the number of its facts that are not superseded.
@@ -51,9 +51,9 @@ class FactExtraction:
         Raise LetheError if the session is too short or learning of facts is disabled.
         """
         self._require_learning()
-        if not await self._archiving.update(session, [SessionPart.FACTS]):
+        if not await self._archive_queue.update(session, [SessionPart.FACTS]):
             raise LetheError("This conversation is too short to extract facts from.")
-        known = await self._knowing.all(persona_id)
+        known = await self._facts.all(persona_id)
         return sum(session in fact.source_memories and not fact.superseded for fact in known)
 
     async def extract_all(self, persona_id: str, report: Callable[[int, int], bool]) -> bool:
@@ -63,12 +63,12 @@ class FactExtraction:
         extraction stops. Raise LetheError if learning of facts is disabled.
         """
         self._require_learning()
-        lines = sorted(await self._chronicle.lines(persona_id), key=lambda line: line.began)
+        lines = sorted(await self._session_editing.lines(persona_id), key=lambda line: line.began)
         for place, line in enumerate(lines):
             if not report(place, len(lines)):
                 return False
             try:
-                await self._archiving.update(UUID(line.guid), [SessionPart.FACTS])
+                await self._archive_queue.update(UUID(line.guid), [SessionPart.FACTS])
             except StorageError:
                 continue  # deleted meanwhile
         report(len(lines), len(lines))
@@ -77,7 +77,7 @@ class FactExtraction:
     async def explain_absence(self, persona_id: str) -> FactAbsence:
         """Return why a persona has no facts."""
         settings = self._preferences.current
-        lines = await self._chronicle.lines(persona_id)
+        lines = await self._session_editing.lines(persona_id)
         archived = sum(line.archived for line in lines)
         reason = NoFactsReason.NOTHING_LASTING if archived else NoFactsReason.NOTHING_ARCHIVED
         if not settings.fact_retrieval:

@@ -23,15 +23,19 @@ class RollingSummary:
     """
 
     def __init__(
-        self, frames: StablePrefixes, minutes: ConversationExtraction, trust: Qualification, quiet: BackgroundPriority
+        self,
+        stable_prefixes: StablePrefixes,
+        extraction: ConversationExtraction,
+        qualification: Qualification,
+        priority: BackgroundPriority,
     ) -> None:
-        self._frames = frames
-        self._minutes = minutes
-        self._trust = trust
-        self._quiet = quiet
+        self._stable_prefixes = stable_prefixes
+        self._extraction = extraction
+        self._qualification = qualification
+        self._priority = priority
         self._waiting: dict[UUID, None] = {}
         self._background = BackgroundLoop(self.finish)
-        self._forget = frames.cuts.add(self._was_cut)
+        self._forget = stable_prefixes.cuts.add(self._was_cut)
 
     def start(self) -> None:
         """Start the background loop."""
@@ -54,16 +58,16 @@ class RollingSummary:
         """Summarise the messages before the first one of the history; earlier ones are represented by their previous
         summary.
         """
-        await self._quiet.wait_for_turn_end()
-        frame, verdict = await self._frames.kept(session_id), self._trust.verdict
+        await self._priority.wait_for_turn_end()
+        frame, verdict = await self._stable_prefixes.kept(session_id), self._qualification.verdict
         if frame is None or frame.first is None or verdict is None or not verdict.may_write_summaries:
             return
         if frame.recapped == frame.first:
             return
-        lines = await self._frames.between(session_id, frame.recapped, frame.first)
+        lines = await self._stable_prefixes.between(session_id, frame.recapped, frame.first)
         if lines:
-            text = await self._minutes.recap(frame.recap if frame.recapped else "", lines)
-            await self._frames.set_recap(session_id, frame.first, text)
+            text = await self._extraction.recap(frame.recap if frame.recapped else "", lines)
+            await self._stable_prefixes.set_recap(session_id, frame.first, text)
 
     def _was_cut(self, session_id: UUID) -> None:
         self._waiting[session_id] = None

@@ -27,34 +27,34 @@ class SessionService:
 
     def __init__(
         self,
-        chats: SessionStore,
+        session_store: SessionStore,
         replies: Replies,
         participants: ParticipantService,
-        archiving: ArchiveQueue,
-        timeout: SessionTimeout,
+        archive_queue: ArchiveQueue,
+        session_timeout: SessionTimeout,
         fill: Fill,
         changed: Listeners[str],
     ) -> None:
         """`fill` looks up the values of macros."""
         self.changed = changed
         """Emits the persona whose list of sessions changed."""
-        self._chats = chats
+        self._session_store = session_store
         self._replies = replies
         self._participants = participants
-        self._archiving = archiving
-        self._timeout = timeout
+        self._archive_queue = archive_queue
+        self._session_timeout = session_timeout
         self._fill = fill
         self._endings: dict[str, asyncio.Task[None]] = {}
         """Task by persona that archives the sessions before the newest one."""
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
         """Return the persona's sessions, newest activity first."""
-        return await self._chats.sessions(persona_id)
+        return await self._session_store.sessions(persona_id)
 
     async def resume(self, persona_id: str) -> ChatSession:
         """Return the newest session, or a new one if there is none."""
-        newest = await self._chats.newest_session(persona_id)
-        return await self.new(persona_id) if newest is None else await self._chats.session(newest.guid)
+        newest = await self._session_store.newest_session(persona_id)
+        return await self.new(persona_id) if newest is None else await self._session_store.session(newest.guid)
 
     async def taken_up(self, session: ChatSession) -> ChatSession:
         """Return the session, reopened if it was archived, because a new message is added; it is archived again at its next
@@ -64,19 +64,19 @@ class SessionService:
 
     async def has_ended(self, guid: UUID) -> bool:
         """Return whether a session has timed out, so that the user's next message begins a new one."""
-        return await self._timeout.ended((await self._chats.session(guid)).persona_id) == guid
+        return await self._session_timeout.ended((await self._session_store.session(guid)).persona_id) == guid
 
     async def reopen(self, guid: UUID) -> None:
         """Continue a session that has timed out."""
-        await self._reopened(await self._chats.session(guid))
+        await self._reopened(await self._session_store.session(guid))
 
     async def _reopened(self, session: ChatSession) -> ChatSession:
-        reopened = await self._timeout.reopen(session)
+        reopened = await self._session_timeout.reopen(session)
         self.changed.tell(session.persona_id)
         return reopened
 
     async def open(self, guid: UUID) -> ChatSession:
-        return await self._chats.session(guid)
+        return await self._session_store.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
         """Begin a new session, and wait until rules have archived those before it.
@@ -89,7 +89,7 @@ class SessionService:
         # No new task means that an unanswered session was reused.
         if task is not None and task is not before:
             await asyncio.shield(task)
-        return await self._chats.session(session.guid)
+        return await self._session_store.session(session.guid)
 
     async def start_session(self, persona_id: str) -> ChatSession:
         """Begin a new session with the persona's greeting, if any. A session that nobody has answered yet is reused.
@@ -100,13 +100,13 @@ class SessionService:
             return untouched
         cast = await self._participants.of_persona(persona_id)
         await self.ended(persona_id)
-        session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
+        session = await self._session_store.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
         scene = await self._fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
         if greeting := opening(cast.persona, session, scene):
-            await self._chats.add_message(greeting)
+            await self._session_store.add_message(greeting)
         self._begin_ending(persona_id)
         self.changed.tell(persona_id)
-        return await self._chats.session(session.guid)
+        return await self._session_store.session(session.guid)
 
     async def ended(self, persona_id: str) -> None:
         """Wait until rules have archived the sessions that ended when the newest one began."""
@@ -129,7 +129,7 @@ class SessionService:
     def has_timed_out(self, turn: TurnContext) -> bool:
         """Return whether the user was away for so long that the next message begins a new session."""
         newest = turn.rows.newest_session
-        return newest is not None and newest.guid == turn.session.guid and self._timeout.has_timed_out(newest)
+        return newest is not None and newest.guid == turn.session.guid and self._session_timeout.has_timed_out(newest)
 
     async def rotate(self, session: ChatSession) -> UUID:
         """Begin a new session in place of one that has timed out, and return its id; it begins with the user's message and
@@ -139,7 +139,7 @@ class SessionService:
         fresh = ChatSession(
             persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
         )
-        fresh = await self._chats.add_session(fresh)
+        fresh = await self._session_store.add_session(fresh)
         self._begin_ending(session.persona_id)
         self.changed.tell(session.persona_id)
         return fresh.guid
@@ -148,7 +148,7 @@ class SessionService:
         """Store a message of the user at the end of a session, with its macros expanded."""
         session, participants = turn.session, turn.participants
         scene = await self._fill(participants.scene(session, now()), MacroPosition(session, participants), [text])
-        message = await self._chats.add_message(spoken_by_user(session, participants, expand(text, scene)))
+        message = await self._session_store.add_message(spoken_by_user(session, participants, expand(text, scene)))
         self.changed.tell(session.persona_id)
         return message
 
@@ -159,56 +159,56 @@ class SessionService:
     async def _end(self, persona_id: str) -> None:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""
         is_newest = True
-        for summary in await self._chats.sessions(persona_id):
+        for summary in await self._session_store.sessions(persona_id):
             if not summary.archived and summary.messages > TOO_SHORT:
-                await self._timeout.archive(summary.guid, at_once=is_newest)
+                await self._session_timeout.archive(summary.guid, at_once=is_newest)
                 is_newest = False
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """Return the newest session if it has at most the greeting and the same user persona; None otherwise."""
-        newest = await self._chats.newest_session(persona_id)
+        newest = await self._session_store.newest_session(persona_id)
         if newest is None or newest.archived or newest.title or newest.messages > 1:
             return None
-        outline = await self._chats.outline(newest.guid)
+        outline = await self._session_store.outline(newest.guid)
         if any(entry.role is not Role.ASSISTANT for entry in outline):
             return None
-        session = await self._chats.session(newest.guid)
+        session = await self._session_store.session(newest.guid)
         return session if session.user_id == self._participants.chosen_user else None
 
     async def rename(self, guid: UUID, title: str) -> None:
         """Set the title to the user's, which is never overwritten automatically."""
-        await self._archiving.write(guid, SessionPart.TITLE, title.strip())
+        await self._archive_queue.write(guid, SessionPart.TITLE, title.strip())
 
     async def set_sticky(self, guid: UUID, *, sticky: bool) -> None:
         """Set whether the summary of a session is in every prompt of its persona."""
-        session = await self._chats.change_session(guid, sticky=sticky)
-        await self._archiving.renew(session.persona_id)
+        session = await self._session_store.change_session(guid, sticky=sticky)
+        await self._archive_queue.renew(session.persona_id)
         self.changed.tell(session.persona_id)
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, and remove it from all prompts."""
-        session = await self._chats.session(guid)
-        await self._chats.delete_session(guid)
-        await self._archiving.renew(session.persona_id)
+        session = await self._session_store.session(guid)
+        await self._session_store.delete_session(guid)
+        await self._archive_queue.renew(session.persona_id)
         self.changed.tell(session.persona_id)
 
     async def restore(self, guid: UUID) -> None:
         """Restore a session from the trash."""
-        await self._chats.restore_session(guid)
-        session = await self._chats.session(guid)
-        await self._archiving.renew(session.persona_id)
+        await self._session_store.restore_session(guid)
+        session = await self._session_store.session(guid)
+        await self._archive_queue.renew(session.persona_id)
         self.changed.tell(session.persona_id)
 
     async def outline(self, guid: UUID) -> Sequence[MessageOutline]:
         """Return the outline of all messages on the displayed branch, oldest first."""
-        return await self._chats.outline(guid)
+        return await self._session_store.outline(guid)
 
     async def page(self, guid: UUID, start: int, count: int) -> Sequence[Message]:
         """Return full messages by their index in the outline."""
-        return await self._chats.page(guid, start, count)
+        return await self._session_store.page(guid, start, count)
 
     async def message(self, message_id: UUID) -> Message:
-        return await self._chats.message(message_id)
+        return await self._session_store.message(message_id)
 
 
 def opening(persona: Persona, session: ChatSession, scene: MacroContext) -> Message | None:

@@ -39,11 +39,16 @@ class SessionTimeout:
     """
 
     def __init__(
-        self, chats: SessionStore, archiving: ArchiveQueue, preferences: Preferences, quiet: BackgroundPriority
+        self, session_store: SessionStore, archive_queue: ArchiveQueue, preferences: Preferences, priority: BackgroundPriority
     ) -> None:
         self.is_edited: Callable[[UUID], bool] = lambda _session: False
         """Predicate: True if a message of the session is open in an editor; set by the window."""
-        self._chats, self._archiving, self._preferences, self._quiet = chats, archiving, preferences, quiet
+        self._session_store, self._archive_queue, self._preferences, self._priority = (
+            session_store,
+            archive_queue,
+            preferences,
+            priority,
+        )
         self._inputs: dict[UUID, _Inputs] = {}
         self._counted_from: dict[UUID, datetime] = {}
         """Time at which a session was reopened, or one of its messages was last edited."""
@@ -75,7 +80,7 @@ class SessionTimeout:
         """Return the newest session of a persona if it has timed out, so that the user's next message in it begins a new
         one; else None.
         """
-        newest = await self._chats.newest_session(persona_id)
+        newest = await self._session_store.newest_session(persona_id)
         return newest.guid if newest is not None and self.has_timed_out(newest) else None
 
     async def reopen(self, session: ChatSession) -> ChatSession:
@@ -84,13 +89,13 @@ class SessionTimeout:
             self._counted_from[session.guid] = now()
             self._inputs.pop(session.guid, None)
             self._refused.pop(session.guid, None)
-            return await self._chats.change_session(session.guid, archived=False) if session.archived else session
+            return await self._session_store.change_session(session.guid, archived=False) if session.archived else session
 
     async def archive(self, session_id: UUID, *, at_once: bool) -> bool:
         """Archive a session that is not archived yet; return False if it is archived or too short."""
         async with self._one_at_a_time:
-            is_open = not (await self._chats.session(session_id)).archived
-            return is_open and await self._archiving.archive_session(session_id, at_once=at_once)
+            is_open = not (await self._session_store.session(session_id)).archived
+            return is_open and await self._archive_queue.archive_session(session_id, at_once=at_once)
 
     async def archive_timed_out(self) -> None:
         """Archive every session that has timed out. For the newest one of each persona, the parts by rules are stored on
@@ -98,7 +103,7 @@ class SessionTimeout:
         """
         personas: set[str] = set()
         for summary in await self._timed_out():
-            await self._quiet.wait_for_turn_end()
+            await self._priority.wait_for_turn_end()
             if summary.guid in [each.guid for each in await self._timed_out()]:  # not if somebody wrote in it meanwhile
                 is_newest = summary.persona_id not in personas
                 personas.add(summary.persona_id)
@@ -107,8 +112,8 @@ class SessionTimeout:
 
     async def is_settled(self, persona_id: str) -> bool:
         """Return whether all parts of the persona's newest session that can be made now are made."""
-        newest = await self._chats.newest_session(persona_id)
-        return newest is None or not await self._archiving.is_pending(newest.guid)
+        newest = await self._session_store.newest_session(persona_id)
+        return newest is None or not await self._archive_queue.is_pending(newest.guid)
 
     @property
     def _limit(self) -> timedelta | None:
@@ -118,7 +123,7 @@ class SessionTimeout:
     async def _timed_out(self) -> list[SessionSummary]:
         return [
             each
-            for each in await self._chats.unarchived_sessions()
+            for each in await self._session_store.unarchived_sessions()
             if self._refused.get(each.guid) != each.messages and self.has_timed_out(each)
         ]
 

@@ -53,13 +53,13 @@ class WebLookupService:
     def __init__(
         self,
         preferences: Preferences,
-        chats: SessionStore,
+        session_store: SessionStore,
         gathering: WebReader,
         task_model: TaskModel,
         is_trusted: Callable[[], bool],
     ) -> None:
         """Create the service; `task_model` must not wait for the end of the turn, within which it is called."""
-        self._preferences, self._chats = preferences, chats
+        self._preferences, self._session_store = preferences, session_store
         self._gathering, self._task_model, self._is_trusted = gathering, task_model, is_trusted
 
     def is_enabled(self, participants: Participants) -> bool:
@@ -89,14 +89,14 @@ class WebLookupService:
         line = hidden_line(
             session, await self._build_hidden_text(participants, message, topic, merge), now(), build_note(topic, merge)
         )
-        yield NoteAdded(await self._chats.add_above(line, message.id), message.id)
+        yield NoteAdded(await self._session_store.add_above(line, message.id), message.id)
 
     async def _choose_topic(self, session: ChatSession, participants: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""
         is_explicit = detect_web_intent(message.content) is WebIntent.PLAINLY
         if not self._is_trusted():
             return extract_query(message.content) if is_explicit else ""
-        utterances = to_utterances(await self._chats.newest_messages(session.guid, MOST_LINES, message.id))
+        utterances = to_utterances(await self._session_store.newest_messages(session.guid, MOST_LINES, message.id))
         placeholders = {"user": participants.user.name, "message": message.content[:LONGEST_LINES]}
         try:
             answer = await self._task_model.ask(

@@ -55,7 +55,7 @@ class WebGate:
     def __init__(
         self,
         preferences: Preferences,
-        state: AppState,
+        app_state: AppState,
         count_tokens: CountTokens,
         engine_factory: EngineFactory = create_engine,
         pages: PageFetcher | None = None,
@@ -66,7 +66,7 @@ class WebGate:
         """
         self.changed: Listeners[OutgoingRequest] = Listeners()
         """Emitted for every request before it is sent, and again when it has ended."""
-        self._preferences, self._state, self._count_tokens = preferences, state, count_tokens
+        self._preferences, self._app_state, self._count_tokens = preferences, app_state, count_tokens
         self._engine_factory, self._pages, self._base_route = (
             engine_factory,
             pages or PageFetcher(),
@@ -232,7 +232,7 @@ class WebGate:
 
     async def _load_log(self) -> deque[OutgoingRequest]:
         if self._log is None:
-            stored = await self._state.get(SCOPE, LIST_KEY), await self._state.get(SCOPE, DAYS_KEY)
+            stored = await self._app_state.get(SCOPE, LIST_KEY), await self._app_state.get(SCOPE, DAYS_KEY)
             try:
                 requests, days = _LIST.validate_python(stored[0] or []), _DAYS.validate_python(stored[1] or {})
             except ValidationError:
@@ -244,8 +244,8 @@ class WebGate:
     async def _save_log(self) -> None:
         for day in sorted(self._daily_totals)[:-MOST_DAYS]:
             del self._daily_totals[day]
-        await self._state.set(SCOPE, LIST_KEY, _LIST.dump_python(list(self._log or ()), mode="json"))
-        await self._state.set(SCOPE, DAYS_KEY, _DAYS.dump_python(self._daily_totals, mode="json"))
+        await self._app_state.set(SCOPE, LIST_KEY, _LIST.dump_python(list(self._log or ()), mode="json"))
+        await self._app_state.set(SCOPE, DAYS_KEY, _DAYS.dump_python(self._daily_totals, mode="json"))
 
 
 class WebRequestSequence:

@@ -99,19 +99,19 @@ class WorldTrials:
 
     def __init__(
         self,
-        lore_service: LoreService,
-        chats: SessionStore,
-        participant_service: ParticipantService,
-        state: SessionState,
+        lore: LoreService,
+        session_store: SessionStore,
+        participants: ParticipantService,
+        session_state: SessionState,
         models: ModelService,
-        counting: TokenCountService,
+        token_counts: TokenCountService,
     ) -> None:
         """Set up the test bench. `lore_service` is an instance of its own, because its cache of compiled worlds is small:
         worlds under edit would evict those of the sessions.
         """
-        self._lore_service = lore_service
-        self._chats, self._participant_service, self._state = chats, participant_service, state
-        self._models, self._counting = models, counting
+        self._lore = lore
+        self._session_store, self._participants, self._session_state = session_store, participants, session_state
+        self._models, self._token_counts = models, token_counts
 
     async def run(self, trial: TrialInput) -> TrialOutcome:
         """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
@@ -120,23 +120,21 @@ class WorldTrials:
         bound = await self._bound_worlds(trial)
         turn, history = await self._build_turn(trial, bound)
         window = ScanWindow.from_history(history, trial.text)
-        stored = await self._state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
+        stored = await self._session_state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
         context = self._context_size(self._models.state)
-        evaluation = await self._lore_service.listen(bound, window, stored, turn, context)
+        evaluation = await self._lore.listen(bound, window, stored, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
-            repeated = await self._lore_service.listen(
-                bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context
-            )
+            repeated = await self._lore.listen(bound, window, stored, replace(turn, id=f"{turn.id} {round_number}"), context)
             shares.update(activated.entry.guid for activated in repeated.activated)
         return await self._build_outcome(trial, evaluation, turn, shares, len(bound.worlds))
 
     async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
         """Return up to `count` of the newest visible messages of a session, newest first."""
-        if session.leaf_id is None and not (await self._chats.session(session.guid)).leaf_id:
+        if session.leaf_id is None and not (await self._session_store.session(session.guid)).leaf_id:
             return []
-        tail = await self._chats.newest_messages(session.guid, 2 * count)
+        tail = await self._session_store.newest_messages(session.guid, 2 * count)
         visible = [
             message
             for message in tail
@@ -147,8 +145,8 @@ class WorldTrials:
     async def list_user_messages(self, session: ChatSession | None) -> list[str]:
         """Return recent messages of the user to the session's persona, newest session first, and newest first within each."""
         texts: list[str] = []
-        for summary in (await self._chats.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
-            tail = await self._chats.newest_messages(summary.guid, 2 * MOST_MESSAGES)
+        for summary in (await self._session_store.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
+            tail = await self._session_store.newest_messages(summary.guid, 2 * MOST_MESSAGES)
             texts += [message.content for message in reversed(tail) if message.role is Role.USER and not message.hidden]
             if len(texts) >= MOST_MESSAGES:
                 break
@@ -158,7 +156,7 @@ class WorldTrials:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
             return SessionWorlds({stem: trial.world})
-        bound = await self._lore_service.bound(await self._participant_service.of_session(trial.session), trial.session.guid)
+        bound = await self._lore.bound(await self._participants.of_session(trial.session), trial.session.guid)
         return SessionWorlds({**bound.worlds, stem: trial.world})
 
     async def _build_turn(self, trial: TrialInput, bound: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
@@ -166,12 +164,12 @@ class WorldTrials:
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
             return EvaluationTurn(identity, 1, 1, moment), []
-        scene = (await self._participant_service.of_session(session)).scene(session, session.added)
+        scene = (await self._participants.of_session(session)).scene(session, session.added)
         history: list[Message] = []
         message_count = turn_count = 1
         if not trial.fresh:
             history_length = max(WINDOW, 2 * min(bound.depth, DEEPEST))
-            history = await self._chats.newest_messages(session.guid, history_length, trial.message_id)
+            history = await self._session_store.newest_messages(session.guid, history_length, trial.message_id)
             message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (
             EvaluationTurn(
@@ -185,7 +183,7 @@ class WorldTrials:
         last_message_id = message_id or (history[-1].id if history else None)
         if last_message_id is None:
             return 1, 1
-        standing = await self._chats.standing_of(last_message_id)
+        standing = await self._session_store.standing_of(last_message_id)
         is_new = message_id is None
         return standing.messages + is_new, max(1, standing.user_messages + is_new)
 
@@ -193,7 +191,7 @@ class WorldTrials:
         self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
     ) -> TrialOutcome:
         times = trial.times
-        counts = await self._counting.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
+        counts = await self._token_counts.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
         activated = [
             _describe_activated(activated, tokens, trial.text, turn.number)
             for activated, tokens in zip(evaluation.activated, counts, strict=True)

@@ -311,13 +311,10 @@ async def test_the_users_own_directive_is_read_and_a_broken_one_is_told_while_ou
 
     (broken,) = services.dreams.broken_prompts
 
-    assert (
-        services.background_runner._services.structured_output._errands.load_prompt("dream").instructions
-        == "Be bold. {categories}"
-    )
+    assert services.core.task_prompts.load_prompt("dream").instructions == "Be bold. {categories}"
     assert "avoid.md" in broken.message
     assert "# Material" in broken.message
-    assert services.background_runner._services.structured_output._errands.load_prompt("avoid").examples
+    assert services.core.task_prompts.load_prompt("avoid").examples
 
 
 async def test_days_later_casual_remarks_still_add_up(services: AppServices, dream, clock: Clock):

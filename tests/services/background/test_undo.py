@@ -71,7 +71,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
     await employ(services, Scripted(remember, "quiet"))
     leave(services, clock)
     await services.background_runner.run_next_task()
-    put = services.memory._holdings.save_memories
+    put = services.core.memory_cache.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
         await put(persona_id, *memories)
@@ -79,7 +79,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
     await employ(services, Scripted(shout, "loud"))
     with monkeypatch.context() as patched:
-        patched.setattr(services.memory._holdings, "save_memories", put_and_end)
+        patched.setattr(services.core.memory_cache, "save_memories", put_and_end)
         await services.background_runner.run_next_task()
     (memory,) = await services.memory.memories(MIRA)
     assert memory.content == "TOMAS FEARS FOR THE LAMP."
@@ -198,7 +198,7 @@ async def test_what_a_fact_took_the_place_of_holds_again(services: AppServices, 
     (run,) = await kept_runs(services)
     learnt = next(one for one in await services.facts.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
-    await services.facts._facts.save_facts(MIRA, old)
+    await services.core.fact_store.save_facts(MIRA, old)
 
     await services.background_runner.undo(run.id)
 

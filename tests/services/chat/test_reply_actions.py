@@ -326,7 +326,7 @@ async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(services: AppSe
 
     (after,) = await services.facts.all(MIRA)
     assert after == before.model_copy(update={"pinned": True})
-    assert await services.facts._facts.tombstones_of(MIRA) == []
+    assert await services.core.fact_store.tombstones_of(MIRA) == []
 
 
 async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(services: AppServices, session: ChatSession):

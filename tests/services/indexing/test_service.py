@@ -522,9 +522,9 @@ async def test_taking_over_a_world_that_was_broken_off_begins_anew(services: App
         calls.append(args)
         raise StorageError("The disk is full.")
 
-    monkeypatch.setattr(services.indexing._recall, "replace", broken_off)
+    monkeypatch.setattr(services.core.memory_index, "replace", broken_off)
     with pytest.raises(StorageError):
         await services.indexing.sync_worlds()
-    monkeypatch.setattr(services.indexing._recall, "replace", real)
+    monkeypatch.setattr(services.core.memory_index, "replace", real)
     await services.indexing.sync_worlds()
     assert await world_texts(services) == {"Grotto: It floods."}

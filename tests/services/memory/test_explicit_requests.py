@@ -30,7 +30,7 @@ LEAST_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
 async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSession:
     """An evening of four lines, three days ago."""
     if request.param == "by meaning":
-        services.facts._recall.set_embedder(embed, "words")
+        services.core.memory_index.set_embedder(embed, "words")
     evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     session = await SessionStore(services._database).add_session(evening)
     for number, line in enumerate(KNOWN):
@@ -43,7 +43,7 @@ async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
     asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=SessionWorlds({}), memories={}, present=PRESENT)
     database = services._database
     reminding = MemorySearch(
-        services.facts._recall, Passages(database), SessionStore(database), FactStore(database), services.preferences
+        services.core.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences
     )
     return await reminding.search(asking, 3)
 

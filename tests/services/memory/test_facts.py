@@ -60,7 +60,7 @@ async def test_two_conversations_learnt_from_at_once_give_one_fact(services: App
 
 
 async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(services: AppServices):
-    services.facts._recall.set_embedder(embed, "words")
+    services.core.memory_index.set_embedder(embed, "words")
     await services.facts.learn(HER, [said("Tomas owns a small white boat in Porto.")])
 
     await services.facts.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
@@ -70,7 +70,7 @@ async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(servi
 
 
 async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(services: AppServices):
-    services.facts._recall.set_embedder(embed, "words")
+    services.core.memory_index.set_embedder(embed, "words")
     asked: list[tuple[str, str]] = []
 
     async def judge(old: str, new: str) -> FactRelation | None:
@@ -87,7 +87,7 @@ async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_word
 
 @pytest.fixture
 async def cats(services: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
-    services.facts._recall.set_embedder(embed, "words")
+    services.core.memory_index.set_embedder(embed, "words")
     old, new = said(f"Tomas has 2 cats {TAIL}"), said(f"Tomas has 3 cats {TAIL}", day=1)
 
     async def judge(_old: str, _new: str) -> FactRelation:
@@ -205,7 +205,7 @@ async def test_the_users_wording_survives_another_reading_of_the_same_talk(servi
 
 
 async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(services: AppServices):
-    services.facts._recall.set_embedder(embed, "words")
+    services.core.memory_index.set_embedder(embed, "words")
     mine = await services.facts.add(HER, f"Tomas has 2 cats {TAIL}")
     pinned = said(f"Tomas sails a white boat {TAIL}")
     await services.facts.learn(HER, [pinned])
@@ -264,7 +264,7 @@ async def test_pinning_is_no_confirmation(services: AppServices):
 
 
 async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: AppServices):
-    services.facts._recall.set_embedder(embed, "words")
+    services.core.memory_index.set_embedder(embed, "words")
     old = said(f"Tomas has 2 cats {TAIL}")
     await services.facts.learn(HER, [old])
     asked, answered = asyncio.Event(), asyncio.Event()
@@ -424,4 +424,4 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: Ap
     await services.facts.put_back(before, [added.guid])
 
     assert sorted(await services.facts.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
-    assert await services.facts._facts.tombstones_of(HER) == []
+    assert await services.core.fact_store.tombstones_of(HER) == []

@@ -298,7 +298,7 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(serv
     present = await hold(services, *marked("here", 2))
     await load(services, tmp_path)
     assert "keeps bees" in await prompt(services, present)
-    await services.facts._facts.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
+    await services.core.fact_store.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
 
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         await load(after, tmp_path)

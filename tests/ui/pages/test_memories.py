@@ -239,7 +239,7 @@ async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path:
 async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         session = ChatSession(persona_id="mira", name="First night", content="They met.")
-        await scene.services.sessions._chats.add_session(session)
+        await scene.services.core.session_store.add_session(session)
         scene.services.sessions.changed.tell("mira")
         await until(lambda: page.rows.row_total == 6)
         assert page.table.select_row(str(session.guid))
@@ -293,18 +293,18 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
 async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
-        put = scene.services.memory._holdings.save_memories
+        put = scene.services.core.memory_cache.save_memories
 
         async def full(*_what: object) -> None:
             raise DiskFull("The disk is full.")
 
-        monkeypatch.setattr(scene.services.memory._holdings, "save_memories", full)
+        monkeypatch.setattr(scene.services.core.memory_cache, "save_memories", full)
         page.detail.form.field("sticky").click()
         await page.edits.save()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
         assert page.edits.is_unsaved(INES.guid)
 
-        monkeypatch.setattr(scene.services.memory._holdings, "save_memories", put)
+        monkeypatch.setattr(scene.services.core.memory_cache, "save_memories", put)
         await page.edits.save()
         assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
 

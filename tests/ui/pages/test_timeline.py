@@ -53,7 +53,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
 
 
 async def tell(scene: Scene) -> None:
-    chats, facts = scene.services.sessions._chats, []
+    chats, facts = scene.services.core.session_store, []
     for title, day, said in (("First night", MARCH, "I am a carpenter."), ("The bell", MAY, "I keep bees.")):
         session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=day))
         alternatives = [Alternative(content=said)]
@@ -63,7 +63,7 @@ async def tell(scene: Scene) -> None:
         facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
-    await scene.services.facts._facts.save_facts("mira", *facts)
+    await scene.services.core.fact_store.save_facts("mira", *facts)
 
 
 def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
