@@ -30,7 +30,7 @@ InquiryCallback = Callable[[Inquiry], Awaitable[object]]
 
 @dataclass(frozen=True)
 class ResearchLimits:
-    """Limits after which a run ends with what it has."""
+    """Limits after which a run stops and keeps its results so far."""
 
     seconds: float = TIME_LIMIT_SECONDS
     tokens: int = TOKEN_LIMIT
@@ -50,8 +50,8 @@ class DeepResearch:
         bounds: ResearchLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create a run. Without an asker no model is used and pages are quoted. `tokens_used` returns the number of tokens used
-        so far.
+        """Create a run. Without `task_model` no model is used and pages are quoted. `tokens_used` returns the number of tokens
+        used so far.
         """
         self._gathering, self._task_model, self._count_tokens = gathering, task_model, count_tokens
         self._on_progress, self._tokens_used = on_progress, tokens_used

@@ -157,10 +157,10 @@ class WebReader:
     async def merge_pages(
         self, request: ReadingRequest, pages: Sequence[ReadPage], task_model: TaskModel | None, most_tokens: int = 0
     ) -> MergedPages:
-        """Return one text from all pages, of which at most `most` tokens are read together (0: as many as the model has room
-        for).
+        """Return one text from all pages, of which at most `most_tokens` tokens are read together (0: as many as the model has
+        room for).
 
-        Without an asker, and if the model's text is not supported by the pages, the pages are quoted. Raise ModelError if
+        Without `task_model`, and if the model's text is not supported by the pages, the pages are quoted. Raise ModelError if
         the model is no longer available.
         """
         if task_model is not None and pages:

@@ -114,7 +114,7 @@ class TrashListing:
         await self._database.run(work)
 
     async def erase_persona(self, persona_id: str, keys: PersonaStateKeys) -> None:
-        """Erase all sessions, memories and other records of a deleted persona, and its app state at `kept`."""
+        """Erase all sessions, memories and other records of a deleted persona, and its app state at `keys`."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(DELETE_WORKING_MEMORY, (persona_id,))  # before the conversations, by which they are known

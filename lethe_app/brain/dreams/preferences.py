@@ -131,7 +131,7 @@ def build_preference_change(
     """Return the change that adds a lasting preference as a memory, quoting the user's words."""
     strongest = group.strongest
     stated_preference = next((one.wish for one in sorted(group.remarks, key=lambda one: one.strength) if one.wish), "")
-    content = stated_preference or f"{user} wants it so: “{strongest.words.rstrip('.!?… ')}.”"
+    content = stated_preference or f"{user} asked for this: “{strongest.words.rstrip('.!?… ')}.”"
     return _build_change(INFER, content, INFERRED, ["inferred"], group, (persona_id, run_id, moment))
 
 

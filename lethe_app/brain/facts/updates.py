@@ -31,7 +31,7 @@ def replace_outdated(
     known: Collection[ExtractedFact],
     ended_sentences: Sequence[str] = (),
 ) -> list[ExtractedFact]:
-    """Return the records of `merge_fact` for `new` together with the known facts that they supersede.
+    """Return the records to store for `new` together with the known facts that they supersede.
 
     Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ended_sentences` refers.
     Pinned facts and the user's own are never superseded, and a mere repetition supersedes nothing because the user may have

@@ -64,7 +64,7 @@ class TaskServices:
 
 
 class StoredTaskView:
-    """Implementation of `agents.task.Sight`."""
+    """Implementation of `agents.task.TaskView`."""
 
     def __init__(self, services: TaskServices, task: str, participants: Participants, last_run: TaskRun | None) -> None:
         self._services = services

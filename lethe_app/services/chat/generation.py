@@ -139,8 +139,7 @@ class ReplyGenerator:
             for event in reply.finish():
                 yield event
         finally:
-            # Closing the event stream cancels this generator; `whole` completes the storing first, so that the partial reply
-            # is kept.
+            # Closing the event stream cancels this generator; `run_to_completion` stores the partial reply first.
             complete = ended and usage.reason is not StopReason.STOPPED
             await run_to_completion(
                 self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete)

@@ -84,7 +84,7 @@ class MindTransfer:
         """Write all of the persona's notebooks, or none; a name that is taken is replaced by a free one. Runs in the storage
         thread.
 
-        The files are appended to `written` before they are created, so that the caller can remove them if a later step
+        The files are appended to `written_files` before they are created, so that the caller can remove them if a later step
         fails.
         """
         if not past.notebooks:

@@ -33,7 +33,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
 MOST_FOUND, MOST_UNSURE = 8, 3
-UNSURE_HEADING = "Nothing is certain to be about that. The nearest there is, which may have nothing to do with it:"
+UNSURE_HEADING = "No certain match. The closest results, which may be unrelated:"
 MOST_SAVED_CHARACTERS, MOST_LINE_CHARACTERS = 2000, 280
 """Characters of a memory that is saved, and of one that is listed."""
 _DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
@@ -92,7 +92,7 @@ class WeekdayPlanArguments(BaseModel):
     """Arguments of `set_plan`."""
 
     day: Annotated[Day, BeforeValidator(_normalize_weekday)]
-    plan: str = Field(description="What she does on that day of the week; empty clears it.")
+    plan: str = Field(description="What the persona does on that day of the week; empty clears it.")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class MemoryTools:
         tools = (
             Tool("memory_save", "save a memory", "Keep something about the user or the world for good.",
                  MemorySaveArguments, self.save, changes=True, about=self.describe_save, hint=save_hint),
-            Tool("memory_search", "search memories", "Search everything remembered: memories, facts and earlier talks.",
+            Tool("memory_search", "search memories", "Search everything remembered: memories, facts and earlier conversations.",
                  SearchArguments, self.search, hint=search_hint),
             Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
                  MemoryByDateArguments, self.search_by_date,
@@ -148,7 +148,7 @@ class MemoryTools:
             sources=await self._build_sources(context),
         )
         stored = await self.memory.memorize(context.persona_id, memory)
-        return ToolOutput(f"Kept: {stored.record.content}", "saved a memory")
+        return ToolOutput(f"Saved: {stored.record.content}", "saved a memory")
 
     async def search(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
         reliable = await self._search_memories(context, arguments.words, only_sure=True)
@@ -187,7 +187,7 @@ class MemoryTools:
             <= one.last_activity.astimezone().date()
         ]  # fmt: skip
         lines = [
-            f"- Talk: {format_line(one.title, await self._load_summary(one.guid, one.first_words))}"
+            f"- Conversation: {format_line(one.title, await self._load_summary(one.guid, one.first_words))}"
             for one in sessions[:MOST_FOUND]
         ]
         memories = [one for one in await self.memory.memories(context.persona_id) if is_within(one.added)]
@@ -217,7 +217,7 @@ class MemoryTools:
     async def delete(self, context: ToolContext, arguments: MemoryDeleteArguments) -> ToolOutput:
         memory = await self.find_memory(context, arguments.memory)
         if memory.protected:
-            raise LetheError("That memory is protected; only the user can let it go.")
+            raise LetheError("That memory is protected; only the user can delete it.")
         await self.memory.forget_memory(memory.guid)
         return ToolOutput(f"Forgotten: {await self._format_memory(memory)}", "moved a memory to the Trash")
 
@@ -262,7 +262,7 @@ class MemoryTools:
         when = self.reminders.parse_date(arguments.when)
         if when is None:
             raise LetheError(
-                f"“{arguments.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30."
+                f"“{arguments.when[:60]}” is not a time in the future.", "Say it as “tomorrow at 9” or 2026-12-24 18:30."
             )
         return when.to_datetime()
 
@@ -289,7 +289,7 @@ class MemoryTools:
         previous = await self.week.save_plan(context.persona_id, Weekday(arguments.day), arguments.plan)
         previous_text = f" Before, it was: {previous}" if previous else ""
         return ToolOutput(
-            f"{arguments.day.title()} is planned anew.{previous_text}", f"changed the schedule for {arguments.day.title()}"
+            f"{arguments.day.title()} was changed.{previous_text}", f"changed the schedule for {arguments.day.title()}"
         )
 
 
@@ -319,4 +319,4 @@ def parse_day_or_month(text: str) -> tuple[date, bool]:
             return date(int(match[1]), int(match[2]), day or 1), not day
     except ValueError:
         pass
-    raise LetheError(f"“{text[:40]}” is no day.", "Days are written as 2026-03-14, months as 2026-03.")
+    raise LetheError(f"“{text[:40]}” is not a day.", "Days are written as 2026-03-14, months as 2026-03.")

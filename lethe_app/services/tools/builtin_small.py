@@ -117,7 +117,7 @@ def _parse_day(day_text: str) -> date:
     except ValueError:
         moment = parse_future_date(text, now().astimezone())
     if moment is None:
-        raise LetheError(f"“{text[:60]}” is no day.", "Days are written as 2026-12-24.")
+        raise LetheError(f"“{text[:60]}” is not a day.", "Days are written as 2026-12-24.")
     return moment.day
 
 

@@ -106,7 +106,7 @@ class WorldTrials:
         models: ModelService,
         token_counts: TokenCountService,
     ) -> None:
-        """Set up the test bench. `lore_service` is an instance of its own, because its cache of compiled worlds is small:
+        """Set up the test bench. `lore` is an instance of its own, because its cache of compiled worlds is small:
         worlds under edit would evict those of the sessions.
         """
         self._lore = lore

@@ -36,7 +36,7 @@ class Receipts:
     ) -> None:
         """Store a receipt and the prompt for the displayed alternative; ignored if the message is in the trash or erased.
 
-        The prompt is not stored if something was deleted since `forgotten` was read.
+        The prompt is not stored if something was deleted since `deletions` was read.
         """
         await self._database.run(
             lambda connection: save_in_transaction(connection, message_id, entry, persona_id, spans, deletions, self._kept)

@@ -36,8 +36,7 @@ class SessionReshaping:
         self._database = database
 
     async def split(self, message_id: UUID, new_session: ChatSession) -> SessionSnapshot:
-        """Move a message and everything below it, other branches included, to the new session `fresh`; return what undo
-        needs.
+        """Move a message and everything below it, other branches included, to `new_session`; return what undo needs.
 
         Raise StorageError if the message is not on the displayed branch or is its first.
         """

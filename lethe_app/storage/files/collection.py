@@ -68,7 +68,7 @@ class FileCollection(Generic[T]):
         return CollectionContent(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
 
     def get(self, stem: str) -> T:
-        """Return the value with this file name, with the precedence of `stock`. Raise `FileError` if it is missing or
+        """Return the value with this file name, the user's before the shipped one. Raise `FileError` if it is missing or
         unreadable.
         """
         own, shipped = self._own_path(stem), self._shipped / f"{stem}.json"

@@ -136,7 +136,7 @@ class Composer(QWidget):
         self.apply_theme()
 
     def insert_text(self, text: str) -> None:
-        """Focus the field and insert `words` at the cursor; used for keys that were typed at the transcript."""
+        """Focus the field and insert `text` at the cursor; used for keys that were typed at the transcript."""
         self.draft_field.setFocus()
         self.draft_field.insert_normalized_text(text)
 

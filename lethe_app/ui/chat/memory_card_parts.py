@@ -19,7 +19,7 @@ class LinkButton(QPushButton):
     """Button that looks like a link; its text is elided in the middle to one line."""
 
     def __init__(self, label: str, tooltip: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
-        """Create a link that calls `on_click`; `name` is its tooltip and accessible name and says where the link leads."""
+        """Create a link that calls `on_click`; `tooltip` is also its accessible name and says where the link leads."""
         super().__init__(parent)
         self._label = label
         self.setProperty("link", True)
@@ -69,7 +69,7 @@ class CollapsibleHeading(QPushButton):
 
 
 class CardButton(QToolButton):
-    """Icon button; `words` are its tooltip and its accessible name."""
+    """Icon button; `tooltip` is also its accessible name."""
 
     def __init__(
         self, theme: Theme, icon_name: str, tooltip: str, callback: Callable[[], object], parent: QWidget | None = None

@@ -13,7 +13,7 @@ from lethe_app.domain.recall import BlockReason, Parameter, Reason
 from lethe_app.services.memory.reason_words import block_template, filled, reason_template
 
 REASON_CONTEXT, BLOCK_CONTEXT = "Reason", "Obstacle"
-"""Translation contexts of the templates in `services.memory.format_reason`."""
+"""Translation contexts of the templates in `services.memory.reason_words`."""
 _COSTS = {
     CacheMiss.ELSEWHERE: QT_TRANSLATE_NOOP("PrefillCost", "another conversation was processed in between"),
     CacheMiss.MESSAGES_LEFT: QT_TRANSLATE_NOOP("PrefillCost", "the oldest messages have left the prompt"),

@@ -63,7 +63,7 @@ class Notifier(QObject):
     def register_remedy(
         self, error_class: type[LetheError], button: str, action: Callable[[], None], *, replaces_text: bool = False
     ) -> None:
-        """Register a button for errors of class `kind`; with `replaces_text` it replaces the error's remedy text."""
+        """Register a button for errors of class `error_class`; with `replaces_text` it replaces the error's remedy text."""
         self._remedies[error_class] = _Remedy(button, action, replaces_text)
 
     def notify(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:

@@ -58,7 +58,7 @@ class Column(Generic[Row]):
 
 
 class FilteredTableModel(QAbstractTableModel, Generic[Row]):
-    """Table model with filter and sorting; `shown` are the rows that pass the filter, in sort order."""
+    """Table model with filter and sorting; `visible_rows` are the rows that pass the filter, in sort order."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self.dataChanged.emit(self.index(visible_position, 0), self.index(visible_position, len(self.columns) - 1))
 
     def find_visible_row(self, key: Hashable) -> int | None:
-        """Return the index in `shown` of the row with this key; None if it is not shown."""
+        """Return the index in `visible_rows` of the row with this key; None if it is not shown."""
         return _find_row(self.visible_rows, self._key, key)
 
     def key_of(self, row: Row) -> Hashable:

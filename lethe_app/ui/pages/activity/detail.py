@@ -82,7 +82,7 @@ class TaskRunDetail(DetailPane):
         items_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_run(self, run: TaskRun | None, task: str, persona_name: str) -> None:
-        """Show a run, or a hint if it is None; `task` and `persona` are display names."""
+        """Show a run, or a hint if it is None; `task` and `persona_name` are display names."""
         is_same = run is not None and self.run == run
         self.run = run
         self.setCurrentIndex(0 if run is None else 1)

@@ -223,7 +223,7 @@ class SourceButton(QPushButton):
 
 
 def wrap_text(text: str, metrics: QFontMetrics, max_width: int) -> list[str]:
-    """Return a text wrapped to at most `MAX_LINES` lines of `room` pixels; the last line is elided if the text is longer."""
+    """Return a text wrapped to at most `MAX_LINES` lines of `max_width` pixels; the last line may be elided."""
     lines = [""]
     for word in text.split():
         candidate = f"{lines[-1]} {word}".strip()

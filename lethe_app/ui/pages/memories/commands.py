@@ -37,8 +37,8 @@ class MemoryEdits(QObject):
     ) -> None:
         """Create the edits of a page.
 
-        `put` shows a new value of a field. `on_done` is called when memories were added or removed, with the memory to select,
-        if any.
+        `show_field` shows a new value of a field. `on_done` is called when memories were added or removed, with the memory to
+        select, if any.
         """
         super().__init__(page)
         self._page, self._context, self._show_field, self._on_done = page, context, show_field, on_done

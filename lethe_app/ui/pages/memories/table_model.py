@@ -122,7 +122,7 @@ def filter_predicate(
     """Return the predicate of the filters, or None if no filter is set.
 
     A memory must have one of the types, one of the recall modes and all of the states; an empty set is no restriction. It
-    must be among `near` and `filed_guids` unless these are None.
+    must be among `distances` and `filed_guids` unless these are None.
     """
     if not (kinds or modes or states or distances is not None or filed_guids is not None):
         return None

@@ -47,7 +47,8 @@ class SessionEdits(QObject):
     ) -> None:
         """Create the edits of a page.
 
-        `put` shows a new value of a field. `on_done` is called after any larger change, with the session to select, if any.
+        `show_field` shows a new value of a field. `on_done` is called after any larger change, with the session to select, if
+        any.
         """
         super().__init__(page)
         self._page, self._context, self._services = page, context, services

@@ -26,7 +26,7 @@ class InsertMessage(QuestionDialog):
     """Dialog for author and text of a new message."""
 
     def __init__(self, parent: QWidget, persona_name: str, position_text: str) -> None:
-        """Create the dialog; `where` is a sentence about the position of the message."""
+        """Create the dialog; `position_text` is a sentence about the position of the message."""
         super().__init__(parent, self.tr("Insert message"), self.tr("Insert"), spacing=SPACE_3)
         self.user_radio = QRadioButton(self.tr("Message from you"))
         self.persona_radio = QRadioButton(self.tr("Message from {name}").format(name=persona_name))
