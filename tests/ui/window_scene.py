@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
+from lethe_app.llm.models.bundled import CHAT_FILE
 from lethe_app.paths import Paths
 from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.pages.page import Page
@@ -57,7 +58,9 @@ class Scene:
 
     @property
     def toasts(self) -> list[Toast]:
-        return [toast for toast in self.window.findChildren(Toast) if not toast.isHidden()]
+        """The notifications on display, but for the one about the starter model, which the scripted engine cannot read."""
+        shown = [toast for toast in self.window.findChildren(Toast) if not toast.isHidden()]
+        return [toast for toast in shown if not (toast.is_error and toast.text.startswith(CHAT_FILE))]
 
     @property
     def is_replying(self) -> bool:

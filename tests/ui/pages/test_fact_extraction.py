@@ -17,6 +17,7 @@ from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.settings.page import SettingsPage
+from tests.ui.form_fields import field_of, words_in
 from tests.ui.pages.test_sessions import session_page, talk
 from tests.ui.window_scene import Scene, opened, until
 
@@ -82,7 +83,7 @@ async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path)
         settings = scene.page
         assert isinstance(settings, SettingsPage)
         await until(lambda: settings.sections.currentItem() and settings.sections.currentItem().text() == "Memory")
-        field = settings._form_by_setting["fact_retrieval"].field_widget("fact_retrieval")
+        field = field_of(settings, "fact_retrieval")
         await until(lambda: not field.visibleRegion().isEmpty())
 
 
@@ -127,7 +128,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         assert listed(page) == {facts[0].fact}
         page.select_fact(facts[0].guid)
         await until(lambda: page.detail.fact is not None)
-        assert "Work · Attribute: job" in page.detail._metadata_label.text()
+        assert "Work · Attribute: job" in words_in(page.detail)
         press(page.kind_chips.chips[FactKind.WORK])
         press(page.view_chips.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}
@@ -173,7 +174,7 @@ async def test_expert_settings_are_shown_on_request(tmp_path: Path):
         assert isinstance(page, SettingsPage)
         await until(lambda: page.sections.currentRow() == 0)
         page.show_setting("fact_retrieval")
-        field = page._form_by_setting["rag_distance"].field_widget("rag_distance")
+        field = field_of(page, "rag_distance")
         assert not field.isVisible()
 
         press(page.expert_chip)

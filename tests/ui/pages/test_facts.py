@@ -21,6 +21,7 @@ from lethe_app.ui.pages.facts.detail import SourceButton
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.facts.table_model import FactListView, weight_in_words
+from tests.ui.form_fields import words_in
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -69,7 +70,7 @@ def facts(page: FactPage) -> set[str]:
 
 
 def named(page: FactPage, text: str) -> ExtractedFact:
-    return next(fact for fact in page._facts_by_guid.values() if fact.fact == text)
+    return next(fact for fact in page.rows.all_rows if fact.fact == text)
 
 
 async def chosen(page: FactPage, text: str) -> None:
@@ -111,7 +112,7 @@ async def test_what_was_said_more_often_weighs_more_and_what_was_replaced_nothin
         assert float(weight_in_words(often)) > float(weight_in_words(bees)) > 0
         assert weight_in_words(bees.model_copy(update={"superseded": True})) == ""
         await chosen(page, "Tomas keeps bees.")
-        assert f"Weight {weight_in_words(bees)}" in page.detail._metadata_label.text()
+        assert f"Weight {weight_in_words(bees)}" in words_in(page.detail)
 
 
 async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):

@@ -263,7 +263,7 @@ def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
     words = "\n".join(label.text() for label in account.findChildren(QLabel))
 
     assert "50 tokens: the oldest 2 of 9 messages omitted" in words
-    assert "20 tokens reprocessed because it moved." in words
+    assert "20 tokens reprocessed because the core facts have changed." in words
     assert "300 of 400 tokens cached" in words
     assert cost_in_words(None) == ["No figures: the reply was stopped too early."]
 

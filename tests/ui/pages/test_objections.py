@@ -12,8 +12,6 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
-from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.pages.feedback.page import FeedbackPage, memory_in_words
 from lethe_app.ui.pages.feedback.replies import ReasonDialog, reason_in_words, reply_in_words
 from tests.ui.window_scene import Scene, opened, until
@@ -23,15 +21,15 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def objected(scene: Scene, said: str, recalled: str) -> Message:
     """A memory came up at these words, and did not belong there."""
-    database = scene.services._database
-    session = await SessionStore(database).add_session(ChatSession(persona_id="mira", name="The storm"))
+    core = scene.services.core
+    session = await core.session_store.add_session(ChatSession(persona_id="mira", name="The storm"))
     words = [Alternative(content=said)]
-    asked = await SessionStore(database).add_message(
+    asked = await core.session_store.add_message(
         Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=words)
     )
     memory = session.guid
     one = RecalledMemory(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
-    await TurnMemories(database).save_turn(asked.id, TurnMemory(recalled=[one]))
+    await core.turn_memories.save_turn(asked.id, TurnMemory(recalled=[one]))
     await scene.services.objections.make("mira", memory, asked)
     return asked
 
@@ -85,7 +83,7 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
 
 async def disliked(scene: Scene, *replies: str) -> list[Message]:
     """Replies of Mira's with a thumb down and no word."""
-    chats = SessionStore(scene.services._database)
+    chats = scene.services.core.session_store
     session = await chats.add_session(ChatSession(persona_id="mira", name="The storm"))
     found = []
     for reply in replies:

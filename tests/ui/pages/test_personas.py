@@ -23,6 +23,7 @@ from lethe_app.ui.pages.personas.draft import Draft, TypingCommand
 from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import read_picture
+from tests.ui.form_fields import error_below, note_beside
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -180,18 +181,17 @@ def test_typing_is_undone_by_the_sentence_and_deleting_apart_from_it(theme):
 async def test_every_field_tells_its_tokens_and_flags_what_means_nothing(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
-        form = page.sheet._forms["bio"]
-        await until(lambda: form._notes["bio"].text().endswith("tokens"))
-        before = form._notes["bio"].text()
+        await until(lambda: note_beside(page, "bio").endswith("tokens"))
+        before = note_beside(page, "bio")
 
         bio_of(page).setFocus()
         write("{{char}} wears a {{hat}}. ")
-        await until(form._error_labels["bio"].text)
+        await until(lambda: error_below(page, "bio"))
 
-        assert "{{hat}}" in form._error_labels["bio"].text()
-        assert "{{char}}" not in form._error_labels["bio"].text()
-        assert form._notes["bio"].text() != before
-        assert page.sheet._forms["name"]._notes["tagline"].text() == ""
+        assert "{{hat}}" in error_below(page, "bio")
+        assert "{{char}}" not in error_below(page, "bio")
+        assert note_beside(page, "bio") != before
+        assert note_beside(page, "tagline") == ""
 
 
 async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
@@ -273,7 +273,7 @@ async def test_nobody_can_be_saved_without_a_name(tmp_path: Path):
         write("Nobody knows.")
 
         press(scene, Qt.Key.Key_S, CTRL)
-        await until(page.sheet._forms["name"]._error_labels["name"].text)
+        await until(lambda: error_below(page, "name"))
 
         assert page.saved is None
         assert page.sheet.field("name").hasFocus()

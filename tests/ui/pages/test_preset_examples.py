@@ -15,6 +15,7 @@ from lethe_app.services.events import ModelReady
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.presets.probability_bars import display_token, format_percent
 from lethe_app.ui.pages.presets.sampler_preview import omitted_samplers_in_words
+from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -24,12 +25,12 @@ async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:
     scene.window.window_actions["presets"].trigger()
     page = scene.page
     assert isinstance(page, PresetPage)
-    await until(lambda: page.table.select_row(preset) and page._entry and page._entry.key == preset)
+    await until(lambda: page.table.select_row(preset) and page.table.current_row.key == preset)
     return page
 
 
 def number(page: PresetPage, name: str) -> QDoubleSpinBox | QSpinBox:
-    found = next(form for form in page._forms if name in form.field_names).field_widget(name)
+    found = field_of(page, name)
     assert isinstance(found, QDoubleSpinBox | QSpinBox)
     return found
 

@@ -14,6 +14,7 @@ from lethe_app.errors import FileError
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.widgets.fields import escape_text, unescape_text
+from tests.ui.form_fields import error_below, field_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -23,12 +24,12 @@ async def preset_page(scene: Scene) -> PresetPage:
     scene.window.window_actions["presets"].trigger()
     page = scene.page
     assert isinstance(page, PresetPage)
-    await until(lambda: page._entry)
+    await until(lambda: page.table.current_row)
     return page
 
 
 def field(page: PresetPage, name: str) -> QLineEdit:
-    found = next(form for form in page._forms if name in form.field_names).field_widget(name)
+    found = field_of(page, name)
     assert isinstance(found, QLineEdit)
     return found
 
@@ -43,7 +44,9 @@ async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_ca
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
         page.tabs.setCurrentIndex(1)
-        await until(lambda: page.table.select_row("chatml") and page._entry and page._entry.key == "chatml")
+        await until(
+            lambda: page.table.select_row("chatml") and page.table.current_row and page.table.current_row.key == "chatml"
+        )
 
         QTest.keyClicks(field(page, "user_end"), "!")
         await until((scene.services.paths.presets / "instruct" / "chatml.json").exists)
@@ -59,27 +62,27 @@ async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_ca
 async def test_undo_takes_back_what_was_typed(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
-        before = page._entry.value.name
+        before = page.table.current_row.value.name
 
         QTest.keyClicks(field(page, "name"), " of mine")
-        assert page._entry.value.name == f"{before} of mine"
+        assert page.table.current_row.value.name == f"{before} of mine"
         page.undo_stack.undo()
 
-        assert page._entry.value.name == before
+        assert page.table.current_row.value.name == before
         assert field(page, "name").text() == before
 
 
 async def test_a_name_that_is_not_possible_is_told_and_not_kept(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene)
-        before = page._entry.value.name
+        before = page.table.current_row.value.name
         name = field(page, "name")
 
         name.selectAll()
         QTest.keyClick(name, Qt.Key.Key_Delete)
 
-        assert page._entry.value.name == before
-        assert page._forms[0]._error_labels["name"].text()
+        assert page.table.current_row.value.name == before
+        assert error_below(page, "name")
 
 
 async def test_the_chosen_sampler_is_the_one_in_use(tmp_path: Path):
@@ -101,7 +104,7 @@ async def test_presets_go_out_to_a_file_and_come_back_from_one(tmp_path: Path):
         (tmp_path / "broken.json").write_text('{"name": "Broken", "temperature": "warm"}', encoding="utf-8")
 
         await page.import_preset(tmp_path / "mine.json")
-        assert page._entry.value == mine
+        assert page.table.current_row.value == mine
         with pytest.raises(FileError, match="temperature"):
             await page.import_preset(tmp_path / "broken.json")
 
@@ -122,11 +125,11 @@ async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await until(lambda: isinstance(scene.services.models.state, ModelReady))
         page = await preset_page(scene)
-        assert page._entry.key == "default"
+        assert page.table.current_row.key == "default"
         assert page.use_button.text() == "In use"
         assert "selected automatically for the model" in page.subtitle.accessibleName()
 
         assert page.table.select_row("creative")
-        await until(lambda: page._entry.key == "creative")
+        await until(lambda: page.table.current_row.key == "creative")
         assert page.use_button.text() == "Use preset"
         assert "suits the model" not in page.subtitle.accessibleName()

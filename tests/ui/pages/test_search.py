@@ -18,8 +18,6 @@ from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST_HITS
-from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
@@ -31,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float = 1) -> tuple[ChatSession, list[Message]]:
-    chats, began = SessionStore(scene.services._database), now() - timedelta(days=days)
+    chats, began = scene.services.core.session_store, now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
     return session, await chats.add_messages(
         [
@@ -183,7 +181,7 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
     async with opened(tmp_path) as scene:
         old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-        await FactStore(scene.services._database).save_facts("mira", old)
+        await scene.services.core.fact_store.save_facts("mira", old)
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
@@ -228,7 +226,7 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         session, said = await talk(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
-        await SessionStore(scene.services._database).add_message(aside)
+        await scene.services.core.session_store.add_message(aside)
         await scene.controller.sessions.go_to_session(session.guid)
         page = search_page(scene)
 

@@ -14,7 +14,6 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, Sessi
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
-from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
@@ -26,7 +25,7 @@ LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.
 
 
 async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
-    chats, began = SessionStore(scene.services._database), now() - timedelta(days=days)
+    chats, began = scene.services.core.session_store, now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=began, **fields))
     for number, line in enumerate(lines):
         moment = began + timedelta(minutes=number)
@@ -314,7 +313,7 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
         page = await session_page(scene, one)
         page._on_field_edited("sticky", True)
         page.edits._save_timer.stop()
-        await SessionStore(scene.services._database).delete_session(one.guid)
+        await scene.services.core.session_store.delete_session(one.guid)
 
         await shown(page, other)
 

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QSpinBox
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QSpinBox
 
 from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.ui.pages.settings.fields import HIDDEN_SETTINGS, visible_settings
 from lethe_app.ui.pages.settings.page import SettingsPage
+from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.multi_select import MultiSelect
+from tests.ui.form_fields import button_named, error_below, field_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -29,7 +31,12 @@ async def settings_page(scene: Scene) -> SettingsPage:
 
 
 def visible(page: SettingsPage) -> set[str]:
-    return {name for form in page._forms.values() for name in form.field_names if form.field_widget(name).isVisibleTo(page)}
+    forms = page.findChildren(Form)
+    return {name for form in forms for name in form.field_names if form.field_widget(name).isVisibleTo(page)}
+
+
+def reset_button(page: SettingsPage, name: str) -> QAbstractButton:
+    return button_named(page, f"Reset “{Settings.model_fields[name].title}”")
 
 
 def test_every_setting_has_a_place_on_the_page():
@@ -42,16 +49,16 @@ async def test_a_switch_is_kept_marked_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("thinking")
-        box = page._form_by_setting["thinking"].field_widget("thinking")
+        box = field_of(page, "thinking")
         assert isinstance(box, QCheckBox)
 
         QTest.keyClick(box, Qt.Key.Key_Space)
         await until(lambda: not preferences.current.thinking)
-        assert not page._resets["thinking"].isHidden()
+        assert not reset_button(page, "thinking").isHidden()
         page.undo_stack.undo()
         await until(lambda: preferences.current.thinking)
 
-        assert page._resets["thinking"].isHidden()
+        assert reset_button(page, "thinking").isHidden()
         assert box.isChecked()
 
 
@@ -59,14 +66,14 @@ async def test_a_number_can_be_set_back_to_how_it_came(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("max_reply")
-        spin = page._form_by_setting["max_reply"].field_widget("max_reply")
+        spin = field_of(page, "max_reply")
         assert isinstance(spin, QSpinBox)
         spin.selectAll()
         QTest.keyClicks(spin, "700")
         QTest.keyClick(spin, Qt.Key.Key_Return)
         await until(lambda: preferences.current.max_reply == 700)
 
-        QTest.mouseClick(page._resets["max_reply"], Qt.MouseButton.LeftButton)
+        QTest.mouseClick(reset_button(page, "max_reply"), Qt.MouseButton.LeftButton)
         await until(lambda: preferences.current.max_reply == 512)
 
         assert spin.value() == 512
@@ -109,25 +116,25 @@ async def test_an_address_can_be_typed_letter_by_letter(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("hub_mirror")
-        field = page._form_by_setting["hub_mirror"].field_widget("hub_mirror")
+        field = field_of(page, "hub_mirror")
         for letter in "https://mirror.example":
             QTest.keyClicks(field, letter)
             await asyncio.sleep(0.01)
 
         await until(lambda: preferences.current.hub_mirror == "https://mirror.example")
         assert field.text() == "https://mirror.example"
-        assert not page._forms[SettingSection.MODEL]._error_labels["hub_mirror"].text()
+        assert not error_below(page, "hub_mirror")
 
 
 async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await settings_page(scene)
         page.show_setting("proxy")
-        field = page._form_by_setting["proxy"].field_widget("proxy")
+        field = field_of(page, "proxy")
 
         QTest.keyClicks(field, "elsewhere")
 
-        await until(page._forms[SettingSection.MODEL]._error_labels["proxy"].text)
+        await until(lambda: error_below(page, "proxy"))
         assert field.text() == "elsewhere"
         assert scene.services.preferences.current.proxy == ""
 
@@ -136,7 +143,7 @@ async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Pa
     async with opened(tmp_path) as scene:
         page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("decaying_types")
-        kinds = page._form_by_setting["decaying_types"].field_widget("decaying_types")
+        kinds = field_of(page, "decaying_types")
         assert isinstance(kinds, MultiSelect)
 
         QTest.mouseClick(kinds.box_for("person"), Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
@@ -147,4 +154,4 @@ async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Pa
         assert not kinds.box_for("person").isChecked()
         assert kinds.box_for("goal").isChecked()
         for name in ("silent_types", "global_worlds", "tasks_off", "default_tools"):
-            assert isinstance(page._form_by_setting[name].field_widget(name), MultiSelect), name
+            assert isinstance(field_of(page, name), MultiSelect), name

@@ -10,8 +10,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from lethe_app.ui.pages.settings.fields import PATH_KINDS
+from lethe_app.config.settings import Settings
+from lethe_app.ui.pages.settings.fields import PATH_KINDS, PathButton
 from lethe_app.ui.pages.settings.page import SettingsPage
+from tests.ui.form_fields import button_named, field_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -25,10 +27,16 @@ async def settings_page(scene: Scene) -> SettingsPage:
     return page
 
 
+def path_button(page: SettingsPage, name: str) -> PathButton:
+    found = button_named(page, f"{Settings.model_fields[name].title}: choose a ")
+    assert isinstance(found, PathButton)
+    return found
+
+
 async def choose(scene: Scene, page: SettingsPage, name: str, path: Path) -> None:
     """Press the button beside the setting and choose `path`."""
     page.show_setting(name)
-    QTest.mouseClick(page._paths[name], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(path_button(page, name), Qt.MouseButton.LeftButton)
     dialog = await scene.dialog()
     assert isinstance(dialog, QFileDialog)
     dialog.setDirectory(str(path.parent))
@@ -49,7 +57,7 @@ async def test_a_picture_is_chosen_shown_and_taken_away_again(tmp_path: Path):
         await choose(scene, page, "background", picture)
         await until(lambda: preferences.current.background == str(picture))
 
-        field = page._form_by_setting["background"].field_widget("background")
+        field = field_of(page, "background")
         assert isinstance(field, QLineEdit)
         assert field.text() == str(picture)
         page.undo_stack.undo()
@@ -73,12 +81,23 @@ async def test_folders_of_models_are_added_to_those_there_are(tmp_path: Path):
 async def test_who_thinks_better_of_it_changes_nothing(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await settings_page(scene)
-        QTest.mouseClick(page._paths["model_path"], Qt.MouseButton.LeftButton)
+        QTest.mouseClick(path_button(page, "model_path"), Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
 
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         await until(lambda: not dialog.isVisible())
 
         assert not page.undo_stack.canUndo()
-        assert set(page._paths) == set(PATH_KINDS)
-        assert all(button.accessibleName() for button in page._paths.values())
+        named = [path_button(page, name) for name in PATH_KINDS]
+        assert {*named} == {*page.findChildren(PathButton)}
+
+
+async def test_the_buttons_follow_the_theme(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        button = path_button(page, "background")
+        before = button.icon().cacheKey()
+
+        await scene.services.preferences.set(theme="light")
+
+        await until(lambda: button.icon().cacheKey() != before)

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.ui.core.formatting import bytes_in_words
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.trash.labels import time_left_in_words
+from lethe_app.ui.pages.trash.labels import kind_in_words, time_left_in_words
 from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
-    chats = SessionStore(scene.services._database)
+    chats = scene.services.core.session_store
     session = await chats.add_session(ChatSession(persona_id="mira", name=title))
     for line in lines:
         await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=line)]))
@@ -86,7 +86,8 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         await scene.services.memory.forget_memory(kept.record.guid)
         page = await trash_page(scene, 2)
 
-        page._chips[TrashKind.MEMORY].click()
+        chip = next(each for each in page.findChildren(QPushButton) if each.text() == kind_in_words(TrashKind.MEMORY))
+        chip.click()
         assert [item.title for item in page.rows.visible_rows] == ["The lamp"]
         page.empty_button.click()
         dialog = await scene.dialog()

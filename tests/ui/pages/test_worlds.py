@@ -93,8 +93,8 @@ async def choose(page: WorldPage, *rows: int) -> None:
 
 
 def complaints(scene: Scene) -> list[str]:
-    """Errors on display, but for that of the model, which the scripted engine cannot read."""
-    return [toast.text for toast in scene.toasts if toast.is_error and "is not a script" not in toast.text]
+    """Errors on display."""
+    return [toast.text for toast in scene.toasts if toast.is_error]
 
 
 def words_on(widget: QWidget) -> str:

@@ -152,7 +152,7 @@ class SettingsPage(Page):
         for button in getattr(self, "_resets", {}).values():
             button.setIcon(load_icon("refresh", self.theme.palette.water))
         for path in getattr(self, "_paths", {}).values():
-            path.dress()
+            path.apply_theme()
 
     def _fit_sections(self) -> None:
         """Set the width of the list of sections to its longest title."""
