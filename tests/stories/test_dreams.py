@@ -89,14 +89,14 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from lethe_app.app import build
-from lethe_app.domain.clock import told_by
+from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
 from tests.services.stage import MIRA
 from tests.services.tasks import Clock, employ, leave
 
 async def main():
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
         await employ(house, house.background_runner.registry.get("dream").task)
         carry_out, done = house.dreams.apply_change, 0

@@ -171,9 +171,9 @@ KILLED = """
 import asyncio, sys
 from pathlib import Path
 from lethe_app.agents.registry import RegisteredTask
-from lethe_app.agents.task import Result
+from lethe_app.agents.task import TaskResult
 from lethe_app.app import build
-from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.paths import Paths
 from tests.services.tasks import Clock, Scripted, employ, leave
@@ -182,11 +182,11 @@ async def half(scene):
     await scene.memorize(MemoryUnit(name="The tide", content="The tide turns at six."))
     print("half done", flush=True)
     await asyncio.Event().wait()
-    return Result()
+    return TaskResult()
 
 async def main():
     clock = Clock()
-    with told_by(clock):
+    with use_clock(clock):
         house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
         await employ(house, Scripted(half))
         leave(house, clock)

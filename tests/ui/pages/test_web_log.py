@@ -30,7 +30,8 @@ PAGE = OutgoingRequest(
 
 
 async def leave(scene: Scene, one: OutgoingRequest, **end: object) -> None:
-    """It leaves and comes back."""
+    """It leaves and comes back, today also if the tests began before midnight."""
+    one = one.model_copy(update={"when": now()})
     await scene.services.web_gate.log_request(one)
     await scene.services.web_gate.log_request(one.model_copy(update={"ended": now(), **end}))
 
