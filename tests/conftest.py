@@ -14,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+import tests.one_thread  # noqa: F401
 from lethe_app.llm import client
 from tests.fence import LEFT, put_up
 from tests.sweep import IS_WHOLE, examples
@@ -29,7 +30,7 @@ hypothesis.settings.load_profile("lethe")
 # A worker forked from a server that has imported its module starts in 0.05 s; spawned, as in the program, it takes 0.5 s.
 # The program itself and the commands are started by tests/stories, tests/cli and tests/packaging as a user starts them.
 client.START_METHOD = "forkserver"
-multiprocessing.get_context("forkserver").set_forkserver_preload(["lethe_app.llm.engines.worker"])
+multiprocessing.get_context("forkserver").set_forkserver_preload(["lethe_app.llm.engines.worker", "tests.one_thread"])
 
 # As in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/core/garbage_collection.py.
 gc.disable()
