@@ -142,12 +142,12 @@ class AppServices:
     idleness: Idleness
     mind: MindServices
     cache_state: CacheState
+    prefill: PrefillService
     core: CoreServices
     """Services that the others are built on; for tests and benchmarks."""
     _client: ModelClient
     _probe_client: ModelClient
     _database: Database
-    _prefill: PrefillService
     _close_functions: tuple[Callable[[], Awaitable[None]], ...]
 
     @property

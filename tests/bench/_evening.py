@@ -243,6 +243,4 @@ async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: d
 
 async def until_read(services: AppServices) -> None:
     """The user reads on until the model has read everything there is."""
-    task = services._prefill._task
-    assert task is not None
-    await task
+    await services.prefill.finish()

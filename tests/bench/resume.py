@@ -87,9 +87,7 @@ async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: b
             await services.cache_state.clear()
         await services.models.load(model)
         first, usage = await spoken(services, session, text)
-        task = services._prefill._task
-        assert task is not None
-        await task
+        await services.prefill.finish()
     finally:
         began = time.perf_counter()
         await services.close()

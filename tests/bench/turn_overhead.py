@@ -14,7 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,9 +114,8 @@ def prime(model: llama_cpp.Llama, told: str) -> None:
 async def settled(services: AppServices) -> None:
     """Ours has read ahead and computes nothing any more."""
     await asyncio.sleep(MOMENT)
-    task = services._prefill._task
-    if task is not None:
-        await asyncio.wait([task], timeout=PATIENCE)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(services.prefill.finish(), PATIENCE)
 
 
 async def newest_reply(services: AppServices, session: UUID) -> str:

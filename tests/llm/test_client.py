@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import time
@@ -129,8 +130,7 @@ async def test_a_crash_in_the_middle_is_one_clear_error_and_a_new_load_brings_th
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes differently")
 async def test_a_killed_process_is_named_as_memory_trouble(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("word " * 500, delay=0.01))
-    process = client._process
-    assert process is not None
+    (process,) = multiprocessing.active_children()
     assert process.pid is not None
 
     asyncio.get_running_loop().call_later(0.2, os.kill, process.pid, signal.SIGKILL)
@@ -169,8 +169,7 @@ async def test_closing_ends_the_process_and_whoever_waits(client: ModelClient, e
     await load(client, echo_model("word " * 500, delay=0.05))
     waiting = asyncio.ensure_future(hear(client, "x"))
     await asyncio.sleep(0.1)
-    process = client._process
-    assert process is not None
+    (process,) = multiprocessing.active_children()
 
     await client.close()
 

@@ -69,9 +69,7 @@ class Evening:
 
     async def read(self) -> None:
         """The user is silent until the model has read."""
-        task = self.services._prefill._task
-        assert task is not None
-        await task
+        await self.services.prefill.finish()
 
     async def ask(self) -> None:
         words = " and ".join(self.dice.sample(SUBJECTS, self.dice.randrange(1, 4)))
@@ -179,7 +177,7 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
-    client, made = services._prefill._client, services.core.prompt_assembler.build
+    client, made = services.core.client, services.core.prompt_assembler.build
     reads = client.prefill
 
     async def prefill(text: str, **more: object) -> object:

@@ -17,7 +17,7 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.prompt.format.instruct import InstructRenderer, RendererChoice
 from lethe_app.prompt.task_prompts import TaskPrompts
-from lethe_app.services.extraction.structured_output import StructuredOutput
+from lethe_app.services.extraction.structured_output import REST_AFTER, StructuredOutput
 
 ROOT = Path(__file__).parent.parent.parent
 ERRANDS = TaskPrompts(ROOT / "resources" / "prompts")
@@ -33,11 +33,12 @@ class Desk:
     client: ModelClient
     model: LoadedModel | None = None
     busy: bool = False
+    rest_after: float = REST_AFTER
     rendered: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.clerk = StructuredOutput(
-            self.client, ERRANDS, lambda: self.model, self._form, self.client.count, lambda: self.busy
+            self.client, ERRANDS, lambda: self.model, self.form, self.client.count, lambda: self.busy, self.rest_after
         )
 
     async def load(self, folder: Path, *answers: object, name: str = "script", **script: object) -> None:
@@ -48,7 +49,7 @@ class Desk:
         file = ModelFile(path=path, name=name, size=7, architecture="echo")
         self.model = await self.client.load(file, LoadOptions(), lambda _fraction: None)
 
-    async def _form(self, model: LoadedModel) -> RendererChoice:
+    async def form(self, model: LoadedModel) -> RendererChoice:
         return RendererChoice(InstructRenderer(CHATML, adds_bos=model.adds_bos), "chosen: ChatML")
 
 

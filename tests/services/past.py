@@ -17,6 +17,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.sessions.archive_queue import ORDER
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 
 NUTS = (
@@ -96,25 +97,38 @@ def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
 
 async def trusted(services: AppServices, script: Path, *, name: str = "good", facts: bool = True, **fields: object) -> None:
     """Load a scripted model and believe it."""
+    await load_script(services, script, name=name, **fields)
+    qualify(services, facts=facts)
+
+
+async def load_script(services: AppServices, script: Path, *, name: str = "good", **fields: object) -> None:
+    """Load a scripted model."""
     path = script.with_name(f"{name}.json")
     texts = fields.pop("answers", [])
     assert isinstance(texts, list)
     fields["answers"] = [text if isinstance(text, str) else json.dumps(text) for text in texts]
     path.write_text(json.dumps(fields), encoding="utf-8")
     await services.models.load(path)
+
+
+def qualify(services: AppServices, *, facts: bool = True) -> None:
+    """Believe the loaded model, as if it had passed the self-test."""
     state = services.models.state
     assert isinstance(state, ModelReady)
     services.qualification._known[key_of(state.model)] = QualificationResult(
-        model=name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
+        model=state.model.file.name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
     )
 
 
 async def again(services: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
-    archive_queue = services.archive_queue
-    trusted_with = [part for part in SessionPart if archive_queue._archiver.may_write(part)]
-    await archive_queue._archive_jobs.requeue_parts(trusted_with, archive_queue._archiver.model)
-    await archive_queue.finish()
+    verdict = services.qualification.verdict
+    assert verdict is not None
+    trusted_with = [
+        part for part in SessionPart if (verdict.may_write_facts if part is SessionPart.FACTS else verdict.may_write_summaries)
+    ]
+    await ArchiveJobs(services.core.database).requeue_parts(trusted_with, verdict.model)
+    await services.archive_queue.finish()
 
 
 async def open_parts(services: AppServices, session: ChatSession) -> set[SessionPart]:
@@ -148,7 +162,7 @@ async def copy_home(services: AppServices, to: Path) -> Path:
             elif "lock" not in path.name:
                 shutil.copy(path, to / path.name)
 
-    await services._database.run_outside_transaction(copy)
+    await services.core.database.run_outside_transaction(copy)
     return to
 
 

@@ -17,9 +17,6 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.domain.worldinfo import World
 from lethe_app.services.events import MemoriesRecalled, MessageStored, ModelReady, NoteAdded, ReplyFinished, TurnEvent
-from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.memories import MemoryStore
 
 MIRA = "mira-test"
 NATURAL, FORCED = MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED
@@ -85,7 +82,7 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
 
 async def now_held(services: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
-    found = {one.guid: one for one in await MemoryStore(services._database).memories_of(MIRA)}
+    found = {one.guid: one for one in await services.core.memory_store.memories_of(MIRA)}
     return found.get(memory.guid)
 
 
@@ -102,24 +99,24 @@ async def spoke(services: AppServices, session: ChatSession, text: str, moment: 
     """Something that was said at another time."""
     said = [Alternative(content=text, created=moment)]
     message = Message(session_id=session.guid, role=role, speaker_name="Tomas", time=moment, alternatives=said)
-    return await SessionStore(services._database).add_message(message)
+    return await services.core.session_store.add_message(message)
 
 
 async def back_in_time(services: AppServices, session: ChatSession, span: timedelta) -> None:
     """Everything in this conversation was said so much earlier."""
     for message in await log(services, session):
         earlier = (message.time - span).isoformat()
-        await services._database.run(
+        await services.core.database.run(
             lambda c, row=(earlier, str(message.id)): c.execute("UPDATE messages SET time = ? WHERE id = ?", row).rowcount
         )
 
 
 async def state_of(services: AppServices, session: ChatSession, key: str) -> object:
-    return await SessionState(services._database).get(session.guid, key)
+    return await services.core.session_state.get(session.guid, key)
 
 
 async def set_state(services: AppServices, session: ChatSession, key: str, value: object) -> None:
-    await SessionState(services._database).set(session.guid, key, value)
+    await services.core.session_state.set(session.guid, key, value)
 
 
 def write_world(services: AppServices, stem: str, *entries: dict[str, object], **fields: object) -> World:
@@ -135,7 +132,7 @@ async def dump(services: AppServices) -> list[str]:
     """Everything in the database, row by row."""
     tables = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "facts")
     derived = ("passages", "passage_vectors", "passage_debts")
-    return await services._database.run(
+    return await services.core.database.run(
         lambda c: [repr(row) for table in (*tables, *derived) for row in c.execute(f"SELECT * FROM {table}")]
     )
 

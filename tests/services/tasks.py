@@ -78,6 +78,11 @@ async def employ(services: AppServices, *tasks: AgentTask, plugin: str = "") -> 
     await change_persona(services, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
 
 
+async def employ_built_in(services: AppServices, *names: str) -> None:
+    """Mira does these of the tasks that come along, and nothing else, while the user is away."""
+    await change_persona(services, MIRA, agent_mode=True, agent_tasks=list(names))
+
+
 def leave(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
     """The user was here, and then nothing was heard of them for so long."""
     services.idleness.start_watching()

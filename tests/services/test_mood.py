@@ -13,7 +13,10 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.mood import MoodCause, MoodReading
+from lethe_app.services.background.mood_inference import QUEUE_KEY, SCOPE
 from lethe_app.services.mood import MOST_SAMPLES
+from lethe_app.services.sessions.archive_queue import ArchiveProgress
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from tests.services.past import answers, hold, trusted
 from tests.services.stage import MIRA, Played, back_in_time, change_persona, heard, log, prompt_of, say, until
 
@@ -147,7 +150,7 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppSe
 
 async def test_what_lies_there_in_another_form_counts_as_nothing(services: AppServices, session: ChatSession):
     for scope in ("moods", "mood history", "mood readings"):
-        await services.mind.moods._app_state.set(scope, MIRA, {"feelings": 7})
+        await services.core.app_state.set(scope, MIRA, {"feelings": 7})
 
     assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
     assert len(await services.mind.moods.history(MIRA)) == 1
@@ -161,7 +164,7 @@ async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(services
     await change_persona(services, mood=True)
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await services.archive_queue._archive_jobs.start_archive(talk.guid)
+    await ArchiveJobs(services.core.database).start_archive(talk.guid)
     await services.archive_queue.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
     before = (await services.mind.moods.mood(MIRA)).values
 
@@ -195,12 +198,13 @@ async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, sa
     await says("“Aye.”")
     talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await services.archive_queue.archive_session(talk.guid)
-    services.mind.mood_reader._archived_sessions.append(talk.guid)
+    for progress in (ArchiveProgress(talk.guid), ArchiveProgress()):
+        services.archive_queue.changed.tell(progress)
 
     await services.mind.mood_reader.read_queue()
 
     assert await services.mind.moods.readings(MIRA) == []
-    assert await services.mind.mood_reader._load_queue() == [talk.guid]
+    assert await services.core.app_state.get(SCOPE, QUEUE_KEY) == [str(talk.guid)]
 
 
 async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServices, tmp_path: Path):

@@ -68,8 +68,12 @@ class Stage:
 
     async def fill_the_disk(self) -> None:
         """From now on the database cannot grow by a page."""
-        assert self._services is not None
-        await self._services.core.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
+        await self.services.core.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
+
+    @property
+    def services(self) -> AppServices:
+        assert self._services is not None, "they are built while the window shows itself"
+        return self._services
 
     # what one sees
 

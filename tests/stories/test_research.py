@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.research import ActiveResearchTask, ResearchTask
 from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
@@ -22,10 +21,11 @@ from lethe_app.domain.web import Inquiry, InquiryState, RequestPurpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.paths import Paths
 from lethe_app.services.events import NoteAdded, NotesDeleted, WebSearchStarted
+from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from tests.services.past import chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
-from tests.services.tasks import Clock, employ, leave, newest
+from tests.services.tasks import Clock, employ_built_in, leave, newest
 from tests.web.server import Reply, Site, page, serving
 
 PERSONAS = {
@@ -107,7 +107,7 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
+        await employ_built_in(services, "active_research")
         leave(services, clock)
 
         await services.background_runner.run_next_task()
@@ -140,7 +140,7 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
     async with living(home, tmp_path, site, *answers) as services:
         played = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
         await chats_of(services).change_session(played.guid, archived=True, is_roleplay=True)
-        await employ(services, ResearchTask(services.background_runner.registry.get("research").task._gathering))
+        await employ_built_in(services, "research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         after_the_play = await services.activity_log.list_runs()
@@ -164,7 +164,7 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
     site = site_of()
     async with living(home, tmp_path, site, *[{"topics": [TOPIC]}] * 9) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
+        await employ_built_in(services, "active_research")
         leave(services, clock)
 
         for _time in range(24):
@@ -182,7 +182,7 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
     again = {**TOPIC, "topic": "the lighthouse of brenn"}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
+        await employ_built_in(services, "active_research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         clock.go_on(hours=5)
@@ -200,8 +200,7 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: 
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
         await services.preferences.set(web_allowed=False, web_in_chat=True)
         talk = await hold(services, *TALK, at=clock())
-        gathering = services.background_runner.registry.get("active_research").task._gathering
-        await employ(services, ActiveResearchTask(gathering), ResearchTask(gathering))
+        await employ_built_in(services, "active_research", "research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         played = await say(services, talk, "Please search the internet for lighthouses.")
@@ -220,7 +219,7 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
     async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as services:
         talk = await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
+        await employ_built_in(services, "active_research")
         leave(services, clock)
         looking = asyncio.create_task(services.background_runner.run_next_task())
 
@@ -255,7 +254,7 @@ async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path
     }
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, fooled) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
+        await employ_built_in(services, "active_research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         (memory,) = await research_of(services)
@@ -268,7 +267,7 @@ async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the
     dreamt = {"paragraphs": ["It was drawn by Leonardo da Vinci in 1503 and stands in Alexandria."]}
     async with living(home, tmp_path, site, {"topics": [TOPIC]}, dreamt) as services:
         await hold(services, *TALK, at=clock())
-        await employ(services, ActiveResearchTask(services.background_runner.registry.get("active_research").task._gathering))
+        await employ_built_in(services, "active_research")
         leave(services, clock)
         await services.background_runner.run_next_task()
         (memory,) = await research_of(services)
@@ -364,7 +363,7 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
         await services.preferences.set(web_in_chat=True)
         talk = await hold(services)
-        clerk = services.research._task_model
+        clerk = TaskModelAdapter(services.core.structured_output)
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(clerk.ask("merge_pages", MergedPagesAnswer, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer

@@ -25,7 +25,7 @@ from lethe_app.services.tools import plugins
 from lethe_app.services.tools.builtin_small import NoArguments, build_dice_set
 from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import HERMES
-from tests.services.past import opened
+from tests.services.past import opened, qualify
 from tests.services.stage import MIRA, Played, log, prompt_of
 from tests.web.server import Reply, Site, page, serving
 
@@ -55,8 +55,8 @@ async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIter
     async with opened(tmp_path / "home") as services:
         wanted = {"user_persona": "tomas", "tools_enabled": True, "default_tools": ["memory", "time", "dice", "bench", "web"]}
         await services.preferences.set(**{**wanted, **settings})
-        services.tool_turns.permissions._is_qualified = lambda: True
         await services.models.load(script)
+        qualify(services)
         yield services, await services.sessions.new(MIRA)
 
 

@@ -116,7 +116,7 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         looking = asyncio.create_task(services.background_runner.run_next_task())
 
         async def is_at_it() -> bool:
-            return services.background_runner._task is not None
+            return services.background_runner.underway is not None
 
         await until(is_at_it)
         played = await heard(services.chat.send(talk.guid, "I am back."))

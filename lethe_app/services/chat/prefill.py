@@ -71,6 +71,11 @@ class PrefillService:
         for task in self._tasks():
             task.cancel()
 
+    async def finish(self) -> None:
+        """Wait until the scheduled prefill has ended, be it cancelled."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
     async def close(self) -> None:
         self._forget()
         self.rest()

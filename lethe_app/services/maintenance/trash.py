@@ -26,7 +26,7 @@ class Trash:
         self.changed: Listeners[None] = Listeners()
         self.records = records
         self._files, self._indexing, self._preferences = files, indexing, preferences
-        self._background = BackgroundLoop(self._purge, LOOK_AGAIN)
+        self._background = BackgroundLoop(self.purge_expired, LOOK_AGAIN)
 
     def start(self, delay: float = 0.0) -> None:
         """Begin to purge expired items in the background, after `delay` seconds."""
@@ -70,8 +70,8 @@ class Trash:
         await self._indexing.follow()
         self.changed.tell(None)
 
-    async def _purge(self) -> None:
-        """Delete items permanently that have been in the trash for longer than `days`."""
+    async def purge_expired(self) -> None:
+        """Delete items permanently that have been in the trash for longer than `retention_days`."""
         if not self.retention_days:
             return
         limit = now() - timedelta(days=self.retention_days)

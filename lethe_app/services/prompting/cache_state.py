@@ -59,12 +59,12 @@ class CacheState:
     async def clear(self) -> None:
         """Delete all states, and wait until the model process has deleted its own."""
         self._begin_to_forget("")
-        await self._done()
+        await self.finish()
 
     async def close(self) -> None:
         """Save the state of the session in the cache, before the model is unloaded."""
         self._unhear()
-        await self._done()
+        await self.finish()
         await self._client.save_state(time_limit=SAVE_TIMEOUT)
 
     def _begin_to_forget(self, part: str) -> None:
@@ -76,7 +76,8 @@ class CacheState:
         self._forgetting.add(task)
         task.add_done_callback(self._forgetting.discard)
 
-    async def _done(self) -> None:
+    async def finish(self) -> None:
+        """Wait until the model process has deleted its copies of what was forgotten."""
         await asyncio.gather(*self._forgetting)
 
     def _settings_changed(self, settings: Settings) -> None:

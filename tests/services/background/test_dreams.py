@@ -21,7 +21,6 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
 from lethe_app.services.background.dreams import DreamServices
 from lethe_app.services.background.task_api import TaskApi
-from lethe_app.storage.memory.facts import FactStore
 from tests.services.past import hold, trusted
 from tests.services.stage import MIRA, keep
 from tests.services.tasks import Clock, employ, newest
@@ -157,7 +156,7 @@ async def test_facts_are_merged_too_and_keep_what_said_them(services: AppService
     said = [uuid4(), uuid4()]
     twins = [ExtractedFact(fact="Anna sings.", source_messages=[message], made_by=MadeBy.RULES) for message in said]
     own_word = ExtractedFact(fact="Anna sings.", made_by=MadeBy.USER)
-    await FactStore(services._database).save_facts(MIRA, *twins, own_word)
+    await services.core.fact_store.save_facts(MIRA, *twins, own_word)
     (change,) = await dream()
 
     await services.dreams.accept(change.id)

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from lethe_app.agents.runtime import PauseReason
@@ -17,7 +19,7 @@ from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
 from tests.conftest import Silence
-from tests.services.past import trusted
+from tests.services.past import copy_home, opened, trusted
 from tests.services.stage import MIRA, change_persona, until
 from tests.services.tasks import Clock, Scripted, ask_for_a_title, employ, for_ever, kept_runs, leave, newest, nothing
 
@@ -36,11 +38,7 @@ async def underway(services: AppServices) -> asyncio.Task[None]:
     looking = asyncio.create_task(services.background_runner.run_next_task())
 
     async def runs() -> bool:
-        return bool(
-            services.background_runner.underway is not None
-            and services.background_runner._task is not None
-            and (await kept_runs(services))
-        )
+        return services.background_runner.underway is not None and bool(await kept_runs(services))
 
     await until(runs)
     return looking
@@ -160,10 +158,12 @@ async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, setti
     assert not task.began
 
 
-async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(services: AppServices, clock: Clock):
+async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(
+    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
     task = Scripted(nothing)
     await employ(services, task)
-    services.background_runner._runtime._on_battery = lambda: True
+    monkeypatch.setattr(psutil, "sensors_battery", lambda: SimpleNamespace(power_plugged=False), raising=False)
     leave(services, clock)
     await services.background_runner.run_next_task()
     before = task.began
@@ -478,7 +478,7 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
     assert told == ["“A little something” failed 3 times in a row and was switched off. The well is dry."]
 
 
-async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock):
+async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock, tmp_path: Path):
     task = Scripted(for_ever)
     await employ(services, task)
     leave(services, clock)
@@ -488,10 +488,10 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(servic
     run = await newest(services)
     await services.core.task_runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
-    services.activity_log._has_closed_lost_runs = False
-    await services.background_runner.run_next_task()
+    async with opened(await copy_home(services, tmp_path / "next")) as after:
+        await after.background_runner.run_next_task()
 
-    assert (await newest(services)).outcome is RunOutcome.LOST
+        assert (await newest(after)).outcome is RunOutcome.LOST
 
 
 # by the user's wish

@@ -128,7 +128,6 @@ async def _still_looks(services: AppServices, clock: Clock) -> bool:
     other = Scripted(nothing, "another")
     await employ(services, other)
     clock.go_on(hours=1)
-    services.background_runner._background.wake()
 
     async def is_done() -> bool:
         return other.ended == 1
@@ -179,7 +178,7 @@ async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(services: Ap
     await services.background_runner.run_next_task()
 
     clock.go_on(minutes=-10)
-    services.background_runner._runtime.reset_due_times()
+    await services.preferences.set(agent_on_battery=True)  # after a change of settings all is reckoned anew
     await services.background_runner.run_next_task()
 
     assert task.began == 1

@@ -59,7 +59,7 @@ async def test_a_note_is_told_at_the_return_unless_it_was_undone(services: AppSe
         return TaskResult("Lit the lamp.")
 
     await do(services, clock, leave_word)
-    guidance = services.background_runner._services.proactive
+    guidance = services.core.proactive
     waiting = [note.info for note in await guidance.notes(MIRA)]
 
     await services.background_runner.undo((await newest(services)).id)

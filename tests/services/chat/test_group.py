@@ -331,7 +331,7 @@ async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(
     for text in ("Good evening.", "And?"):
         await speakers(services, session, text)
     await services.preferences.set(rotation_minutes=1)
-    await services._database.run(
+    await services.core.database.run(
         lambda connection: connection.execute("UPDATE sessions SET last_activity = '2020-01-01T00:00:00.000000+00:00'")
     )
 

@@ -31,9 +31,7 @@ async def say(services: AppServices, session: ChatSession, text: str) -> Usage:
 
 
 async def until_read(services: AppServices) -> None:
-    task = services._prefill._task
-    assert task is not None
-    await asyncio.wait_for(asyncio.shield(task), 120)
+    await asyncio.wait_for(services.prefill.finish(), 120)
 
 
 async def test_a_conversation_looked_at_is_read_before_the_first_message(
@@ -81,14 +79,13 @@ async def test_a_message_does_not_wait_for_the_reading(
 ):
     await says("Yes.", reading_delay=30)
     services.chat.attend(session.guid)
-    await asyncio.sleep(0.4)
-    reading = services._prefill._task
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(services.prefill.finish(), 0.4)
 
     sending = asyncio.ensure_future(say(services, session, "Hello."))
     await asyncio.sleep(0.4)
 
-    assert reading is not None
-    assert reading.cancelled()
+    await asyncio.wait_for(services.prefill.finish(), 1)
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
 

@@ -12,7 +12,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import ReplyBegan, ReplyText
-from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, Played, before_now, log, prompt_of, say, spoke
 
 STORM = "Do you remember the squall?"
@@ -22,7 +21,7 @@ STORM = "Do you remember the squall?"
 async def session(services: AppServices) -> ChatSession:
     """A conversation that is brought up by a word, and a new one in which the word is said."""
     fields = {"name": "The storm", "content": "The mast broke in the night.", "keywords_main": ["squall"], "enabled": True}
-    old = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    old = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     await spoke(services, old, "The mast broke in the night.", old.added)
     await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
     return await services.sessions.new(MIRA)

@@ -162,7 +162,7 @@ async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_ser
         encoding="utf-8",
     )
     errands = TaskPrompts(ROOT / "resources" / "prompts", own)
-    clerk = StructuredOutput(desk.client, errands, lambda: desk.model, desk._form, desk.client.count, lambda: False)
+    clerk = StructuredOutput(desk.client, errands, lambda: desk.model, desk.form, desk.client.count, lambda: False)
     await desk.load(tmp_path, {"facts": [stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
 
     noted = await LlmFactExtraction(clerk).facts(LINES, ["Tomas"], [])

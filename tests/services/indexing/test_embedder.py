@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import shutil
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +16,11 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import ModelCrashed, ModelMissing
+from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
-from lethe_app.services.indexing.calibration import SCOPE
-from lethe_app.storage.key_value import AppState
+from lethe_app.services.indexing.calibration import SCOPE, Calibration
 from tests.services.conftest import MIRA as PERSONA
 from tests.services.conftest import TOMAS
 from tests.services.stage import MIRA, NATURAL, keep, now_held, say, unit, until, write_world
@@ -48,25 +50,45 @@ def known_as(path: Path) -> str:
     return f"{path.name} {path.stat().st_size}"
 
 
-@pytest.fixture
-async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
-    """A house in which texts have a meaning, without the worlds that ship with it: to understand those takes a while."""
+@pytest.fixture(autouse=True)
+def nobody_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    shipped = tmp_path / "shipped"
-    shipped.mkdir()
-    (shipped / "resources").symlink_to(shipped_root() / "resources")
-    paths = replace(Paths.standard(tmp_path / "home"), shipped=shipped)
+
+
+@asynccontextmanager
+async def house(folder: Path, embedder: Path, *, without: str = "") -> AsyncIterator[AppServices]:
+    """A house in which texts have a meaning, without the worlds that ship with it, since to understand those takes a while,
+    and without that folder of the resources.
+    """
+    resources = folder / "shipped" / "resources"
+    resources.mkdir(parents=True)
+    for part in (shipped_root() / "resources").iterdir():
+        if part.name != without:
+            (resources / part.name).symlink_to(part)
+    paths = replace(Paths.standard(folder / "home"), shipped=resources.parent)
     paths.personas.mkdir(parents=True)
     for name, persona in ((MIRA, PERSONA), ("tomas", TOMAS)):
         (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
     services = await build(paths, engine="echo", by_meaning=True)
     await services.preferences.set(embedder_path=str(embedder), recall_without_match=0, user_persona="tomas")
-    name = known_as(embedder)
-    await AppState(services._database).set(SCOPE, name, {**MEASURED, "embedder": name})
-    await services.indexing.catch_up()
-    assert services.embedding.id == name
     yield services
     await services.close()
+
+
+@pytest.fixture
+async def near(tmp_path: Path, embedder: Path) -> AsyncIterator[AppServices]:
+    """Such a house with the limits measured."""
+    async with house(tmp_path, embedder) as services:
+        name = known_as(embedder)
+        await services.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
+        await services.indexing.catch_up()
+        assert services.embedding.id == name
+        yield services
+
+
+def calibration_of(near: AppServices, pairs: Path) -> Calibration:
+    """The limits as the next start of the program finds them."""
+    return Calibration(near.core.app_state, near.embedding, near.preferences, pairs)
 
 
 @pytest.fixture
@@ -133,22 +155,25 @@ async def test_a_turn_asks_the_embedder_once(near: AppServices, session: ChatSes
         await keep(near, f"The baker sells rye bread, {number}.", name="")
     await near.indexing.catch_up()
     asked: list[str] = []
-    real = near.embedding._client.embed_tokens
+    real = ModelClient.embed_tokens
 
-    async def counted(texts: list[str]) -> object:
+    async def counted(client: ModelClient, texts: list[str]) -> object:
         asked.extend(texts)
-        return await real(texts)
+        return await real(client, texts)
 
-    monkeypatch.setattr(near.embedding._client, "embed_tokens", counted)
+    monkeypatch.setattr(ModelClient, "embed_tokens", counted)
     await say(near, session, MEANT)
     assert asked == [MEANT]
 
 
-async def test_it_dies_and_words_go_on_until_it_is_back(near: AppServices, session: ChatSession):
+async def test_it_dies_and_words_go_on_until_it_is_back(
+    near: AppServices, echo_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+):
+    (process,) = multiprocessing.active_children()  # the embedder's, as long as no other model is loaded
+    await near.models.load(echo_model(*["“Aye.”"] * 20))
+    session = await near.sessions.new(MIRA)
     await keep(near, "The cormorant nests beneath the broken winch.", name="Winch")
     await keep(near, FERRY, name="Ferry")
-    process = near.embedding._client._process
-    assert process is not None
     process.kill()
     played = await say(near, session, "Where does the cormorant nest, near the broken winch?")
     assert played.reply.content == "“Aye.”"
@@ -162,7 +187,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(near: AppServices, sessi
     await keep(near, "The tide turns at six.", name="Tide")
     await near.indexing.catch_up()
     assert not near.embedding.id  # not again at once
-    near.embedding._failed_at = float("-inf")
+    monkeypatch.setattr("lethe_app.services.indexing.embedder.NOT_AGAIN_WITHIN", 0.0)
     await near.indexing.catch_up()
     assert near.embedding.id
     assert await near.core.memory_index.count_pending() == 0
@@ -190,7 +215,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     shutil.copy(embedder, copy)
     await near.preferences.set(embedder_path=str(copy))
     name = known_as(copy)
-    await AppState(near._database).set(SCOPE, name, {**MEASURED, "embedder": name})
+    await near.core.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     assert near.embedding.id == name
     assert await near.core.memory_index.count_pending() == 0
@@ -209,9 +234,8 @@ async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(ne
 
 
 async def test_the_embedder_that_comes_along_need_not_be_measured(near: AppServices):
-    calibration = near.calibration
-    await AppState(near._database).set(SCOPE, near.embedding.id, None)
-    calibration._known.clear()
+    await near.core.app_state.set(SCOPE, near.embedding.id, None)
+    calibration = calibration_of(near, near.paths.calibration)
 
     async def nobody() -> None:
         raise AssertionError("nothing is measured")
@@ -225,12 +249,10 @@ async def test_the_embedder_that_comes_along_need_not_be_measured(near: AppServi
 async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
     near: AppServices, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    calibration = near.calibration
     pairs = load_pairs(near.paths.calibration)[:40]
     monkeypatch.setattr("lethe_app.services.indexing.calibration.load_pairs", lambda _path: pairs)
-    await AppState(near._database).set(SCOPE, near.embedding.id, None)
-    calibration._known.clear()
-    calibration._shipped = {}
+    await near.core.app_state.set(SCOPE, near.embedding.id, None)
+    calibration = calibration_of(near, tmp_path / "pairs.json")  # without measured limits beside them
     pauses: list[int] = []
 
     async def pause() -> None:
@@ -243,15 +265,13 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
     pauses.clear()
     await calibration.measure(pause)
     assert pauses == []
-    calibration._known.clear()
-    assert await calibration.thresholds() == fitted
+    assert await calibration_of(near, tmp_path / "pairs.json").thresholds() == fitted
 
 
-async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(near: AppServices):
-    await AppState(near._database).set(SCOPE, near.embedding.id, None)
-    calibration = near.calibration
-    calibration._known.clear()
-    calibration._pairs = Path("/nowhere.json")
-    await keep(near, FERRY)
-    await near.indexing.catch_up()
-    assert await near.core.memory_index.count_pending() == 0
+async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(tmp_path: Path, embedder: Path):
+    async with house(tmp_path, embedder, without="calibration") as near:
+        await keep(near, FERRY)
+        await near.indexing.catch_up()
+        assert near.embedding.id
+        assert await near.calibration.thresholds() == ORIGINAL
+        assert await near.core.memory_index.count_pending() == 0

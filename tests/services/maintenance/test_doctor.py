@@ -59,9 +59,9 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
         shutil.copytree(services.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
     paths = replace(services.paths, shipped=shipped)
-    doctor = Doctor(paths, services.library, services.models, services._probe_client, services.calibration, check_window)
+    doctor = Doctor(paths, services.library, services.models, services.core.probe_client, services.calibration, check_window)
 
-    check = doctor._check_shipped_files()
+    (check,) = [one for one in await doctor.run_checks() if one.title == "Bundled files"]
 
     assert not check.passed
     assert check.remedy == f"No {what} found in {shipped}: reinstall Lethe."
@@ -129,7 +129,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
         services.paths,
         services.library,
         services.models,
-        services._probe_client,
+        services.core.probe_client,
         services.calibration,
         lambda: no_window,
     )
@@ -142,7 +142,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
 async def test_an_old_python_is_told(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.maintenance.doctor.sys.version_info", (3, 10, 1))
 
-    check = services.doctor._check_python()
+    check = (await checked(services))["Python"]
 
     assert not check.passed
     assert "3.11" in check.remedy

@@ -16,12 +16,11 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
-from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, keep, spoke
 
 
 async def conversation(services: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
-    session = await SessionStore(services._database).add_session(ChatSession(persona_id=persona, name="The lamp"))
+    session = await services.core.session_store.add_session(ChatSession(persona_id=persona, name="The lamp"))
     for line in lines:
         await spoke(services, session, line, now())
     return session
@@ -165,16 +164,16 @@ async def test_after_the_days_the_user_chose_things_go_by_themselves(services: A
     await services.sessions.delete(session.guid)
     await services.facts.forget_fact(fact.guid)
     long_ago = (now() - timedelta(days=20)).isoformat(timespec="microseconds")
-    await services._database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
+    await services.core.database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
     old = services.paths.trash / "worldinfo" / "petrel.20240301T101112000000Z.json"
     old.parent.mkdir(parents=True, exist_ok=True)
     old.write_text("{}", encoding="utf-8")
 
     await services.preferences.set(trash_days=0)
-    await services.trash._purge()
+    await services.trash.purge_expired()
     assert len(await services.trash.list_items()) == 3
     await services.preferences.set(trash_days=10)
-    await services.trash._purge()
+    await services.trash.purge_expired()
 
     assert (await only(services)).kind is TrashKind.FACT
 

@@ -43,7 +43,7 @@ async def test_the_trash_keeps_things_for_thirty_days(services: AppServices, day
     await services.memory.forget_memory(memory.guid)
 
     with use_clock(lambda: system_clock() + days * DAY):
-        await services.trash._purge()
+        await services.trash.purge_expired()
 
     left = [one.id for one in await services.trash.list_items() if one.kind is TrashKind.MEMORY]
     assert (str(memory.guid) in left) is is_there

@@ -14,7 +14,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.recall import RecallWay
 from lethe_app.services.memory.proactive import ProactiveMemory
-from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import (
     DAY,
     FORCED,
@@ -175,7 +174,7 @@ async def test_an_absence_alone_is_told_only_to_a_persona_with_a_sense_of_time(s
 async def test_the_absence_counts_across_conversations(services: AppServices, session: ChatSession):
     await change_persona(services, sense_of_time=True)
     await spoke(services, session, "Good night.", before_now(days=3))
-    fresh = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
+    fresh = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     played = await say(services, fresh, "Back.")
     assert played.note is not None
     assert "3 days ago" in played.note.content
@@ -200,7 +199,7 @@ async def test_an_older_conversation_is_left_without_notes_unless_the_user_wishe
     await guidance.add_note(MIRA, UserReturnInsert(info="The boat is mended."))
     await spoke(services, session, "Good night.", before_now(days=1))
     later = now() + timedelta(seconds=1)
-    await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=later))
+    await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=later))
     assert (await say(services, session, "Back.")).note is None
     await back_in_time(services, session, DAY)
     await services.preferences.set(guidance_latest_only=False)
@@ -233,7 +232,7 @@ async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(ser
 
 
 async def test_notes_that_cannot_be_understood_count_as_none(services: AppServices, guidance: ProactiveMemory):
-    await guidance._app_state.set("return notes", MIRA, {"no": "sense"})
+    await services.core.app_state.set("return notes", MIRA, {"no": "sense"})
     assert await guidance.notes(MIRA) == []
 
 

@@ -17,8 +17,6 @@ from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.services.memory.selection import MOST_BLOCKED
 from lethe_app.services.truncation import LONGEST_MEMORY
-from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.services.stage import (
     DAY,
     FORCED,
@@ -74,7 +72,7 @@ async def test_every_type_comes_by_its_keyword(services: AppServices, session: C
 async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its_duration(
     services: AppServices, session: ChatSession
 ):
-    chats = SessionStore(services._database)
+    chats = services.core.session_store
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True, "duration": 5}
     old = await chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     await services.preferences.set(session_memory_system=False, session_handling="current_only")
@@ -87,7 +85,7 @@ async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its
 
 
 async def test_a_conversation_whose_summary_is_in_the_prompt_is_not_repeated(services: AppServices, session: ChatSession):
-    chats = SessionStore(services._database)
+    chats = services.core.session_store
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     old = await chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), archived=True, **fields))
     await spoke(services, old, "What a squall.", before_now(days=3))
@@ -278,7 +276,7 @@ async def test_what_was_forgotten_since_is_not_in_a_reply_written_anew(services:
 
 
 async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversation(services: AppServices, session: ChatSession):
-    chats = SessionStore(services._database)
+    chats = services.core.session_store
     old = await chats.add_session(ChatSession(persona_id=MIRA, name="Bees", content="Talk.", added=before_now(days=9)))
     line = await spoke(services, old, "I keep seven hives of black bees behind the chapel.", before_now(days=9))
     fact = ExtractedFact(
@@ -322,7 +320,7 @@ async def test_writing_an_old_reply_anew_changes_nothing_of_the_present(services
     assert (held := await now_held(services, natural)) is not None
     assert held.insertion is NATURAL
     assert await now_held(services, memory) is not None
-    assert await TurnMemories(services._database).get(old.id) is not None
+    assert await services.core.turn_memories.get(old.id) is not None
 
 
 async def test_deleting_a_message_takes_its_note_along(services: AppServices, session: ChatSession):
@@ -359,7 +357,7 @@ async def test_what_was_recalled_is_stored_with_all_its_reasons(services: AppSer
     await keep(services, "The cormorant nests beneath the broken winch.", name="Cormorant")
     played = await say(services, session, "Does the cormorant at the lighthouse nest near the broken winch?")
     assert set(played.ways.values()) == {"keyword", "meaning"}
-    stored = await TurnMemories(services._database).get(played.asked.id)
+    stored = await services.core.turn_memories.get(played.asked.id)
     assert stored == played.memory
     assert TurnMemory.model_validate_json(played.memory.model_dump_json()) == played.memory
 
@@ -415,7 +413,7 @@ async def test_a_memory_that_cannot_be_read_does_not_keep_her_from_answering(
 ):
     memory = await keep(services)
     row = ("not a kind", str(memory.guid))
-    await services._database.run(lambda c: c.execute("UPDATE memories SET insertion = ? WHERE guid = ?", row).rowcount)
+    await services.core.database.run(lambda c: c.execute("UPDATE memories SET insertion = ? WHERE guid = ?", row).rowcount)
     await services.memory.reload()
     played = await say(services, session, "Evening.")
     assert played.reply.content == "“Aye.”"
@@ -425,7 +423,7 @@ async def test_a_memory_that_cannot_be_read_does_not_keep_her_from_answering(
 
 async def test_what_a_turn_recalled_is_gone_with_its_message(services: AppServices, session: ChatSession):
     played = await say(services, session, "Evening.")
-    turns = TurnMemories(services._database)
+    turns = services.core.turn_memories
     await services.message_editing.delete(session.guid, played.asked.id)
     assert await turns.get(played.asked.id) is None
     with pytest.raises(StorageError):
@@ -480,11 +478,9 @@ async def test_all_that_a_turn_leaves_behind_is_one_transaction(services: AppSer
     waiting = await keep(services, **lamp)
     woken = await keep(services, "The gulls are back.", name="The gulls", keywords_main=["walk"])
     statements: list[str] = []
-    connection = services._database._connection
-    assert connection is not None
-    await services._database.run_outside_transaction(lambda: connection.set_trace_callback(statements.append))
+    await services.core.database.run(lambda connection: connection.set_trace_callback(statements.append))
     played = await say(services, session, "Shall we walk to the lighthouse? I live in Porto.")
-    await services._database.run_outside_transaction(lambda: connection.set_trace_callback(None))
+    await services.core.database.run(lambda connection: connection.set_trace_callback(None))
 
     assert played.note is not None
     transactions = "\n".join(statements).split("BEGIN IMMEDIATE")

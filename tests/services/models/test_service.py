@@ -171,7 +171,7 @@ async def test_a_failed_load_leaves_no_process(services: AppServices, script: Ca
     with pytest.raises(ModelUnreadable):
         await services.models.load(script("bad", colour="red"))
 
-    assert not services._client.is_running
+    assert not services.core.client.is_running
 
 
 async def test_two_loads_at_once_come_one_after_the_other(
@@ -206,7 +206,7 @@ async def test_unloading_while_loading_ends_with_no_model(services: AppServices,
     await loading
 
     assert services.models.state == NoModel()
-    assert not services._client.is_running
+    assert not services.core.client.is_running
 
 
 async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(services: AppServices, script: Callable[..., Path]):
@@ -263,15 +263,19 @@ async def test_a_restart_takes_the_new_settings_with_the_same_model(services: Ap
     assert (services.models.state.model.file.name, services.models.state.model.context) == ("one", 2048)
 
 
+def kill_model() -> None:
+    (process,) = multiprocessing.active_children()
+    process.kill()
+
+
 async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_needed(
     services: AppServices, script: Callable[..., Path]
 ):
     await services.models.load(script("one"))
     heard = asyncio.Event()
     services.models.changed.add(lambda state: heard.set())
-    assert services._client._process is not None
 
-    services._client._process.kill()
+    kill_model()
     await heard.wait()
     died = services.models.state
     model = await services.models.ensure_loaded()
@@ -285,8 +289,7 @@ async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(services: A
     await services.models.load(script("one"))
     heard = asyncio.Event()
     forget = services.models.changed.add(lambda state: heard.set())
-    assert services._client._process is not None
-    services._client._process.kill()
+    kill_model()
     await heard.wait()
     forget()
 

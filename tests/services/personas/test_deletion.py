@@ -15,6 +15,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.services.tools.working_memory import session_namespace
+from lethe_app.storage.agents.change_log import ChangeLog
 from tests.services.past import hold
 from tests.services.stage import MIRA
 from tests.services.tasks import Scripted, employ
@@ -42,7 +43,7 @@ async def lived(services: AppServices) -> None:
     await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
     await services.feedback.collect_remarks(MIRA)
     await services.objections.make(MIRA, uuid4(), asked)
-    await services.dreams._changes.save_changes(RecordedChange(persona_id=MIRA, what="infer"))
+    await ChangeLog(services.core.database).save_changes(RecordedChange(persona_id=MIRA, what="infer"))
     await services.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
     await services.mind.goals.save_request(MIRA, "Learn the stars.")
     await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
@@ -67,11 +68,11 @@ async def rows_about(services: AppServices, persona_id: str) -> dict[str, int]:
             found[table] = sum(any(persona_id in str(cell) for cell in row) for row in rows)
         return {table: count for table, count in found.items() if count}
 
-    return await services._database.run(work)
+    return await services.core.database.run(work)
 
 
 async def count(services: AppServices, table: str) -> int:
-    return await services._database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    return await services.core.database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def files_of(folder: Path, persona_id: str) -> list[Path]:

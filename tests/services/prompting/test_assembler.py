@@ -89,7 +89,6 @@ async def test_the_beginning_stays_after_the_program_was_closed(services: AppSer
     for turn in range(20):
         await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     before = await first_number(services, session)
-    services.core.formats._format = None
     await services.models.restart()
 
     assert await first_number(services, session) == before > 0

@@ -105,9 +105,7 @@ async def test_reading_ahead_takes_up_what_was_kept(
     await services.preferences.set(read_ahead=True)
     opened = await again()
     opened.chat.attend(session.guid)
-    task = opened._prefill._task
-    assert task is not None
-    await task
+    await opened.prefill.finish()
 
     usage = await cost(opened, session)
 
@@ -194,7 +192,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
         async for event in events:
             if isinstance(event, PromptBuilt):
                 await services.memory.forget_memory(memory.guid)
-                await services.cache_state._done()
+                await services.cache_state.finish()
             if isinstance(event, MemoriesRecalled):
                 said = [one.text for one in event.memory.recalled]
     await services.close()
@@ -220,7 +218,7 @@ async def test_other_personas_keep_what_was_read_of_them(services: AppServices, 
     await services.models.unload()
 
     services.cache_state.forget_persona("somebody-else")
-    await services.cache_state._done()
+    await services.cache_state.finish()
 
     assert len(states(services)) == 1
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.services.sessions.archive_queue import ORDER, ArchiveProgress
+from lethe_app.services.background.activity_log import ArchiveLog
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.sessions.archive_parts import SessionArchiver
+from lethe_app.services.sessions.archive_queue import ORDER, ArchiveProgress, ArchiveQueue
+from lethe_app.services.sessions.session_facts import SessionFacts
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from tests.services.past import (
     NUTS,
     again,
@@ -19,8 +26,10 @@ from tests.services.past import (
     chats_of,
     copy_home,
     hold,
+    load_script,
     open_parts,
     opened,
+    qualify,
     stated,
     told,
     trusted,
@@ -156,7 +165,7 @@ async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(se
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
 
-    assert await services.archive_queue._archive_jobs.requeue_parts(list(SessionPart), "good") == 0
+    assert await ArchiveJobs(services.core.database).requeue_parts(list(SessionPart), "good") == 0
     await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
     await again(services)
 
@@ -170,7 +179,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
     await services.archive_queue.archive_session(session.guid)
     by_rules = (await services.sessions.open(session.guid)).content
     await trusted(services, script, answers=answers(), crash_after=3)
-    await services.archive_queue._archive_jobs.requeue_parts(list(SessionPart), "good")
+    await ArchiveJobs(services.core.database).requeue_parts(list(SessionPart), "good")
     states = []
     for _start in range(3):
         await services.archive_queue.finish()
@@ -315,11 +324,12 @@ async def test_all_that_was_said_is_read_however_long_it_is(services: AppService
     session = await hold(services, *lines)
     prompts: list[str] = []
     await trusted(services, script, facts=False, answers=[LONG] * 60)
-    client = services.core.structured_output._client
+    client = services.core.client
     generate = client.generate
     client.generate = lambda prompt, *rest, **more: (prompts.append(prompt), generate(prompt, *rest, **more))[1]  # type: ignore[method-assign, func-returns-value]
 
-    await services.archive_queue._archiver._extraction.summary(await services.archive_queue._archiver.lines(session.guid))
+    said = to_utterances(await chats_of(services).page(session.guid, 0, len(lines)))
+    await ConversationExtraction(services.core.structured_output).summary(said)
 
     assert len(prompts) > 2
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
@@ -364,7 +374,7 @@ async def test_archiving_again_changes_nothing(services: AppServices):
 
 async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
     session = await hold(services, *NUTS)
-    await services.archive_queue._archive_jobs.start_archive(session.guid)
+    await ArchiveJobs(services.core.database).start_archive(session.guid)
     async with opened(await copy_home(services, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
@@ -378,7 +388,7 @@ async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServi
 
 async def copies_of_every_moment(services: AppServices, folder: Path) -> list[Path]:
     """From now on the home is copied after every change of the database."""
-    database, copies = services._database, []
+    database, copies = services.core.database, []
     run = database.run
     state = {"changes": -1}
 
@@ -483,26 +493,35 @@ async def test_a_summary_is_never_written_into_what_was_said(services: AppServic
     assert {message.role for message in before} == {Role.USER, Role.ASSISTANT}
 
 
+def queue_of(services: AppServices, check: Callable[[], Awaitable[object]]) -> ArchiveQueue:
+    """A queue of the same house in which a model has to be checked, though it is scripted."""
+    core, archive_jobs = services.core, ArchiveJobs(services.core.database)
+    extraction = ConversationExtraction(core.structured_output)
+    session_facts = SessionFacts(archive_jobs, core.facts, extraction, core.preferences)
+    archiver = SessionArchiver(core.session_store, core.facts, session_facts, extraction, core.qualification)
+    run_recorded = ArchiveLog(core.activity_log, core.session_store, archive_jobs).run_recorded
+    queue_services = (core.indexing, core.priority, core.sessions_changed)
+    return ArchiveQueue(core.session_store, archive_jobs, archiver, *queue_services, check, run_recorded)
+
+
 async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_what_rules_made(
     services: AppServices, script: Path
 ):
     session = await hold(services, *NUTS)
     await services.archive_queue.archive_session(session.guid)
-    await trusted(services, script, answers=answers())
-    verdicts = dict(services.qualification._known)
-    services.qualification._known.clear()
+    await load_script(services, script, answers=answers())
 
     async def check() -> None:
-        services.qualification._known.update(verdicts)
+        qualify(services)
 
-    services.archive_queue._check = check
+    queue = queue_of(services, check)
     under_way, done = asyncio.Event(), asyncio.Event()
-    services.archive_queue.changed.add(lambda one: done.set() if one == ArchiveProgress() else under_way.set())
-    services.archive_queue.start()
+    queue.changed.add(lambda one: done.set() if one == ArchiveProgress() else under_way.set())
+    queue.start()
     await asyncio.wait_for(under_way.wait(), 120)
     done.clear()
     await asyncio.wait_for(done.wait(), 120)
-    await services.archive_queue.close()
+    await queue.close()
 
     parts = await services.archive_queue.parts(session.guid)
     assert {record.made_by for record in parts.values()} == {MadeBy.MODEL}

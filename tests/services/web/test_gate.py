@@ -22,7 +22,6 @@ from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.paths import Paths
 from lethe_app.services.web import gate as surfing_module
 from lethe_app.services.web.gate import WebGate, create_engine
-from lethe_app.storage.key_value import AppState
 from lethe_app.web.http import ByteCounter, NetworkRoute
 from lethe_app.web.pages import PageFetcher, WebClock
 from tests.web.net import PUBLIC, Net, way
@@ -66,14 +65,16 @@ async def no_sleep(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-def gate(services: AppServices, site: Site | None = None, engine: Engine | None = None) -> WebGate:
+def gate(
+    services: AppServices, site: Site | None = None, engine: Engine | None = None, *, knows_localhost: bool = False
+) -> WebGate:
     """A gate of its own to a small internet that lies on this machine."""
     names = {"one_example_com": [[PUBLIC]], "two_example_com": [[PUBLIC]], "home_example_com": [["10.0.0.1"]]}
     out = way(Net(site.port if site else 1), **names)
+    if knows_localhost:
+        out = NetworkRoute(resolve=Local(out), net=out.net)
     engines = (lambda *_who: engine) if engine is not None else create_engine
-    return WebGate(
-        services.preferences, AppState(services._database), by_words, engines, PageFetcher(WebClock(sleep=no_sleep)), out
-    )
+    return WebGate(services.preferences, services.core.app_state, by_words, engines, PageFetcher(WebClock(sleep=no_sleep)), out)
 
 
 @asynccontextmanager
@@ -82,8 +83,7 @@ async def opened(services: AppServices, site: Site) -> AsyncIterator[WebGate]:
     async with serving(site):
         settings = {"web_allowed": True, "web_provider": SearchProvider.SEARXNG}
         await services.preferences.set(**settings, web_searxng_url=f"http://localhost:{site.port}")
-        surfing = gate(services, site)
-        surfing._base_route = NetworkRoute(resolve=Local(surfing._base_route), net=surfing._base_route.net)
+        surfing = gate(services, site, knows_localhost=True)
         try:
             yield surfing
         finally:
@@ -348,7 +348,7 @@ async def test_bytes_are_counted_by_day(services: AppServices):
 
 
 async def test_a_damaged_list_begins_anew(services: AppServices):
-    await AppState(services._database).set(surfing_module.SCOPE, surfing_module.LIST_KEY, [{"nonsense": 1}])
+    await services.core.app_state.set(surfing_module.SCOPE, surfing_module.LIST_KEY, [{"nonsense": 1}])
 
     assert await gate(services).list_requests() == []
 
