@@ -46,7 +46,7 @@ Row = tuple[str, str, str, str, str, str, str, str, int]
 
 
 async def passages(services: AppServices) -> list[Row]:
-    return await services._database.run(lambda c: c.execute(ROWS).fetchall())
+    return await services.core.database.run(lambda c: c.execute(ROWS).fetchall())
 
 
 async def texts(services: AppServices, owner: str = MIRA) -> set[str]:
@@ -69,8 +69,8 @@ async def from_nothing(services: AppServices) -> list[Row]:
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")
         connection.execute("DELETE FROM passages")
 
-    await services._database.run(lose)
-    await PendingIndex(services._database).queue_all()
+    await services.core.database.run(lose)
+    await PendingIndex(services.core.database).queue_all()
     await services.memory.reload()
     return await passages(services)
 
@@ -94,7 +94,7 @@ class AnyLife(RuleBasedStateMachine):
         self.messages: list[Message] = []
         self.memories: list[UUID] = []
         self.facts: list[ExtractedFact] = []
-        database = self.services._database
+        database = self.services.core.database
         self.chats, self.store, self.known = SessionStore(database), MemoryStore(database), FactStore(database)
 
     def do(self, work: object) -> None:
@@ -131,7 +131,7 @@ class AnyLife(RuleBasedStateMachine):
         line = [Alternative(content="A hidden line.")]
         note = Message(session_id=below.session_id, role=Role.SYSTEM, hidden=True, alternatives=line)
         self.messages.append(note)
-        self.do(store_above(self.services._database, below.id, note))
+        self.do(store_above(self.services.core.database, below.id, note))
 
     @rule(act=st.sampled_from(["edit", "swipe", "show", "delete", "restore"]))
     def change_message(self, act: str) -> None:
@@ -276,8 +276,8 @@ async def test_a_greeting_is_none_and_every_other_line_is(services: AppServices)
 async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
     services: AppServices, title: str, content: str, found: set[str]
 ):
-    await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
-    await PendingIndex(services._database).queue_all()
+    await services.core.session_store.add_session(ChatSession(persona_id=MIRA, name=title, content=content))
+    await PendingIndex(services.core.database).queue_all()
     await services.indexing.index_all_pending()
     assert await texts(services) == found
 
@@ -289,7 +289,7 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(ser
     await services.indexing.index_all_pending()
     asked = await spoke(services, session, "Three.", before_now(minutes=1))
     note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
-    await store_above(services._database, asked.id, note)
+    await store_above(services.core.database, asked.id, note)
     await spoke(services, session, "Four.", now(), Role.ASSISTANT)
     await services.indexing.index_all_pending()
     places = [row[-1] for row in await passages(services) if row[1] == MIRA]
@@ -336,9 +336,9 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
 
 async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     assert await services.indexing.index_pending() == AT_ONCE
-    left = await PendingIndex(services._database).count_entries()
+    left = await PendingIndex(services.core.database).count_entries()
     assert left == 20
     assert f"The lamp: Number {AT_ONCE + 19}." in await texts(services)
     assert "The lamp: Number 0." not in await texts(services)
@@ -346,7 +346,7 @@ async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(servi
 
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     told: list[int] = []
     services.indexing.changed.add(lambda progress: told.append(progress.changes))
     services.indexing.start()
@@ -396,7 +396,7 @@ async def waiting(services: AppServices) -> int:
 async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(services: AppServices):
     await services.indexing.catch_up()
     for number in range(20):
-        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
     services.core.memory_index.set_embedder(dying, "one")
     await services.indexing.catch_up()
@@ -432,7 +432,7 @@ async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
 async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: AppServices):
     await services.indexing.catch_up()
     for number in range(3 * EMBEDDED_AT_ONCE):
-        await MemoryStore(services._database).save_memories(MIRA, unit(f"Number {number}."))
+        await services.core.memory_store.save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
     services.core.memory_index.set_embedder(slow, "one")
     await services.indexing.index_all_pending()

@@ -32,7 +32,7 @@ async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSes
     if request.param == "by meaning":
         services.core.memory_index.set_embedder(embed, "words")
     evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
-    session = await SessionStore(services._database).add_session(evening)
+    session = await services.core.session_store.add_session(evening)
     for number, line in enumerate(KNOWN):
         await spoke(services, session, line, evening.added + timedelta(minutes=number))
     await services.indexing.follow()
@@ -41,7 +41,7 @@ async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSes
 
 async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
     asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=SessionWorlds({}), memories={}, present=PRESENT)
-    database = services._database
+    database = services.core.database
     reminding = MemorySearch(
         services.core.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences
     )
@@ -67,7 +67,7 @@ async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_
 
 
 async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppServices):
-    evening = await SessionStore(services._database).add_session(
+    evening = await services.core.session_store.add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
     planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
@@ -80,7 +80,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppSe
         superseded=True,
         superseded_by=new.guid,
     )
-    await FactStore(services._database).save_facts(MIRA, new, old)
+    await services.core.fact_store.save_facts(MIRA, new, old)
     await services.indexing.follow()
 
     (found,) = await reminded(services, "Do you remember what I said about Christmas in Bergen?")
@@ -91,7 +91,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppSe
 
 
 async def test_a_plan_whose_change_was_forgotten_is_told_as_it_was_said(services: AppServices):
-    evening = await SessionStore(services._database).add_session(
+    evening = await services.core.session_store.add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
     planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
@@ -103,7 +103,7 @@ async def test_a_plan_whose_change_was_forgotten_is_told_as_it_was_said(services
         superseded=True,
         superseded_by=new.guid,
     )
-    store = FactStore(services._database)
+    store = services.core.fact_store
     await store.save_facts(MIRA, new, old)
     await store.forget_facts(MIRA, [new.guid], [])
     await services.indexing.follow()

@@ -12,7 +12,6 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import RecallWay
-from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import (
     DAY,
     MIRA,
@@ -125,7 +124,7 @@ async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_tak
     await change_persona(services, "tomas", worlds=["mine"])
     await services.core.lore.bind(session.guid, ["here"])
     assert set((await say(services, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
-    other = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
+    other = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     assert set((await say(services, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
 
 

@@ -60,7 +60,7 @@ async def another(folder: Path) -> AsyncIterator[AppServices]:
 
 async def lived(services: AppServices) -> ChatSession:
     """Give Mira a world, a portrait and a past with everything in it that a past can have."""
-    database, moment = services._database, now() - timedelta(days=40)
+    database, moment = services.core.database, now() - timedelta(days=40)
     world = await services.library.save_world(
         World(name="The Petrel", entries=[WorldEntry(name="Engine", content="It sulks.")])
     )
@@ -115,7 +115,7 @@ async def lived(services: AppServices) -> ChatSession:
 
 async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
-    kept = PersonaExport(services._database)
+    kept = PersonaExport(services.core.database)
     past = await kept.history_of(persona_id, None)
     talks = [talk for guid in await kept.session_ids_of(persona_id) if (talk := await kept.conversation(guid))]
     told = [*past.memories, *past.facts, *past.forgotten]
@@ -141,7 +141,7 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
         page = await away.sessions.page(listed.guid, 0, 10)
         picture = away.library.avatar(received.persona)
         content = picture.read_bytes() if picture else b""
-        thoughts = [await TurnMemories(away._database).get(message.id) for message in page]
+        thoughts = [await away.core.turn_memories.get(message.id) for message in page]
 
     here[0] |= {"name": "Mira aboard", "worlds": there[0]["worlds"]}
     assert there == without_paths(here)
@@ -366,7 +366,7 @@ async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services
     before = traces(services)
     table = ("memories", "messages", "turn_memories")[after]
     stumble = f"CREATE TRIGGER stumble BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-    await services._database.run(lambda connection: connection.execute(stumble))
+    await services.core.database.run(lambda connection: connection.execute(stumble))
 
     with pytest.raises(sqlite3.IntegrityError):
         await services.bundles.import_bundle(bundle)
@@ -440,7 +440,7 @@ async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(s
 
 async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(services: AppServices, tmp_path: Path):
     await lived(services)
-    chats = SessionStore(services._database)
+    chats = services.core.session_store
     (talk, *_rest) = await services.sessions.list(MIRA)
     chance = random.Random(7)
     for _ in range(300):
@@ -480,7 +480,7 @@ STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
 
 async def played(services: AppServices, steps: list[tuple[str, int, str]]) -> None:
     """Say, swipe, branch and hide, as told."""
-    chats = SessionStore(services._database)
+    chats = services.core.session_store
     talk = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
     said: list[Message] = []
     for what, pick, words in steps:

@@ -17,9 +17,7 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
-from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.full_text import UNINDEXED_PER_CALL
-from lethe_app.storage.memory.facts import FactStore
 from tests.services.stage import MIRA, before_now, keep, spoke
 
 
@@ -28,7 +26,7 @@ async def found(services: AppServices, text: str, persona: str | None = None, se
 
 
 async def talk(services: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
-    session = await SessionStore(services._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
+    session = await services.core.session_store.add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
     moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
     return session, [await spoke(services, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
 
@@ -107,7 +105,7 @@ async def test_facts_memories_and_summaries_are_found_too(services: AppServices)
 
 async def test_facts_that_were_replaced_are_found_and_marked(services: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-    await FactStore(services._database).save_facts(MIRA, old)
+    await services.core.fact_store.save_facts(MIRA, old)
     await services.facts.add(MIRA, "Tomas loves marmalade.")
     await services.indexing.index_all_pending()
 
@@ -122,7 +120,7 @@ async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: 
     first = await keep(services, told, insertion=MemoryInsertion.NONE)
     for number in range(2 * UNINDEXED_PER_CALL):
         await keep(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
-        await FactStore(services._database).save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
+        await services.core.fact_store.save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(services, "marmalade")] == [first.guid]
     assert len(await found(services, "gulls")) == MOST_HITS
@@ -181,7 +179,7 @@ async def test_what_was_deleted_is_not_found(services: AppServices):
 async def test_a_message_on_another_branch_is_put_on_display(services: AppServices):
     session, (first, second, third) = await talk(services, "One.", "Two.", "Three.")
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
-    await SessionStore(services._database).add_message(aside)
+    await services.core.session_store.add_message(aside)
 
     assert await services.search.select_branch_of(session.guid, second.id)
     assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]

@@ -10,7 +10,6 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.errors import LetheError
 from lethe_app.services.sessions.editing import SessionsChanged
-from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, before_now, log, spoke
 
 LINES = (
@@ -24,7 +23,7 @@ LINES = (
 
 
 async def conversation(services: AppServices, *lines: str, days: float = 1) -> ChatSession:
-    session = await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
+    session = await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
     for number, line in enumerate(lines):
         role = Role.ASSISTANT if number % 2 else Role.USER
         await spoke(services, session, line, before_now(days=days, minutes=-number), role)
@@ -170,7 +169,7 @@ async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(serv
     (greeting,) = await services.sessions.page(session.guid, 0, 9)
     assert (greeting.speaker_name, greeting.content) == ("Mirabel", "You are late, Tomas.")
     assert [one.sessions for one in news] == [(session.guid,)]
-    assert await SessionStore(services._database).deleted_messages(session.guid) == []
+    assert await services.core.session_store.deleted_messages(session.guid) == []
     await rewritten(services)
     assert await said(services, session) == []
     await rewritten(services, "Again, then.")
