@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import ModuleType
 from uuid import uuid4
 
 import pytest
@@ -14,12 +16,11 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from lethe_app.agents.registry import RegisteredTask
 from lethe_app.agents.task import TaskContext as Hands
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
-from lethe_app.domain.clock import now
+from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
@@ -31,10 +32,12 @@ from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.research.page import ResearchPage
-from tests.services.tasks import Scripted
+from tests.services.tasks import Clock, Deed, Scripted
+from tests.ui.activity_rows import activity_rows
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
+Install = Callable[[Deed], None]
 
 
 @pytest.fixture
@@ -42,12 +45,35 @@ def script(echo_model) -> Path:
     return echo_model("Indeed.")
 
 
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Installs a task of the plug-in “lethe-wells”, as an installer leaves it: metadata of a distribution beside its code."""
+
+    def install_task(deed: Deed) -> None:
+        class Something(Scripted):
+            def __init__(self) -> None:
+                super().__init__(deed)
+
+        module = ModuleType("lethe_wells")
+        setattr(module, Something.__name__, Something)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        information = tmp_path / "plugins" / "lethe_wells-1.0.dist-info"
+        information.mkdir(parents=True)
+        metadata = "Metadata-Version: 2.1\nName: lethe-wells\nVersion: 1.0\n"
+        (information / "METADATA").write_text(metadata, encoding="utf-8")
+        entries = "[lethe.tasks]\nsomething = lethe_wells:Something\n"
+        (information / "entry_points.txt").write_text(entries, encoding="utf-8")
+        monkeypatch.syspath_prepend(str(information.parent))
+
+    return install_task
+
+
 async def page_of(scene: Scene) -> ActivityPage:
     scene.window.window_actions["away"].trigger()
     await until(lambda: isinstance(scene.page, ActivityPage))
     page = scene.page
     assert isinstance(page, ActivityPage)
-    await until(lambda: page._usage_today)
+    await until(lambda: "tokens" in page.hint.text())
     return page
 
 
@@ -130,23 +156,23 @@ async def test_the_switch_is_kept_with_the_persona_and_can_be_undone(tmp_path: P
                 page.undo_stack.undo()
 
 
-async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Path, script: Path):
+async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Path, script: Path, install: Install):
+    go = asyncio.Event()
+
+    async def wait(hands: Hands) -> TaskResult:
+        hands.report_progress("Waiting for the tide")
+        await go.wait()
+        return TaskResult("Saw the tide turn.")
+
+    install(wait)
     async with told(tmp_path / "home", script) as (scene, page, _memory):
-        go = asyncio.Event()
-
-        async def wait(hands: Hands) -> TaskResult:
-            hands.report_progress("Waiting for the tide")
-            await go.wait()
-            return TaskResult("Saw the tide turn.")
-
-        scene.services.background_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
         scene.services.background_runner.start()
         page.show_task_menu()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
         next(action for action in menu.actions() if action.text() == "A little something").trigger()
         await until(lambda: page.subtitle.accessibleName().endswith("Waiting for the tide"))
-        activities = scene.controller.background._list_agent_runs()
-        assert [(one.title, one.detail, one.button) for one in activities] == [
+        rows = [row for row in activity_rows(scene.window.sidebar.activity_button) if row.title.text().startswith("Mira: ")]
+        assert [(row.title.text(), row.detail.text(), row.button.text()) for row in rows] == [
             ("Mira: A little something", "Waiting for the tide", "Stop")
         ]
         assert not page.stop_button.isHidden()
@@ -158,17 +184,16 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
         assert page.stop_button.isHidden()
 
 
-async def test_stop_ends_it(tmp_path: Path, script: Path):
+async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
+    async def wait(_hands: Hands) -> TaskResult:
+        await asyncio.Event().wait()
+        return TaskResult()
+
+    install(wait)
     async with told(tmp_path / "home", script) as (scene, page, _memory):
-
-        async def wait(_hands: Hands) -> TaskResult:
-            await asyncio.Event().wait()
-            return TaskResult()
-
-        scene.services.background_runner.registry._tasks["something"] = RegisteredTask(Scripted(wait))
         scene.services.background_runner.start()
         page.start_task("something")
-        await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner._task is not None)
+        await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner.underway is not None)
 
         QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 3)
@@ -178,39 +203,43 @@ async def test_stop_ends_it(tmp_path: Path, script: Path):
 
 async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, _memory):
+        before = await scene.services.activity_log.list_runs()
         page.start_task("thoughts")
         await until(lambda: scene.toasts)
 
-        assert not scene.services.background_runner._requested_tasks
+        await scene.services.background_runner.run_next_task()
+        assert await scene.services.activity_log.list_runs() == before
 
 
 async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_here(tmp_path: Path, script: Path):
-    async with opened(tmp_path / "home", script) as scene:
-        idleness, window = scene.services.idleness, scene.window.windowHandle()
-        heard: list[str] = []
+    clock = Clock(now())
+    with use_clock(clock):
+        async with opened(tmp_path / "home", script) as scene:
+            idleness, window = scene.services.idleness, scene.window.windowHandle()
+            heard: list[str] = []
 
-        def after(act: str) -> None:
-            assert idleness._last_action is not None
-            idleness._last_action = now() - timedelta(hours=1)
-            if act == "key":
-                QTest.keyClick(window, Qt.Key.Key_Shift)
-            elif act == "click":
-                QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=scene.window.rect().center())
-            if idleness.idle_time is not None and idleness.idle_time < timedelta(minutes=1):
-                heard.append(act)
+            def after(act: str) -> None:
+                assert idleness.idle_time is not None
+                clock.go_on(hours=1)
+                if act == "key":
+                    QTest.keyClick(window, Qt.Key.Key_Shift)
+                elif act == "click":
+                    QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=scene.window.rect().center())
+                if idleness.idle_time is not None and idleness.idle_time < timedelta(minutes=1):
+                    heard.append(act)
 
-        for act in ("nothing", "key", "click"):
-            after(act)
-        scene.draft.setPlainText("I was about to")
-        idleness._last_action = now() - timedelta(hours=1)
-        while_writing = idleness.idle_time
-        scene.draft.clear()
-        idleness._last_action = now() - timedelta(hours=1)
+            for act in ("nothing", "key", "click"):
+                after(act)
+            scene.draft.setPlainText("I was about to")
+            clock.go_on(hours=1)
+            while_writing = idleness.idle_time
+            scene.draft.clear()
+            clock.go_on(hours=1)
 
-        assert heard == ["key", "click"]
-        assert while_writing == timedelta()
-        assert idleness.idle_time is not None
-        assert idleness.idle_time >= timedelta(hours=1)
+            assert heard == ["key", "click"]
+            assert while_writing == timedelta()
+            assert idleness.idle_time is not None
+            assert idleness.idle_time >= timedelta(hours=1)
 
 
 async def test_after_the_window_is_closed_nobody_counts_as_away(tmp_path: Path, script: Path):
@@ -302,22 +331,22 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         assert await scene.services.research.list_inquiries() == []
 
 
-async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(tmp_path: Path, script: Path):
+async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(
+    tmp_path: Path, script: Path, install: Install
+):
+    async def fail(_hands: Hands) -> TaskResult:
+        raise LetheError("The well is dry.")
+
+    install(fail)
     async with opened(tmp_path / "home", script) as scene:
         page = await page_of(scene)
         assert page.problem_list.isHidden()
         assert page.problem_list.problem_texts == []
 
-        async def fail(_hands: Hands) -> TaskResult:
-            raise LetheError("The well is dry.")
-
         services = scene.services
-        known = services.background_runner.registry._tasks["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
         for _time in range(3):
-            run = TaskRun(
-                persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
-            )
-            await services.background_runner._finish_run(known, run)
+            services.background_runner.request_run("mira", "something")
+            await services.background_runner.run_next_task()
         services.background_runner.registry.faults.append(
             PluginFault("lethe-kites", "The task “kites” cannot be used: it has no title.")
         )

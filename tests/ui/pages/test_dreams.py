@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.domain.agent_runs import ChangeState, Feedback, ReplyRating
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.ui.pages.dreams.page import FEEDBACK, HISTORY, PENDING, DreamPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -114,7 +115,9 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         greeting = scene.controller.messages.message(scene.controller.messages.rowCount() - 1)
         assert greeting is not None
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
-        await scene.services.feedback._rows.save_feedback(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
+        await FeedbackStore(scene.services.core.database).save_feedback(
+            Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that.")
+        )
         scene.services.feedback.changed.tell("mira")
         show(page, FEEDBACK)
         await until(lambda: page.feedback_rows.visible_rows)

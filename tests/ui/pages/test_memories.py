@@ -19,6 +19,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
+from lethe_app.ui.pages.memories import commands
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.memories.table_model import DISTANCE, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
@@ -47,6 +48,12 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
         assert isinstance(page, MemoryPage)
         await until(lambda: len(names(page)) == len(memories) and page.persona_selector.persona_name == "Mira")
         yield scene, page
+
+
+@pytest.fixture
+def no_autosave(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes wait until the page is left or `save` is called."""
+    monkeypatch.setattr(commands, "SAVE_DELAY_MS", 10**8)
 
 
 @pytest.fixture
@@ -272,14 +279,13 @@ def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     assert memory_title(MemoryLine.from_memory(memory)) == "Conversation, not summarised yet"
 
 
+@pytest.mark.usefixtures("no_autosave")
 async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         for memory in (INES, BOAT):
             await chosen(page, memory)
-            page.edits._save_timer.stop()
             page.detail.form.field("sticky").click()
-            page.edits._save_timer.stop()
-        page.edits._unsaved.setdefault(INES.guid, {})["sticky"] = True  # as if nothing had rested meanwhile
+        page.edits.change_field(INES, "sticky", True)  # as if nothing had rested meanwhile
         await scene.services.memory_lists.forget_memories("mira", [INES.guid])
         assert page.edits.is_unsaved(BOAT.guid)
 
@@ -316,11 +322,12 @@ async def test_categories_and_tags_are_found_by_their_words_too(tmp_path: Path, 
             page.search.setText(words)
             assert names(page) == ["Rosa"]
         await chosen(page, filed)
-        page._on_field_edited("tags", ["Skiff"])
+        page.detail.changed.emit("tags", ["Skiff"])
         page.search.setText("skiff")
         assert names(page) == ["Rosa"]
 
 
+@pytest.mark.usefixtures("no_autosave")
 async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
     tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -341,7 +348,6 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
         field.setFocus()
         field.end(False)
         QTest.keyClicks(field, " of Porto")
-        page.edits._save_timer.stop()
         go.set()
         await loading
 
@@ -351,13 +357,13 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
         assert (await scene.services.memory_lists.load_memory(INES.guid)).name == "Ines of Porto"
 
 
+@pytest.mark.usefixtures("no_autosave")
 async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
     tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
         page.detail.form.field("sticky").click()
-        page.edits._save_timer.stop()
         read = scene.services.memory_lists.load_memory
 
         async def slow(guid: UUID) -> MemoryUnit:

@@ -48,14 +48,14 @@ async def live(scene: Scene, *, moods: bool) -> None:
         persona.model_copy(update={"mood": moods, "self_edit_field": "I wait.", "schedule": {}})
     )
     week = [MoodSample(at=present - timedelta(days=day), values=values(0.9 - day / 10)) for day in range(5, 0, -1)]
-    await services.mind.moods._app_state.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
+    await services.core.app_state.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
     feelings = {
         "energy": Feeling(value=0.5, since=present),
         "cheer": Feeling(value=0.8, why=MoodCause.PRAISE.value, since=present),
         "curiosity": Feeling(value=0.5, since=present),
     }
     mood = Mood(at=present, feelings=feelings)
-    await services.mind.moods._app_state.set("moods", "mira", mood.model_dump(mode="json"))
+    await services.core.app_state.set("moods", "mira", mood.model_dump(mode="json"))
     for number in range(5):
         added = present - timedelta(days=number + 1)
         entry = MemoryUnit(name=f"Day {number}", content=f"Fog {number}.", category=MemoryType.JOURNAL, added=added)

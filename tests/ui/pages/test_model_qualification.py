@@ -17,6 +17,8 @@ from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.indexing.embedder import known_as
 from lethe_app.ui.core.labels.models import trust_in_words
+from lethe_app.ui.pages.models.card import ModelEntry
+from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -38,8 +40,13 @@ async def model_page(scene: Scene) -> ModelPage:
     scene.window.window_actions["model_manager"].trigger()
     page = scene.page
     assert isinstance(page, ModelPage)
-    await until(lambda: page.rows.visible_rows and page._offer_cards)
+    await until(lambda: page.rows.visible_rows and page.findChildren(DownloadOffer))
     return page
+
+
+def show_loaded(scene: Scene, page: ModelPage) -> None:
+    """Show the loaded model; it is a script, so the page does not list it."""
+    page.card.show_model(ModelEntry(scene.services.models.state.model.file, page.rows.visible_rows[0].fit))
 
 
 async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -47,8 +54,7 @@ async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tm
         models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
-        page.card._shown_path = models.state.model.file.path
-        page.card._show_state(models.state)
+        show_loaded(scene, page)
         assert "Not tested yet" in page.card.memory_label.text()
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
@@ -67,10 +73,9 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
         models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
-        page.card._shown_path = models.state.model.file.path
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
-        page.card._show_state(models.state)
+        show_loaded(scene, page)
         assert not page.card.trust_check.isHidden()
         assert not page.card.trust_check.isChecked()
 
@@ -93,10 +98,9 @@ async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: C
         models, trust = scene.services.models, scene.services.qualification
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
-        page.card._shown_path = models.state.model.file.path
         trust._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
 
-        page.card._show_state(models.state)
+        show_loaded(scene, page)
 
         assert page.card.trust_check.isHidden()
 
@@ -141,8 +145,7 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
     async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
         models, page = scene.services.models, await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
-        page.card._shown_path = models.state.model.file.path
-        page.card._show_state(models.state)
+        show_loaded(scene, page)
         await until(lambda: page.card.format_label.text().startswith("Format: "))
 
         QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)

@@ -13,10 +13,13 @@ from PySide6.QtWidgets import QSpinBox
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
 from lethe_app.services.events import ModelReady, NoModel
+from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
+from lethe_app.ui.widgets.form import Form
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
+from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -28,8 +31,13 @@ async def model_page(scene: Scene) -> ModelPage:
     scene.window.window_actions["model_manager"].trigger()
     page = scene.page
     assert isinstance(page, ModelPage)
-    await until(lambda: page.rows.visible_rows and page._offer_cards and page.card._form)
+    await until(lambda: page.rows.visible_rows and page.findChildren(DownloadOffer) and page.card.findChildren(Form))
     return page
+
+
+def cell(page: ModelPage, entry: ModelEntry, title: str) -> object:
+    column = next(number for number, column in enumerate(page.rows.columns) if column.title == title)
+    return page.rows.data(page.rows.index(page.rows.visible_rows.index(entry), column))
 
 
 async def test_every_model_is_there_with_what_it_would_take(tmp_path: Path):
@@ -39,7 +47,7 @@ async def test_every_model_is_there_with_what_it_would_take(tmp_path: Path):
         starter = next(one for one in page.rows.visible_rows if one.model.name.startswith("SmolLM2"))
 
         assert starter.fit.needed > starter.model.size
-        assert page._fit_level_text(starter) == "fits"
+        assert cell(page, starter, "Memory") == "fits"
         assert "Needs" in page.card.fit_label.text()
 
 
@@ -48,7 +56,7 @@ async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
         page, preferences = await model_page(scene), scene.services.preferences
         file = page.table.current_row.model.path.name
         before = page.table.current_row.fit.cache
-        context = page.card._form.field_widget("context")
+        context = field_of(page.card, "context")
         assert isinstance(context, QSpinBox)
         context.selectAll()
         QTest.keyClicks(context, "2048")
@@ -65,7 +73,7 @@ async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when
     async with opened(tmp_path) as scene:
         page, preferences = await model_page(scene), scene.services.preferences
         file = page.table.current_row.model.path.name
-        start, end = page.card._form.field_widget("thinking_start"), page.card._form.field_widget("thinking_end")
+        start, end = field_of(page.card, "thinking_start"), field_of(page.card, "thinking_end")
         QTest.keyClicks(start, "<hm>\\n")
         QTest.keyClicks(end, "</hm>")
         await until(lambda: preferences.current.model_choices.get(file) == HM)
@@ -83,8 +91,7 @@ async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_mod
         models = scene.services.models
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, ModelReady))
-        page.card._shown_path = models.state.model.file.path
-        page.card._show_state(models.state)
+        page.card.show_model(ModelEntry(models.state.model.file, page.rows.visible_rows[0].fit))
         assert not page.card.unload_button.isHidden()
 
         QTest.mouseClick(page.card.unload_button, Qt.MouseButton.LeftButton)
@@ -92,16 +99,17 @@ async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_mod
         await until(lambda: isinstance(models.state, NoModel))
 
 
-async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_path: Path):
+async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async def offered() -> list[RemoteModel]:
+        return [TINY]
+
     write_model(tmp_path / "made.gguf", settings=chat_settings())
     content = (tmp_path / "made.gguf").read_bytes()
     async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home") as scene:
         await scene.services.preferences.set(hub_mirror=server.url)
+        monkeypatch.setattr(scene.services.downloads, "list_recommended", offered)
         page = await model_page(scene)
-        offer = DownloadOffer(TINY, 10**10)
-        offer.download_requested.connect(scene.services.downloads.start_download)
-        page._offer_cards[TINY.file] = offer
-        page._update_offers()
+        (offer,) = page.findChildren(DownloadOffer)
         assert offer.action_button.text() == "Download"
 
         QTest.mouseClick(offer.action_button, Qt.MouseButton.LeftButton)
@@ -112,14 +120,14 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
 
 async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = await model_page(scene)
-        await until(lambda: page._offer_cards)
-        page.tabs.setCurrentIndex(1)
-        offer = next(iter(page._offer_cards.values()))
-        part = scene.services.paths.models / f"{offer.model.file}.part"
+        model = (await scene.services.downloads.list_recommended())[0]
+        part = scene.services.paths.models / f"{model.file}.part"
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(b"GGUF" * 1000)
-        page._update_offers()
+        page = await model_page(scene)
+        page.tabs.setCurrentIndex(1)
+        offer = next(one for one in page.findChildren(DownloadOffer) if one.model == model)
+        await until(offer.action_button.text)
         assert offer.action_button.text() == "Resume"
 
         QTest.mouseClick(offer.discard_button, Qt.MouseButton.LeftButton)

@@ -352,7 +352,8 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         assert isinstance(tags, QLineEdit)
         tags.setFocus()
         write("tide")
-        assert page._save_button.isEnabled()
+        (save_button,) = (button for button in page.findChildren(QPushButton) if button.text() == "Save")
+        assert save_button.isEnabled()
         assert page.subtitle.accessibleName() == "unsaved changes"
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None and "tide" in page.saved.tags)
@@ -739,7 +740,7 @@ async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
         scene.window.resize(width, 640)
         page = await editor(scene, "mira")
         write("!")
-        await until(lambda: page._chat_button.toolTip().startswith("Chat with draft"))
+        await until(lambda: any(button.toolTip().startswith("Chat with draft") for button in page.findChildren(QPushButton)))
         QApplication.processEvents()
 
         for button in page.findChildren(QPushButton):

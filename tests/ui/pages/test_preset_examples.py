@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -90,7 +91,7 @@ async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Ca
         QTest.keyClick(page, Qt.Key.Key_Escape)
 
         await until(lambda: scene.page is None)
-        assert not [lane for lane in scene.controller.tasks._keyed_tasks if lane.startswith("sampler")]
+        await until(lambda: not [task for task in asyncio.all_tasks() if "SamplerPreview" in task.get_coro().__qualname__])
 
 
 def test_what_the_bars_cannot_show_is_named():

@@ -15,12 +15,17 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages.sessions import commands
+from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
 from lethe_app.ui.pages.sessions.table_model import SessionMark
+from lethe_app.ui.widgets.labels import ElidedLabel
+from tests.ui.form_fields import labels_around
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
+NEVER_MS = 10**8
 LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.", "I will, tomorrow.", "Good.")
 
 
@@ -46,6 +51,12 @@ async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
 async def shown(page: SessionPage, session: ChatSession) -> None:
     await until(lambda: page.table.select_row(str(session.guid)))
     await until(lambda: page.detail.session is not None and page.detail.session.guid == session.guid)
+
+
+def author_of(page: SessionPage, part: SessionPart) -> str:
+    """What stands beside the title of a part about who wrote it."""
+    (label,) = (label for label in labels_around(page.detail, FIELDS_BY_PART[part]) if isinstance(label, ElidedLabel))
+    return label.accessibleName()
 
 
 async def transcript_of(page: SessionPage, count: int) -> None:
@@ -238,9 +249,9 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         page = await session_page(scene, session)
 
         scene.services.archive_queue.changed.tell(ArchiveProgress(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
-        assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "generating…"
+        assert author_of(page, SessionPart.SUMMARY) == "generating…"
         scene.services.archive_queue.changed.tell(ArchiveProgress())
-        assert page.detail._author_labels[SessionPart.SUMMARY].accessibleName() == "not generated yet"
+        assert author_of(page, SessionPart.SUMMARY) == "not generated yet"
 
 
 async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path: Path):
@@ -307,12 +318,14 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
         assert await said(scene, session) == list(LINES)
 
 
-async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on(tmp_path: Path):
+async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(commands, "SAVE_DELAY_MS", NEVER_MS)
     async with opened(tmp_path) as scene:
         one, other = await talk(scene, "The storm", *LINES), await talk(scene, "The calm", *LINES, days=2)
         page = await session_page(scene, one)
-        page._on_field_edited("sticky", True)
-        page.edits._save_timer.stop()
+        page.detail.form.changed.emit("sticky", True)
         await scene.services.core.session_store.delete_session(one.guid)
 
         await shown(page, other)

@@ -46,7 +46,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
             lambda: (
                 page.persona_selector.persona_name == "Mira"
                 and (page.row_model.timeline_rows or not known)
-                and page._timeline.persona
+                and "Mira" in page.markdown
             )
         )
         yield scene, page

@@ -58,7 +58,6 @@ async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else
         for one in (SEARCH, PAGE):
             await scene.services.web_gate.log_request(one.model_copy(update={"ended": now()}))
         assert status.full_text == "Reading a page on one.example.com"  # long enough to be read
-        scene.controller.web_status._clear_timer.start(1)
         await until(lambda: status.full_text == "Writing…")
 
 
