@@ -9,7 +9,6 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from lethe_app.storage.chats.sessions import SessionStore
 from tests.services.stage import MIRA, back_in_time, before_now, change_persona, keep, log, prompt_of, say, spoke, write_world
 
 
@@ -34,7 +33,7 @@ async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_
     services: AppServices, session: ChatSession
 ):
     fields = {"name": "The storm", "content": "The mast broke.", "archived": True}
-    await SessionStore(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    await services.core.session_store.add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     write_world(services, "isles", {"name": "Harbour law", "content": "No whistling.", "category": "world_info"})
     await change_persona(services, bio="{{memory:the storm}} {{memory:Harbour}} {{memory:nothing}}", worlds=["isles"])
 

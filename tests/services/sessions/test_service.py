@@ -221,7 +221,7 @@ async def test_pages_beyond_the_end_are_empty(services: AppServices):
 
 async def silent_for(services: AppServices, session: ChatSession, minutes: float) -> None:
     """As if the conversation had been left so long ago."""
-    database, moment = services._database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
+    database, moment = services.core.database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
     await database.run(
         lambda connection: connection.execute(
             "UPDATE sessions SET last_activity = ? WHERE guid = ?",
