@@ -161,33 +161,32 @@ async def choose_first(scene: Scene) -> None:
     """Put the cursor on the first row, so that its details are seen."""
     table = getattr(scene.page, "table", None)
     table = getattr(table, "table", table)
-    if table is not None and table.rows.shown:
-        table.go_to(table.rows.key_of(table.rows.shown[0]))
+    if table is not None and table.table_model.visible_rows:
+        table.select_row(table.table_model.key_of(table.table_model.visible_rows[0]))
     await settle(0.6)
 
 
 async def choose_found_model(scene: Scene) -> None:
     """One that another program has downloaded, so that no path of this machine is in the picture."""
     table = scene.page.table
-    await until(lambda: any(one.model.source == "LM Studio" for one in table.rows.shown))
-    table.go_to(next(one.model.path for one in table.rows.shown if one.model.source == "LM Studio"))
+    rows = table.table_model
+    await until(lambda: any(one.model.source == "LM Studio" for one in rows.visible_rows))
+    table.select_row(next(one.model.path for one in rows.visible_rows if one.model.source == "LM Studio"))
     await settle(0.6)
 
 
 async def dream(scene: Scene) -> None:
     """Have her dream, if she has not yet, and look at what she proposes."""
     page = scene.page
-    if page.now_button.isEnabled() and not page.rows.shown:
-        page.now_button.click()
+    if page.dream_button.isEnabled() and not page.rows.visible_rows:
+        page.dream_button.click()
         await scene.services.background_runner.run_next_task()
         await settle(1.0)
     await choose_first(scene)
 
 
 async def find_tea(scene: Scene) -> None:
-    field = getattr(scene.page, "field", None) or getattr(scene.page, "search", None)
-    if field is not None:
-        field.setText("tea")
+    scene.page.search.setText("tea")
     await settle(1.0)
 
 

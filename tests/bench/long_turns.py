@@ -62,10 +62,10 @@ def long_turn(question: str, text: str, form: str) -> str:
 
 def hybrid(evidence: SearchEvidence) -> list[UUID]:
     """Return the sessions in the order of a plain hybrid search."""
-    evidence = evidence.features
-    score = sum(_reciprocal(_best(values, evidence.source)) for values in (evidence.cosine, evidence.bm25))
+    features = evidence.features
+    score = sum(_reciprocal(_best(values, features.source)) for values in (features.cosine, features.bm25))
     order = (-np.asarray(score)).argsort(kind="stable")
-    return [evidence.columns.sources[int(evidence.sources[place])] for place in order]
+    return [evidence.columns.sources[int(features.sources[place])] for place in order]
 
 
 def _best(values: Floats, source: np.ndarray) -> Floats:
