@@ -1,8 +1,8 @@
 # Two commands are enough: `make run` and `make test`. Each sets up what it needs first.
 PYTHON ?= python3
 VENV := .venv/bin
-# Two at a time, for most tests use one processor only, in the order in which they are collected: long ones first.
-TESTS = QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Three at a time: a third of the time a test waits. In the order in which they are collected: long ones first.
+TESTS = QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run setup dev test test-rest test-all check bench screenshots demo package test-package clean
 

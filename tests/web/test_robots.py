@@ -63,7 +63,7 @@ def test_the_time_between_two_visits(said: str, seconds: float):
 
 def test_the_worst_rules_take_no_time():
     stars = "User-agent: *\n" + f"Disallow: /{'*a' * 400}b$\n" * 600
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert allowed(stars, "/" + "a" * 1900)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

@@ -79,11 +79,11 @@ def test_hits_are_plain_bounded_and_none_comes_twice():
 
 
 def test_an_engine_that_sends_megabytes_holds_nobody_up():
-    began = time.perf_counter()
+    began = time.process_time()
     (hit,) = collect_hits([("<a" * 900_000, "https://a.example/", "Wind " + "[a](" * 400_000)], 3)
 
     assert hit.description.startswith("Wind")
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
