@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page import Page
+from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
@@ -142,7 +143,7 @@ async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
         page = await page_of(scene, wish)
         for theme in ("light", "dark"):
             await scene.services.preferences.set(theme=theme)
-            for toast in scene.toasts:
+            for toast in scene.window.findChildren(Toast):
                 toast.hide()  # it would cover what is read
             QApplication.processEvents()
             picture = scene.window.grab().toImage()
