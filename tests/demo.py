@@ -29,7 +29,7 @@ from tests.stories.stage import Stage
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "demo"
-LONGEST_REPLY = 160
+MAX_REPLY_TOKENS = 160
 """Tokens, so that the evening ends in good time on a slow machine."""
 USER, PERSONA = "Tomas", "Mira"
 QUESTIONS = (
@@ -129,7 +129,7 @@ def transcript(evening: Evening) -> str:
     """What was said, with every wording, as Markdown."""
     model = next(message.current.model for message in evening.told if message.current.model)
     about = (
-        f"{USER} and {PERSONA}, answered by {model} with replies of at most {LONGEST_REPLY} tokens. Nothing was touched up. "
+        f"{USER} and {PERSONA}, answered by {model} with replies of at most {MAX_REPLY_TOKENS} tokens. Nothing was touched up. "
         "A model of this size shows that everything works; it does not show how well a persona can be played."
     )
     parts = ["# An evening with the starter model", about]
@@ -155,7 +155,7 @@ def main() -> int:
         evening = Evening(folder, Path(somewhere) / "lethe")
         paths = Paths.standard(evening.home)
         paths.home.mkdir()
-        paths.settings.write_text(json.dumps({"max_reply": LONGEST_REPLY, "theme": "dark"}), encoding="utf-8")
+        paths.settings.write_text(json.dumps({"max_reply": MAX_REPLY_TOKENS, "theme": "dark"}), encoding="utf-8")
         for act in (evening.play_first, evening.play_second):
             Stage(evening.home).play(act)
     (folder / "transcript.md").write_text(transcript(evening), encoding="utf-8")

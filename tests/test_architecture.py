@@ -78,9 +78,9 @@ RETIRED = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
 """Words of an earlier vocabulary that no module or class carries; the terms of the field stand in their place."""
-MOST_MODULES = 20
+MAX_MODULES = 20
 """Modules of one folder."""
-MOST_CONSTRUCTOR_PARAMETERS = 8
+MAX_CONSTRUCTOR_PARAMETERS = 8
 """Parameters of `__init__`, `self` not counted; a class that needs more does the work of two."""
 
 ENTRIES: dict[str, tuple[str, ...]] = {
@@ -239,7 +239,7 @@ def test_no_modules_import_each_other_in_a_circle_at_run_time():
 
 def test_no_folder_holds_too_many_modules():
     counts = Counter(path_of(module).rpartition("/")[0] for module in MODULES if module.name != "__init__.py")
-    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+    assert {folder: count for folder, count in counts.items() if count > MAX_MODULES} == {}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=path_of)
@@ -248,7 +248,7 @@ def test_no_constructor_takes_too_many_parameters(module: Path):
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             arguments = node.args
             count = len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]) - 1
-            assert count <= MOST_CONSTRUCTOR_PARAMETERS, f"{path_of(module)}:{node.lineno} takes {count} parameters"
+            assert count <= MAX_CONSTRUCTOR_PARAMETERS, f"{path_of(module)}:{node.lineno} takes {count} parameters"
 
 
 def test_every_public_class_name_stands_for_one_class():

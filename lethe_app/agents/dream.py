@@ -31,14 +31,14 @@ from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecor
 from lethe_app.domain.changes import ChangedRecord, ChangedRecords
 from lethe_app.domain.memory import MemoryUnit
 
-MOST_ASKED = 40
+MAX_MODEL_QUERIES = 40
 """Groups and single notes about which the model is asked in one dream; the rest waits for the next."""
-MOST_COMPARED = 200
+MAX_COMPARED = 200
 """Records whose neighbours are searched in one dream, newest first."""
 LAST_DREAM_KEY, JUDGED_NOTES_KEY, BY_MODEL_KEY = "last", "filed", "by_model"
 """Keys of the state: start of the last dream, notes that were already judged one by one, and whether a model was qualified."""
-MOST_JUDGED = 2000
-LONGEST_NOTE = 600
+MAX_JUDGED = 2000
+MAX_NOTE_CHARACTERS = 600
 
 
 class DreamInputs(PreferenceInputs, DislikeInputs, Protocol):
@@ -154,19 +154,19 @@ class Dream(AgentTask):
         ]
         single_groups: list[list[ChangedRecord]] = [[one] for one in unfiled_memories if str(one.guid) not in judged_guids]
         count = 0
-        for group in [*groups, *single_groups][:MOST_ASKED]:
+        for group in [*groups, *single_groups][:MAX_MODEL_QUERIES]:
             decision = await self._ask_decision(context, group)
             count += await self._apply_decision(context, known_signatures, group, decision)
             if len(group) == 1:
                 judged_guids.append(str(group[0].guid))
-                await context.save_state({**await context.load_state(), JUDGED_NOTES_KEY: judged_guids[-MOST_JUDGED:]})
+                await context.save_state({**await context.load_state(), JUDGED_NOTES_KEY: judged_guids[-MAX_JUDGED:]})
         return count
 
     async def _ask_decision(self, context: TaskContext, group: Sequence[ChangedRecord]) -> MergeDecision:
         category_list = ", ".join(count_categories(await context.list_memories())) or "(none yet)"
-        descriptions = [await self._inputs.describe_record(record, LONGEST_NOTE) for record in group]
+        descriptions = [await self._inputs.describe_record(record, MAX_NOTE_CHARACTERS) for record in group]
         notes = "\n".join(f"{number}. {description}" for number, description in enumerate(descriptions, 1))
-        answer = await context.ask("dream", ConsolidationAnswer, categories=category_list[:LONGEST_NOTE], notes=notes)
+        answer = await context.ask("dream", ConsolidationAnswer, categories=category_list[:MAX_NOTE_CHARACTERS], notes=notes)
         return answer.to_decision(len(group))
 
     async def _apply_decision(
@@ -179,7 +179,7 @@ class Dream(AgentTask):
     async def _similar_pairs(self, persona_id: str, records: Sequence[ChangedRecord]) -> list[tuple[UUID, UUID]]:
         return [
             (record.guid, neighbour_guid)
-            for record in records[:MOST_COMPARED]
+            for record in records[:MAX_COMPARED]
             for neighbour_guid in await self._inputs.neighbours(persona_id, record)
             if neighbour_guid != record.guid
         ]

@@ -22,9 +22,9 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 GOAL_LIFETIME = timedelta(days=30)
 FIRST_PRIORITY = 3
 SESSION_PRIORITY, CUSTOM_PRIORITY = 5, 5
-MOST_OWN, MOST_WISHES, MOST_PLANS = 2, 2, 2
-LONGEST_TEXT = 1500
-MOST_SESSIONS_CHECKED = 10
+MAX_OWN_GOALS, MAX_WISHES, MAX_PLANS = 2, 2, 2
+MAX_TEXT_CHARACTERS = 1500
+MAX_SESSIONS_CHECKED = 10
 """Number of newest sessions that are searched for one that may be used."""
 LAST_SESSION_KEY = "last"
 """Key of the state: the session that was used last."""
@@ -37,8 +37,8 @@ class PersonaGoalsAnswer(LlmAnswer):
     """Goals of the persona for itself, and its wishes for the user."""
 
     max_tokens: ClassVar[int] = 300
-    own: list[Short] = Field(max_length=MOST_OWN)
-    wishes: list[Short] = Field(max_length=MOST_WISHES)
+    own: list[Short] = Field(max_length=MAX_OWN_GOALS)
+    wishes: list[Short] = Field(max_length=MAX_WISHES)
 
 
 class GoalAnswer(LlmAnswer):
@@ -99,7 +99,7 @@ class GoalDesigner(AgentTask):
         aims = await context.ask("goals_own", PersonaGoalsAnswer, **placeholders)
         candidates = [(one, f"a goal of {context.persona.name}'s own") for one in aims.own]
         candidates += [(one, f"something {context.persona.name} wishes for {context.user.name}") for one in aims.wishes]
-        candidates += [(one, "a plan from the last conversation") for one in session.future_goals[:MOST_PLANS]]
+        candidates += [(one, "a plan from the last conversation") for one in session.future_goals[:MAX_PLANS]]
         ideas = [GoalIdea(*one, max(FIRST_PRIORITY - rank, 0)) for rank, one in enumerate(candidates) if one[0].strip()]
         return await create_goals(context, ideas, placeholders, {LAST_SESSION_KEY: str(session.guid)})
 
@@ -162,7 +162,7 @@ async def find_unused_session(view: TaskView, rng: random.Random | None = None) 
     allowed only at random counts as allowed.
     """
     last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
-    for summary in await view.list_sessions(archived=True, most=MOST_SESSIONS_CHECKED):
+    for summary in await view.list_sessions(archived=True, most=MAX_SESSIONS_CHECKED):
         if str(summary.guid) == last_session_id:
             return None
         session = await view.load_session(summary.guid)
@@ -184,10 +184,10 @@ async def build_placeholders(context: TaskContext, session: ChatSession | None) 
     return {
         "name": context.persona.name,
         "user": context.user.name,
-        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "user_bio": expand_names(context, context.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        "user_bio": expand_names(context, context.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
         "summary": await describe_session(context, session) if session is not None else NOTHING_YET,
-        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MOST_SESSIONS_CHECKED]) or NOTHING_YET,
+        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MAX_SESSIONS_CHECKED]) or NOTHING_YET,
     }
 
 

@@ -17,16 +17,16 @@ from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.prompt.untrusted_text import is_quoted
 
-LEAST_SESSIONS = 2
-LEAST_CONTEXT = 8000
-LONGEST_TEXT = 1500
+MIN_SESSIONS = 2
+MIN_CONTEXT = 8000
+MAX_TEXT_CHARACTERS = 1500
 """Characters of each text that is read besides the messages."""
 DECISION_TOKENS, ENTRY_TOKENS = 1250, 2000
 """Tokens of the last messages that are read for the decision, and for the entry."""
 NEWEST_LINES = 60
-MOST_GOALS = 3
-MOST_MEMORIES = 4
-LONGEST_MEMORY = 400
+MAX_GOALS = 3
+MAX_MEMORIES = 4
+MAX_MEMORY_CHARACTERS = 400
 UNTIL_KEY = "until"
 """Key of the state: last activity of the newest session that was considered."""
 NOTHING_YET = "(none yet)"
@@ -68,11 +68,11 @@ class Journal(AgentTask):
         self._load_context_size = load_context_size
 
     async def observe(self, view: TaskView) -> bool:
-        return self._load_context_size() >= LEAST_CONTEXT and len(await list_new_sessions(view)) >= LEAST_SESSIONS
+        return self._load_context_size() >= MIN_CONTEXT and len(await list_new_sessions(view)) >= MIN_SESSIONS
 
     async def execute(self, context: TaskContext) -> TaskResult:
         new_sessions = await list_new_sessions(context)
-        if len(new_sessions) < LEAST_SESSIONS:
+        if len(new_sessions) < MIN_SESSIONS:
             return NOTHING
         context.report_progress("Thinking about recent events")
         placeholders = await build_placeholders(context, new_sessions)
@@ -96,7 +96,7 @@ class Journal(AgentTask):
     async def _write_entry(
         self, context: TaskContext, newest: SessionSummary, topic: str, placeholders: dict[str, str]
     ) -> JournalEntryAnswer:
-        recalled = await context.search_memories(topic, MOST_MEMORIES)
+        recalled = await context.search_memories(topic, MAX_MEMORIES)
         memories = "\n".join(_format_memory(recollection.text) for recollection in recalled) or NOTHING_YET
         material = {name: placeholders[name] for name in ("name", "user", "bio", "last_entry")}
         conversation = await format_newest_messages(
@@ -109,7 +109,7 @@ class Journal(AgentTask):
 
 def _format_memory(text: str) -> str:
     """Return the text in one line, truncated. A quoted text is not, because truncation would remove its closing fence."""
-    return text if is_quoted(text) else f"- {' '.join(text.split())[:LONGEST_MEMORY]}"
+    return text if is_quoted(text) else f"- {' '.join(text.split())[:MAX_MEMORY_CHARACTERS]}"
 
 
 def build_entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
@@ -141,11 +141,11 @@ async def build_placeholders(context: TaskContext, new_sessions: list[SessionSum
     return {
         "name": context.persona.name,
         "user": context.user.name,
-        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "user_bio": expand_names(context, context.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "last_entry": f"“{newest.name}”: {newest.content[:LONGEST_TEXT]}" if newest else NOTHING_YET,
+        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        "user_bio": expand_names(context, context.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        "last_entry": f"“{newest.name}”: {newest.content[:MAX_TEXT_CHARACTERS]}" if newest else NOTHING_YET,
         "summary": await describe_session(context, await context.load_session(new_sessions[-1].guid)),
-        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MOST_GOALS]) or NOTHING_YET,
+        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MAX_GOALS]) or NOTHING_YET,
     }
 
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
-from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, MergedPages, ReadingRequest, WebReader, join_site_names
+from lethe_app.agents.web_reading import (
+    MAX_CONTEXT_CHARACTERS,
+    NOTHING_KNOWN,
+    MergedPages,
+    ReadingRequest,
+    WebReader,
+    join_site_names,
+)
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.citation_check import is_same_topic
 from lethe_app.brain.llm_schemas.web import TopicAnswer, TopicsAnswer
@@ -20,12 +27,12 @@ from lethe_app.retrieval.query_terms import WORD, fold
 
 MIN_NEW_MESSAGES = 30
 """Minimum number of new messages for which a running session is read."""
-MOST_MESSAGES_READ = 400
+MAX_MESSAGES_READ = 400
 """Maximum number of its messages that are read."""
-MOST_PORTIONS = 4
+MAX_PORTIONS = 4
 """Maximum number of portions of a long session in which subjects are searched; the newest ones are used."""
-MOST_TOPICS = 3
-LONGEST_ROLE = 400
+MAX_TOPICS = 3
+MAX_ROLE_CHARACTERS = 400
 UNTIL_KEY, LAST_SESSION_KEY, RECENT_TOPICS_KEY = "until", "last", "recent"
 """Keys of the state: time of the newest message that was read, the session that was read, and recent subjects."""
 
@@ -103,7 +110,7 @@ async def run_research(context: TaskContext, gathering: WebReader, assignment: R
     recent_topics = [str(one) for one in _as_list((await context.load_state()).get(RECENT_TOPICS_KEY))]
     topics = [one for one in await _find_topics(context, assignment) if not await _is_known(context, recent_topics, one.topic)]
     found_topics: list[str] = []
-    for topic in topics[:MOST_TOPICS]:
+    for topic in topics[:MAX_TOPICS]:
         context.report_progress(f"Searching for “{topic.topic}”")
         merge = await _look_up(context, gathering, assignment, topic)
         if merge.plain_text:
@@ -112,7 +119,7 @@ async def run_research(context: TaskContext, gathering: WebReader, assignment: R
         recent_topics = add_search(recent_topics, topic.topic)
         await context.save_state({**await context.load_state(), RECENT_TOPICS_KEY: recent_topics})
     await context.save_state({**await context.load_state(), **assignment.final_state})
-    return _build_result(context, found_topics, [one.topic for one in topics[:MOST_TOPICS]])
+    return _build_result(context, found_topics, [one.topic for one in topics[:MAX_TOPICS]])
 
 
 async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> list[TopicAnswer]:
@@ -120,10 +127,10 @@ async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> 
     placeholders = {
         "name": context.persona.name,
         "role": role_of(context),
-        "context": assignment.context[:LONGEST_CONTEXT] or NOTHING_KNOWN,
+        "context": assignment.context[:MAX_CONTEXT_CHARACTERS] or NOTHING_KNOWN,
     }
     topics: list[TopicAnswer] = []
-    for portion in (await context.split_to_fit("topics", TopicsAnswer, assignment.utterances, **placeholders))[-MOST_PORTIONS:]:
+    for portion in (await context.split_to_fit("topics", TopicsAnswer, assignment.utterances, **placeholders))[-MAX_PORTIONS:]:
         answer = await context.ask("topics", TopicsAnswer, conversation=format_lines(portion), **placeholders)
         for topic in answer.topics:
             if not any(is_same_topic(topic.topic, known_topic.topic) for known_topic in topics) and _anonymous_queries(
@@ -198,7 +205,7 @@ def _remove_braces(text: str) -> str:
 def role_of(view: TaskView) -> str:
     """Return the persona's bio in a few sentences."""
     bio = (view.persona.mini_bio or view.persona.bio).replace("{{char}}", view.persona.name)
-    return " ".join(bio.replace("{{user}}", view.user.name).split())[:LONGEST_ROLE]
+    return " ".join(bio.replace("{{user}}", view.user.name).split())[:MAX_ROLE_CHARACTERS]
 
 
 async def _find_running_session(view: TaskView) -> tuple[SessionSummary, list[Utterance]] | None:
@@ -210,7 +217,7 @@ async def _find_running_session(view: TaskView) -> tuple[SessionSummary, list[Ut
         until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
         utterances = [
             utterance
-            for utterance in await view.list_utterances(session.guid, MOST_MESSAGES_READ)
+            for utterance in await view.list_utterances(session.guid, MAX_MESSAGES_READ)
             if until_time is None or utterance.time > until_time
         ]
         return (session, utterances) if len(utterances) >= MIN_NEW_MESSAGES else None

@@ -22,11 +22,11 @@ from lethe_app.storage.agents.task_runs import TaskRuns
 
 LOOK_AGAIN = timedelta(minutes=5)
 """Pause after a task found nothing to do."""
-MOST_RUNS_READ = 20
+MAX_RUNS_READ = 20
 """Number of newest runs from which the next due time is computed; more failures in a row make no difference."""
 MAX_RUN_SECONDS = 3600.0
 """Maximum duration of a run in seconds, however much of the day's budget is left."""
-LONGEST_LOOK = 60.0
+MAX_OBSERVE_SECONDS = 60.0
 """Maximum duration of `observe` in seconds."""
 CLOCK_CORRECTION = timedelta(minutes=1)
 """If the clock goes back by more than this, it was corrected, and due times are computed again."""
@@ -127,7 +127,7 @@ class Runtime:
 
     async def last_run(self, due_task: DueTask, moment: datetime) -> TaskRun | None:
         """Return the newest completed run (MADE or NOTHING)."""
-        runs = await self._runs.runs_of(*due_task.key, limit=MOST_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+        runs = await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
     async def create_recorder(self, due_task: DueTask, moment: datetime, *, is_requested: bool) -> RunRecorder:
@@ -154,7 +154,7 @@ class Runtime:
 
     async def _is_due(self, due_task: DueTask, settings: Settings, moment: datetime) -> bool:
         if due_task.key not in self._not_before:
-            runs = await self._runs.runs_of(*due_task.key, limit=MOST_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+            runs = await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
             if runs:
                 self._last_run_times.setdefault(due_task.key, end_of(runs[0]))
             task = due_task.registered.task
@@ -175,7 +175,7 @@ def sort_by_last_run(due_tasks: Sequence[DueTask], last_run_times: dict[tuple[st
 async def has_work(task: AgentTask, view: TaskView) -> bool:
     """Return whether the task's `observe` found something to do. Raise LetheError if it fails, whatever it raises."""
     try:
-        async with asyncio.timeout(LONGEST_LOOK) as timeout:
+        async with asyncio.timeout(MAX_OBSERVE_SECONDS) as timeout:
             return bool(await task.observe(view))
     except LetheError:
         raise

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
-FIRST_BACKOFF, LONGEST_BACKOFF = timedelta(minutes=10), timedelta(hours=24)
+FIRST_BACKOFF, MAX_BACKOFF = timedelta(minutes=10), timedelta(hours=24)
 """Pause after one failure, and the maximum; each failure doubles the pause."""
 GIVE_WAY_PAUSE = timedelta(minutes=1)
 """Pause after a run gave way: the user may have come back for a moment only."""
@@ -45,9 +45,9 @@ def count_consecutive_failures(runs: Sequence[TaskRun]) -> int:
 
 
 def backoff_after(failures: int) -> timedelta:
-    """Return the pause after so many failures in a row, at most `LONGEST_BACKOFF`."""
+    """Return the pause after so many failures in a row, at most `MAX_BACKOFF`."""
     doubled: int = 2 ** min(failures - 1, 20)
-    return min(FIRST_BACKOFF * doubled, LONGEST_BACKOFF)
+    return min(FIRST_BACKOFF * doubled, MAX_BACKOFF)
 
 
 def end_of(run: TaskRun) -> datetime:

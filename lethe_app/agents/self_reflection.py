@@ -14,12 +14,12 @@ from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 
-MOST_SESSIONS = 3
+MAX_SESSIONS = 3
 """Maximum number of sessions that are used together; the newest if there are more."""
 WORDS_PER_TOKEN = 0.7
 NEWEST_LINES = 12
 """Number of last messages read of a session without summary."""
-LONGEST_TEXT = 1500
+MAX_TEXT_CHARACTERS = 1500
 """Characters of the persona's bio and of each session."""
 UNTIL_KEY = "until"
 """Key of the state: last activity of the newest session that was used."""
@@ -67,7 +67,7 @@ class SelfReflection(AgentTask):
             name=context.persona.name,
             user=context.user.name,
             words=str(round(context.persona.self_edit_tokens * WORDS_PER_TOKEN)),
-            bio=expand_names(context, context.persona.mini_bio or context.persona.bio)[:LONGEST_TEXT],
+            bio=expand_names(context, context.persona.mini_bio or context.persona.bio)[:MAX_TEXT_CHARACTERS],
             thoughts=expand_names(context, context.persona.self_edit_field) or NO_THOUGHTS,
             conversations="\n\n".join(conversations),
         )
@@ -86,7 +86,7 @@ async def list_new_sessions(view: TaskView) -> list[SessionSummary]:
     """Return the newest archived sessions that were not used yet, oldest first."""
     until = (await view.load_state()).get(UNTIL_KEY)
     until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
-    archived_sessions = [one for one in await view.list_sessions(archived=True, most=MOST_SESSIONS) if one.messages]
+    archived_sessions = [one for one in await view.list_sessions(archived=True, most=MAX_SESSIONS) if one.messages]
     return [one for one in reversed(archived_sessions) if until_time is None or one.last_activity > until_time]
 
 
@@ -94,7 +94,7 @@ async def describe_session(view: TaskView, session: ChatSession) -> str:
     """Return a session in a few words: its summary, or its last messages."""
     text = session.content or format_lines((await view.list_utterances(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
     heading = f"“{session.name}”:\n" if session.name else ""
-    return heading + text[:LONGEST_TEXT]
+    return heading + text[:MAX_TEXT_CHARACTERS]
 
 
 async def fit_to_token_limit(context: TaskContext, text: str) -> str:

@@ -16,13 +16,13 @@ from lethe_app.prompt.untrusted_text import UntrustedTextQuoter, site_of
 from lethe_app.web.html_text import CountTokens, truncate_to_tokens
 
 T = TypeVar("T", bound=LlmAnswer)
-MOST_PAGES = 6
+MAX_PAGES = 6
 """Pages read for one subject, whatever the settings allow for each query."""
 MIN_PAGE_TOKENS = 100
 """A page with fewer tokens is only a menu; the search engine's description is more useful."""
 MIN_EXCERPT_TOKENS = 48
 """Number of tokens below which an excerpt of a page is useless."""
-LONGEST_CONTEXT = 900
+MAX_CONTEXT_CHARACTERS = 900
 """Characters of the description of the session."""
 NOTHING_KNOWN = "(nothing is known yet)"
 UNAVAILABLE_ERRORS = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreachable)
@@ -83,7 +83,7 @@ class ReadingRequest:
         return {
             "name": self.name,
             "role": self.role,
-            "context": self.context[:LONGEST_CONTEXT] or NOTHING_KNOWN,
+            "context": self.context[:MAX_CONTEXT_CHARACTERS] or NOTHING_KNOWN,
             "topic": self.topic,
             "reason": self.reason or "(not said)",
         }
@@ -122,7 +122,7 @@ class WebReader:
         self.internet, self.quoter = internet, quoter
 
     async def search_and_read(
-        self, queries: Sequence[str], why: str, count_tokens: CountTokens, most_pages: int = MOST_PAGES
+        self, queries: Sequence[str], why: str, count_tokens: CountTokens, most_pages: int = MAX_PAGES
     ) -> list[ReadPage]:
         """Return the pages found by the queries, each once. Raise NotAllowed, and SearchFailed if every query failed."""
         hits: dict[str, WebHit] = {}

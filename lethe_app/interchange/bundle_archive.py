@@ -29,7 +29,7 @@ PIECE_BYTES = 256 * 1024
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 """Exceptions that Python's zipfile raises for a damaged or malicious archive."""
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
-_END_SIZE, _LONGEST_COMMENT = 22, 65_535
+_END_SIZE, _MAX_COMMENT_CHARACTERS = 22, 65_535
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _check_directory(file: BinaryIO, name: str, limits: BundleLimits) -> int:
     size = file.seek(0, 2)
     if size > limits.total:
         raise FileError(name, "is larger than a Lethe file may be")
-    file.seek(max(0, size - _END_SIZE - _LONGEST_COMMENT))
+    file.seek(max(0, size - _END_SIZE - _MAX_COMMENT_CHARACTERS))
     tail = file.read()
     start = tail.rfind(_END)
     if start < 0 or len(tail) - start < _END_SIZE:

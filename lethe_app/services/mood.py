@@ -26,7 +26,7 @@ MoodState = Mapping[tuple[str, str], object]
 """Values of the app state by scope and key, among them those of `keys_of`."""
 MOODS, HISTORY, READINGS = "moods", "mood history", "mood readings"
 """Scopes of the app state; the key is the persona."""
-MOST_SAMPLES, MOST_READINGS = 400, 60
+MAX_SAMPLES, MAX_READINGS = 400, 60
 """Maximum number of stored samples and readings per persona; the oldest are dropped."""
 QUESTION_MARKS = frozenset("?？؟⁇")
 _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
@@ -104,7 +104,7 @@ class MoodService:
         """Return the adjective of each dimension; empty for a neutral value."""
         return self._life.adjectives(mood, mood.told)
 
-    async def in_words(self, persona: Persona, session_id: UUID) -> str:
+    async def describe_mood(self, persona: Persona, session_id: UUID) -> str:
         """Return the mood as the sentence that a prompt of the session has or will have next.
 
         It is empty if the persona has no moods or all dimensions are neutral.
@@ -191,7 +191,7 @@ class MoodService:
                 return
             mood = self._life.after_session(await self.mood(persona_id), reading.steps, reading.at)
             await self._app_state.set(
-                READINGS, persona_id, _READINGS.dump_python([*readings, reading][-MOST_READINGS:], mode="json")
+                READINGS, persona_id, _READINGS.dump_python([*readings, reading][-MAX_READINGS:], mode="json")
             )
             await self._keep(persona_id, mood)
 
@@ -219,7 +219,7 @@ class MoodService:
         if before is not None:
             last = sample_of(before)
             if not last.belongs_with(mood.at, mood.session):
-                samples = [*samples_in(state.get((HISTORY, persona_id))), last][-MOST_SAMPLES:]
+                samples = [*samples_in(state.get((HISTORY, persona_id))), last][-MAX_SAMPLES:]
                 kept[HISTORY, persona_id] = _SAMPLES.dump_python(samples, mode="json")
         return kept
 

@@ -12,14 +12,14 @@ from lethe_app.storage.key_value import TokenCounts
 
 REMEMBERED = 10_000
 """Maximum number of texts whose count is cached; a long context has some hundreds."""
-LONGEST_REMEMBERED = 8_000
+MAX_CACHED_CHARACTERS = 8_000
 """Maximum length of a cached text in characters; complete prompts are longer and never counted twice."""
 WORTH_A_THREAD = 20_000
 """Number of characters from which counting runs in a thread, because it would block the window."""
 
 FEW = 4
 """Number of texts up to which the database is not queried first."""
-MOST_UNSAVED = 64
+MAX_UNSAVED = 64
 """Number of counts that a crash may lose; they would be counted again."""
 
 
@@ -59,7 +59,7 @@ class TokenCountService:
         if missing:
             counts.update(zip(missing, await self._ask(missing), strict=True))
         for text, tokens in counts.items():
-            if len(text) <= LONGEST_REMEMBERED:
+            if len(text) <= MAX_CACHED_CHARACTERS:
                 known[text] = tokens
                 known.move_to_end(text)
         while len(known) > REMEMBERED:
@@ -92,6 +92,6 @@ class TokenCountService:
         fresh = dict(zip(missing, await self._client.count(missing), strict=True)) if missing else {}
         unsaved = self._unsaved.setdefault(tokenizer, {})
         unsaved |= fresh
-        if len(unsaved) > MOST_UNSAVED:
+        if len(unsaved) > MAX_UNSAVED:
             await self.flush()
         return [fresh[text] if count is None else count for text, count in zip(texts, stored, strict=True)]

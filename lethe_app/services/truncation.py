@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from lethe_app.brain.proactive.user_return import UserReturnInsert
 from lethe_app.domain.memory import MemoryUnit
 
-LONGEST_MEMORY = 4000
+MAX_MEMORY_CHARACTERS = 4000
 """Maximum length of one memory in a prompt, in characters; a user may have saved a whole book as one."""
-LONGEST_LINE = 6000
+MAX_LINE_CHARACTERS = 6000
 """Maximum length of a hidden message in characters. Messages of the history are never shortened in a prompt, so it is
 limited here.
 """
@@ -25,19 +25,19 @@ def shortened(text: str, longest: int) -> str:
 
 
 def short_memory(memory: MemoryUnit) -> MemoryUnit:
-    """Return the memory with its content cut to `LONGEST_MEMORY`."""
-    if len(memory.content) <= LONGEST_MEMORY:
+    """Return the memory with its content cut to `MAX_MEMORY_CHARACTERS`."""
+    if len(memory.content) <= MAX_MEMORY_CHARACTERS:
         return memory
-    return memory.model_copy(update={"content": shortened(memory.content, LONGEST_MEMORY)})
+    return memory.model_copy(update={"content": shortened(memory.content, MAX_MEMORY_CHARACTERS)})
 
 
 def short_line(text: str, quoted: Iterable[str]) -> str:
-    """Return the text cut to `LONGEST_LINE`; a quotation is kept with both its fences or removed."""
-    short = shortened(text, LONGEST_LINE)
+    """Return the text cut to `MAX_LINE_CHARACTERS`; a quotation is kept with both its fences or removed."""
+    short = shortened(text, MAX_LINE_CHARACTERS)
     cut = [place for quote in quoted if 0 <= (place := text.find(quote)) < len(short) and quote not in short]
     return f"{text[: min(cut)].rstrip()} …" if cut else short
 
 
 def short_note(note: UserReturnInsert) -> UserReturnInsert:
-    """Return the note with its text cut to `LONGEST_MEMORY`."""
-    return note.model_copy(update={"info": shortened(note.info, LONGEST_MEMORY)})
+    """Return the note with its text cut to `MAX_MEMORY_CHARACTERS`."""
+    return note.model_copy(update={"info": shortened(note.info, MAX_MEMORY_CHARACTERS)})

@@ -15,7 +15,7 @@ from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
 from lethe_app.services.library import Library
 from lethe_app.services.truncation import shortened
 
-LONGEST_QUOTE = 2500
+MAX_QUOTE_CHARACTERS = 2500
 """Maximum length of one quoted memory in characters, so that both fences fit into a hidden message."""
 
 
@@ -45,7 +45,7 @@ class UntrustedMemories:
         words = text or one_line(memory.content)
         if not memory.is_from_web:
             return words
-        return (await self.quoter()).quote_stored(shortened(words, LONGEST_QUOTE), memory.sources, str(memory.guid))
+        return (await self.quoter()).quote_stored(shortened(words, MAX_QUOTE_CHARACTERS), memory.sources, str(memory.guid))
 
     async def told_of(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
         """Return the quoted texts of those memories that came from the internet, by id."""

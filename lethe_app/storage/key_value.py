@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable
 
-MOST_COUNTS = 200_000
+MAX_COUNTS = 200_000
 """Maximum number of cached token counts; when it is exceeded, the cache is emptied."""
 
 
@@ -89,7 +89,7 @@ class TokenCounts:
 
         def work(connection: sqlite3.Connection) -> None:
             (count,) = connection.execute("SELECT count(*) FROM token_counts").fetchone()
-            if count + len(rows) > MOST_COUNTS:
+            if count + len(rows) > MAX_COUNTS:
                 connection.execute("DELETE FROM token_counts")
             connection.executemany("INSERT OR REPLACE INTO token_counts (tokenizer, digest, tokens) VALUES (?, ?, ?)", rows)
 

@@ -9,7 +9,7 @@ import pytest
 from lethe_app.agents.schedule import (
     FIRST_BACKOFF,
     GIVE_WAY_PAUSE,
-    LONGEST_BACKOFF,
+    MAX_BACKOFF,
     count_consecutive_failures,
     interval_of,
     is_quiet_hour,
@@ -46,7 +46,7 @@ def test_giving_way_does_not_bring_forward_what_was_done_today():
 
 
 @pytest.mark.parametrize(
-    ("failures", "rest"), [(1, FIRST_BACKOFF), (2, 2 * FIRST_BACKOFF), (3, 4 * FIRST_BACKOFF), (50, LONGEST_BACKOFF)]
+    ("failures", "rest"), [(1, FIRST_BACKOFF), (2, 2 * FIRST_BACKOFF), (3, 4 * FIRST_BACKOFF), (50, MAX_BACKOFF)]
 )
 def test_failures_make_it_rest_twice_as_long_each_time_but_not_for_ever(failures: int, rest: timedelta):
     runs = [run(RunOutcome.FAILED, hours) for hours in range(failures)]

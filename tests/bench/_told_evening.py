@@ -33,7 +33,7 @@ NAMED = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’]+|\b\d+\b")
 """Names inside a sentence, and numbers."""
 NUMBER = re.compile(r"\b\d+\b")
 CLAUSE = re.compile(r"[,;:]\s|\s(?:and|but|who|whom|which|where|because|while)\s")
-SHORTEST_CLAUSE = 2
+MIN_CLAUSE_WORDS = 2
 """Words that tell something."""
 RESOLVED = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|next|last|this|on|ago|since|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|year)\b",
@@ -191,7 +191,7 @@ def clauses(sentence: str) -> list[str]:
     """Parts that may rest on different messages, none of them shorter than a few words that tell something."""
     found: list[str] = []
     for part in CLAUSE.split(sentence):
-        if found and min(len(telling_words(part)), len(telling_words(found[-1]))) < SHORTEST_CLAUSE:
+        if found and min(len(telling_words(part)), len(telling_words(found[-1]))) < MIN_CLAUSE_WORDS:
             found[-1] += f" {part}"
         else:
             found.append(part)

@@ -33,7 +33,7 @@ from tests.bench.report import arguments
 
 EVERY = 5
 """Of so many questions one is asked."""
-SHORTEST, LONGEST = 80, 160
+MIN_QUESTION_CHARACTERS, MAX_QUESTION_CHARACTERS = 80, 160
 """Words of a pasted text."""
 RECIPROCAL = 60
 """The constant of reciprocal rank fusion (Cormack et al. 2009)."""
@@ -47,10 +47,10 @@ def pasted(sample: dict, number: int) -> str:
     lines = [turn["text"] for turn in sessions[number % len(sessions)]]
     words: list[str] = []
     for line in islice(lines, number % max(1, len(lines) // 2), None):
-        if len(words) >= SHORTEST:
+        if len(words) >= MIN_QUESTION_CHARACTERS:
             break
         words += line.split()
-    return " ".join(words[:LONGEST])
+    return " ".join(words[:MAX_QUESTION_CHARACTERS])
 
 
 def long_turn(question: str, text: str, form: str) -> str:

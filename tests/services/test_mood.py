@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.mood import MoodCause, MoodReading
 from lethe_app.services.background.mood_inference import QUEUE_KEY, SCOPE
-from lethe_app.services.mood import MOST_SAMPLES
+from lethe_app.services.mood import MAX_SAMPLES
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from tests.services.past import answers, hold, trusted
@@ -135,8 +135,8 @@ async def test_the_user_can_put_a_mood_by_hand_and_back(services: AppServices):
 
 
 async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppServices, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lethe_app.services.mood.MOST_SAMPLES", 3)
-    assert MOST_SAMPLES == 400
+    monkeypatch.setattr("lethe_app.services.mood.MAX_SAMPLES", 3)
+    assert MAX_SAMPLES == 400
     clock = [now()]
     with use_clock(lambda: clock[0]):
         for _day in range(6):
@@ -233,16 +233,16 @@ async def test_a_steady_mood_is_not_read(services: AppServices):
 
 async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(services: AppServices, session: ChatSession):
     moods, mira = services.mind.moods, await services.library.persona(MIRA)
-    before = await moods.in_words(mira, session.guid)
+    before = await moods.describe_mood(mira, session.guid)
     turns = await praised(services, session, 3)
-    now_felt = await moods.in_words(mira, session.guid)
+    now_felt = await moods.describe_mood(mira, session.guid)
     told = " ".join(played.memory.mood for played in turns)
     await moods.set_mood(MIRA, "energy", 0.0)  # by hand, and not told yet
-    still, elsewhere = await moods.in_words(mira, session.guid), await moods.in_words(mira, uuid4())
+    still, elsewhere = await moods.describe_mood(mira, session.guid), await moods.in_words(mira, uuid4())
     await services.preferences.set(mood_handling=False)
 
     assert before == turns[0].memory.mood == "Mira feels rested."
     assert now_felt == still == "Mira feels rested and happy."
     assert told == "Mira feels rested.  Mira feels happy now."
     assert "rested" not in elsewhere
-    assert await moods.in_words(mira, session.guid) == ""
+    assert await moods.describe_mood(mira, session.guid) == ""

@@ -21,8 +21,8 @@ from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.tools.builtin_memory import MemoryByDateArguments, MemorySaveArguments, SearchArguments
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import session_namespace
-from lethe_app.services.truncation import LONGEST_LINE, short_line
-from lethe_app.services.untrusted_memories import LONGEST_QUOTE
+from lethe_app.services.truncation import MAX_LINE_CHARACTERS, short_line
+from lethe_app.services.untrusted_memories import MAX_QUOTE_CHARACTERS
 from tests.services.stage import MIRA, NATURAL, back_in_time, heard, keep, now_held, prompt_of, recalled, say
 from tests.services.tasks import Scripted, employ
 
@@ -183,8 +183,8 @@ async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
     told = [await foreign.quoted_text(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)]
     line = short_line("\n".join(["It is late.", *told]), told)
 
-    assert all(len(one) < LONGEST_QUOTE + 1000 for one in told)
-    assert len(line) <= LONGEST_LINE + 2
+    assert all(len(one) < MAX_QUOTE_CHARACTERS + 1000 for one in told)
+    assert len(line) <= MAX_LINE_CHARACTERS + 2
     assert line.count("\n[quote ") == line.count("\n[end of quote ") >= 1
 
 

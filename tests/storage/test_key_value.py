@@ -59,7 +59,7 @@ async def test_counts_are_cached_by_tokenizer_and_text(database: Database):
 
 
 async def test_the_cache_of_counts_does_not_grow_for_ever(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(key_value, "MOST_COUNTS", 3)
+    monkeypatch.setattr(key_value, "MAX_COUNTS", 3)
     counts = TokenCounts(database)
     await counts.cache_counts("a", {"1": 1, "2": 2, "3": 3})
 

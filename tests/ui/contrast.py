@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 BOLDEST = 0.02
 """Of the pixels that differ from the ground, so many are the middle of a stroke; all others are its edges."""
-LEAST_PIXELS = 12
+MIN_PIXELS = 12
 """Differing from the ground, before there are words at all."""
 
 
@@ -82,7 +82,7 @@ def contrast(picture: QImage, area: QRect) -> float | None:
     differing = sorted(((ratio(luminance(QColor(colour)), ground), count) for colour, count in counted.items()), reverse=True)
     inked = [(value, count) for value, count in differing if value > 1.15]
     whole = sum(count for _value, count in inked)
-    if whole < LEAST_PIXELS:
+    if whole < MIN_PIXELS:
         return None
     needed = max(1.0, whole * BOLDEST)
     for value, count in inked:

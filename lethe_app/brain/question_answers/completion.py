@@ -15,7 +15,7 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, NOT_OCCUP
 
 _RELATIVE_OR_ANIMAL = rf"(?:{RELATIVES}|{ANIMALS})"
 _RELATION_PHRASE = rf"(?P<what>(?:[\w-]+ ){{0,2}}?{_RELATIVE_OR_ANIMAL})"
-_MOST_WORDS = 8
+_MAX_WORDS = 8
 _NAME, _PLACE, _NUMBER, _DATE = ("name", "place", "number", "date")
 _PREFERENCE, _ACTIVITY, _POSSESSION, _OCCUPATION = ("taste", "doing", "having", "calling")
 _COUNT, _WORKPLACE, _WHEN = ("count", "workplace", "when")
@@ -193,7 +193,7 @@ def _short_answer(message: str) -> str:
     first = next((strip_fillers(part) for part in parts[:2] if strip_fillers(part) and not part.endswith("?")), "")
     stripped = _INTRODUCTION.sub("", first).strip(" ,.")
     if (
-        len(stripped.split()) > _MOST_WORDS
+        len(stripped.split()) > _MAX_WORDS
         or _FINITE_VERB.search(stripped)
         or _EVASIVE.search(stripped)
         or re.match(r"(?:I|my|he|she|we|they)\b", stripped)

@@ -14,7 +14,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERB_CUES
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
-MOST_KEYWORDS = 6
+MAX_KEYWORDS = 6
 """Maximum number of keywords of a session."""
 MAX_SENTENCES_READ = 5000
 """Maximum number of sentences read; of a longer session every second, third … sentence represents it well enough."""
@@ -99,8 +99,8 @@ def find_topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabular
 
 
 def select_keywords(ranked: Sequence[SummaryTopic]) -> tuple[str, ...]:
-    """Return up to `MOST_KEYWORDS` different topics in their most frequent spelling."""
-    return tuple(topic.spelling for topic in select_distinct(ranked, MOST_KEYWORDS))
+    """Return up to `MAX_KEYWORDS` different topics in their most frequent spelling."""
+    return tuple(topic.spelling for topic in select_distinct(ranked, MAX_KEYWORDS))
 
 
 def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryTopic]:

@@ -20,7 +20,7 @@ SPEAKER_FACTOR = 0.95
 """Factor per chosen report for the others of its speaker."""
 STRETCH_LENGTH = 130
 """Characters of summary per stretch into which the session is divided."""
-MOST_STRETCHES = 12
+MAX_STRETCHES = 12
 """Maximum number of stretches into which the session is divided."""
 BASE_VALUE = 2.0
 """Base value of a report, in word weights, because a death may be told in a word that occurs only once."""
@@ -50,7 +50,7 @@ def choose_reports(
 
     If there are `ENOUGH_FACTS`, the others take at most `OTHERS_SHARE` of the room.
     """
-    state = _State(weights, max(1, min(MOST_STRETCHES, max(max_length, max_facts_length) // STRETCH_LENGTH)))
+    state = _State(weights, max(1, min(MAX_STRETCHES, max(max_length, max_facts_length) // STRETCH_LENGTH)))
     if others:
         max_facts_length = min(max_facts_length, int((1 - RESERVED_SHARE) * max(max_length, max_facts_length)))
     # One character more, because the last line has no line break.

@@ -21,7 +21,7 @@ from lethe_app.brain.text.sentences import Sentence
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.assertions import FIRST_PERSON
 
-MOST_CANDIDATES = 1000
+MAX_CANDIDATES = 1000
 """Maximum number of sentences of a very long session, the most salient ones, that are compared with each other."""
 MIN_SALIENCE_SHARE = 0.3
 """Share of the highest salience (counted up to 2) below which a sentence is left out as filler."""
@@ -37,7 +37,7 @@ ENOUGH_FACTS = 4
 """Number of facts that cover most of a session by themselves. Beside so many facts no scene is reported, and beside so many
 reports of the user's words nothing of the persona's.
 """
-MOST_QUESTIONS = 2
+MAX_QUESTIONS = 2
 """Maximum number of the user's questions in the summary of a session in which the user did nothing but ask."""
 MAX_SHORT_ANSWER_WORDS = 6
 """Number of words up to which an answer is reported only with its question."""
@@ -131,8 +131,8 @@ def weigh_sentences(material: SummaryMaterial, stated: set[int]) -> dict[int, fl
     if len(user_indexes) + len(material.facts) >= ENOUGH_FACTS:
         weights = {index: weights[index] for index in user_indexes}
     if not weights and not stated:  # nothing but questions was said
-        weights = {index: questions[index] for index in heapq.nlargest(MOST_QUESTIONS, questions, key=questions.__getitem__)}
-    best_indexes = heapq.nlargest(MOST_CANDIDATES, weights, key=lambda index: (weights[index], -index))
+        weights = {index: questions[index] for index in heapq.nlargest(MAX_QUESTIONS, questions, key=questions.__getitem__)}
+    best_indexes = heapq.nlargest(MAX_CANDIDATES, weights, key=lambda index: (weights[index], -index))
     min_weight = MIN_SALIENCE_SHARE * min(2.0, weights[best_indexes[0]]) if best_indexes else 0.0
     return {index: weights[index] for index in sorted(best_indexes) if weights[index] >= min_weight}
 

@@ -12,7 +12,7 @@ from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.dates.words import MONTH, WEEKDAY
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
-MOST_WORDS = 6
+MAX_WORDS = 6
 """Maximum number of words of a part of a title."""
 LIFE_EVENT_WEIGHT, LIFE_CHANGE_WEIGHT, SINGLE_ACTION_WEIGHT, ONGOING_ACTIVITY_WEIGHT = 3.0, 2.0, 1.4, 1.0
 """Weights of a life event, a change in a life, something done once, and an ongoing occupation."""
@@ -271,11 +271,11 @@ def _find_activities(text: str) -> list[TitleEvent]:
 
 
 def _cut_object(rest: str) -> str:
-    """Return the object of a verb with its complements, in at most `MOST_WORDS` words."""
+    """Return the object of a verb with its complements, in at most `MAX_WORDS` words."""
     stop = _STOP.search(rest)
     words = (rest[: stop.start()] if stop else rest).split()
-    kept = " ".join(words[:MOST_WORDS])
-    if len(words) > MOST_WORDS:  # cut where a phrase ends
+    kept = " ".join(words[:MAX_WORDS])
+    if len(words) > MAX_WORDS:  # cut where a phrase ends
         ends = [found.start() for found in _PLACE.finditer(kept) if kept.count(" ", 0, found.start())]
         kept = kept[: ends[-1]] if ends else ""
     return _DANGLING.sub("", kept.strip(" ,'\"*")).strip(" ,'\"*")

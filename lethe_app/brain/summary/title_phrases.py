@@ -14,7 +14,7 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
-MOST_WORDS = 6
+MAX_WORDS = 6
 """Maximum number of words of a title's part; a title has at most one more."""
 _VAGUE = frozenset(
     """
@@ -156,7 +156,7 @@ def _extend_topic(topic: SummaryTopic, text: str, match: re.Match[str], *, is_fi
     if place and _is_noun(place["what"]) and _ends_noun_phrase(after[place.end() :]):
         article = "" if not place["the"] else place["the"] if place["the"] in {"a ", "an "} else "the "
         tail = f" {place['link']} {article}{place['kind'] or ''}{place['what']}"
-        if len((name + tail).split()) <= MOST_WORDS:
+        if len((name + tail).split()) <= MAX_WORDS:
             name += tail
     return TitlePhrase(name.removeprefix("the ") if is_first else name, phrase_words(name))
 

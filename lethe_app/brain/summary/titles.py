@@ -10,7 +10,7 @@ from itertools import islice
 from lethe_app.brain.summary.keywords import HAN_OR_KANA, SummaryTopic, select_distinct
 from lethe_app.brain.summary.title_events import TitleEvent
 from lethe_app.brain.summary.title_phrases import (
-    MOST_WORDS,
+    MAX_WORDS,
     TitlePhrase,
     build_phrase,
     is_denied,
@@ -173,7 +173,7 @@ def _topic_value(topic: SummaryTopic, count: int, weight_by_line: Mapping[int, f
 
 
 def _fits(parts: Sequence[TitlePhrase]) -> bool:
-    return sum(len(part.text.split()) for part in parts) + len(parts) - 1 <= MOST_WORDS + 1
+    return sum(len(part.text.split()) for part in parts) + len(parts) - 1 <= MAX_WORDS + 1
 
 
 def _join_names(names: Sequence[str]) -> str:

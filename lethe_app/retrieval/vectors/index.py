@@ -16,7 +16,7 @@ from lethe_app.errors import StorageError
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
-LINKS, BUILD_WIDTH, LEAST_WIDTH = 16, 200, 128
+LINKS, BUILD_WIDTH, MIN_WIDTH = 16, 200, 128
 """M, ef_construction and the smallest ef of the HNSW graph (Malkov and Yashunin, 2018). The first two are the defaults of
 hnswlib, fixed here because a stored graph was built with them; ef is measured for each graph (`search_width`).
 """
@@ -76,12 +76,12 @@ class HnswGraph:
     Call `add` and `save` from one thread; `nearest` and `remove` may be called from any thread.
     """
 
-    widths: ClassVar = (LEAST_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+    widths: ClassVar = (MIN_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
     """Search widths (ef) that `search_width.measure_width` tries in turn."""
     widest: ClassVar = 8192
     """Search width whose result counts as exact when the others are measured."""
 
-    def __init__(self, size: int, capacity: int = 1024, width: int = LEAST_WIDTH) -> None:
+    def __init__(self, size: int, capacity: int = 1024, width: int = MIN_WIDTH) -> None:
         # The inner-product distance of hnswlib is 1 - dot, which is the cosine distance of unit vectors.
         self._index = hnswlib.Index("ip", size)
         self._deleted: set[int] = set()

@@ -30,9 +30,9 @@ from lethe_app.storage.agents.change_log import ChangeLog
 
 TASK_NAME = DREAM
 """Name of the dream task."""
-MOST_NEIGHBOURS = 6
+MAX_NEIGHBOURS = 6
 """Number of nearest neighbours of a record that are compared with it."""
-MOST_CHANGES = 2000
+MAX_CHANGES = 2000
 """Maximum number of changes that are read to recognise proposals made before."""
 TASK_PROMPT_NAMES = ("dream", "infer", "avoid", "disliked")
 """Names of the task prompts of dreams, which the user may override."""
@@ -55,7 +55,7 @@ class Dreams:
         self._task_prompts = task_prompts
 
     async def changes_of(
-        self, persona_id: str, state: ChangeState | None = None, most: int = MOST_CHANGES
+        self, persona_id: str, state: ChangeState | None = None, most: int = MAX_CHANGES
     ) -> list[RecordedChange]:
         """Return the changes that dreams proposed or applied, newest first. Changes of other tasks have a page of their own."""
         return [change for change in await self._changes.changes_of(persona_id, state, most) if change.what in DREAMT]
@@ -195,7 +195,7 @@ class DreamServices:
         is_memory = isinstance(record, MemoryUnit)
         kind, text = (PassageKind.MEMORY, record.content) if isinstance(record, MemoryUnit) else (PassageKind.FACT, record.fact)
         limit = max(limits.same_memory, limits.update) if is_memory else limits.update
-        nearest = await self._memory_index.nearest_origins(persona_id, text, kind, MOST_NEIGHBOURS)
+        nearest = await self._memory_index.nearest_origins(persona_id, text, kind, MAX_NEIGHBOURS)
         return [guid for guid, distance in nearest if distance < limit and guid != record.guid]
 
     async def describe_record(self, record: ChangedRecord, most: int) -> str:

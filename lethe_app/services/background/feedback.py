@@ -24,10 +24,10 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "remarks"
-MOST_REMARKS = 300
+MAX_REMARKS = 300
 """Remarks kept for each persona until something is concluded from them; the oldest are dropped first."""
-MOST_LISTED = 100
-LONGEST_REASON = 240
+MAX_LISTED = 100
+MAX_REASON_CHARACTERS = 240
 """Characters of a reason, which is also the limit for a sentence that the rules read."""
 LOOK_BACK = 6
 """Number of messages before a reply among which the user's message is searched."""
@@ -98,7 +98,7 @@ class Feedbacks:
 
     async def list_feedback(self, persona_id: str) -> list[FeedbackEntry]:
         """Return the feedback on a persona's replies with their texts, newest first."""
-        return [await self._load_entry(feedback) for feedback in await self._rows.feedback_of(persona_id, MOST_LISTED)]
+        return [await self._load_entry(feedback) for feedback in await self._rows.feedback_of(persona_id, MAX_LISTED)]
 
     async def _load_entry(self, feedback: Feedback) -> FeedbackEntry:
         try:
@@ -117,13 +117,13 @@ class Feedbacks:
         feedback, message = await self._rows.get(message_id, position), await self._session_store.message(message_id)
         if feedback is None or feedback.verdict is not ReplyRating.BAD:
             raise StorageError("This reply is no longer rated as bad.")
-        short_reason = " ".join(reason.split())[:LONGEST_REASON]
+        short_reason = " ".join(reason.split())[:MAX_REASON_CHARACTERS]
         await self._drop_reasons(feedback.persona_id, message_id)
         await self._rows.save_feedback(feedback.model_copy(update={"words": short_reason, "settled": False}))
         async with self._lock:
             progress = await self._load_progress(feedback.persona_id)
             remarks = [*progress.remarks, *parse_explanation(short_reason, message_id, message.session_id, now())]
-            await self._save_progress(feedback.persona_id, progress.model_copy(update={"remarks": remarks[-MOST_REMARKS:]}))
+            await self._save_progress(feedback.persona_id, progress.model_copy(update={"remarks": remarks[-MAX_REMARKS:]}))
         self.changed.tell(feedback.persona_id)
 
     async def _drop_reasons(self, persona_id: str, message_id: UUID) -> None:
@@ -146,7 +146,7 @@ class Feedbacks:
     async def list_disliked(self, persona_id: str) -> list[DislikedReply]:
         """Return replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
         disliked_replies: list[DislikedReply] = []
-        for feedback in reversed(await self._rows.feedback_of(persona_id, MOST_LISTED, settled=False)):
+        for feedback in reversed(await self._rows.feedback_of(persona_id, MAX_LISTED, settled=False)):
             if _is_unexplained(feedback) and (entry := await self._load_entry(feedback)).session is not None:
                 question = await self._question_of(entry.session, feedback.message_id)
                 position = (feedback.message_id, feedback.position, entry.session, feedback.at)
@@ -184,7 +184,7 @@ class Feedbacks:
             rule_remarks: list[CorrectionRemark] = []
             for line in lines:
                 rule_remarks += await self._extract_remarks(persona_id, line)
-            remarks = [*progress.remarks, *merge_remarks(rule_remarks, model_remarks)][-MOST_REMARKS:]
+            remarks = [*progress.remarks, *merge_remarks(rule_remarks, model_remarks)][-MAX_REMARKS:]
             until = max((line.utterance.time for line in lines), default=progress.until)
             if lines or model_remarks:
                 await self._save_progress(persona_id, FeedbackProgress(until=until, remarks=remarks))
@@ -205,7 +205,7 @@ class Feedbacks:
             used_quotes = [one.words for one in progress.remarks if one.message in messages]
             remaining = [one for one in progress.remarks if one.message not in messages]
             await self._save_progress(persona_id, progress.model_copy(update={"remarks": remaining}))
-            unsettled = await self._rows.feedback_of(persona_id, MOST_REMARKS, settled=False)
+            unsettled = await self._rows.feedback_of(persona_id, MAX_REMARKS, settled=False)
             settled = [one for one in unsettled if any(quote in one.words for quote in used_quotes)]
             settled += [one for one in unsettled if one.message_id in messages and _is_unexplained(one)]
             await self._rows.mark_concluded(settled)

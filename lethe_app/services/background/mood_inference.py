@@ -33,9 +33,9 @@ from lethe_app.storage.key_value import AppState
 
 SCOPE, QUEUE_KEY = "mood readings", ""
 """Scope and key of the app state. The sessions to be read are stored under an empty key, which is no persona's id."""
-LONGEST_SESSION_AGE = timedelta(days=2)
+MAX_SESSION_AGE = timedelta(days=2)
 """Age of a session from which on it no longer affects the mood."""
-MOST_WAITING = 20
+MAX_WAITING = 20
 LOOK_AGAIN = 600.0
 RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
@@ -162,14 +162,14 @@ class MoodReader:
         if await self._mood_inference.has_reading(session):
             return False
         newest_messages = await self._session_store.newest_messages(session.guid, 1)
-        return bool(newest_messages) and elapsed(newest_messages[0].time, now()) <= LONGEST_SESSION_AGE
+        return bool(newest_messages) and elapsed(newest_messages[0].time, now()) <= MAX_SESSION_AGE
 
     async def _load_queue(self) -> list[UUID]:
         """Return the queue: sessions stored before the last end of the program, and those archived since."""
         stored = await self._app_state.get(SCOPE, QUEUE_KEY)
         stored_ids = [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
         new_ids, self._archived_sessions = self._archived_sessions, []
-        queue = list(dict.fromkeys((*stored_ids, *new_ids)))[-MOST_WAITING:]
+        queue = list(dict.fromkeys((*stored_ids, *new_ids)))[-MAX_WAITING:]
         if new_ids:
             await self._app_state.set(SCOPE, QUEUE_KEY, [str(one) for one in queue])
         return queue

@@ -12,7 +12,7 @@ from lethe_app.storage.key_value import AppState
 
 SCOPE, FAILURE_REASONS = "task failures", "task troubles"
 """Scopes of the app state: failures in a row by task, and the reason by disabled task."""
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class PluginFailures:
             return ""
         stored = await self._app_state.get(SCOPE, registered.name)
         failures = (stored if isinstance(stored, int) else 0) + 1
-        if failures < MOST_FAILURES:
+        if failures < MAX_FAILURES:
             await self._app_state.set(SCOPE, registered.name, failures)
             return ""
         await self._app_state.set(SCOPE, registered.name, None)  # who switches it on again gives it another chance
@@ -52,7 +52,7 @@ class PluginFailures:
         disabled_names = self._preferences.current.tasks_off
         if registered.name not in disabled_names:
             await self._preferences.set(tasks_off=[*disabled_names, registered.name])
-        return f"“{registered.task.title}” failed {MOST_FAILURES} times in a row and was switched off. {run.trouble}".strip()
+        return f"“{registered.task.title}” failed {MAX_FAILURES} times in a row and was switched off. {run.trouble}".strip()
 
     async def list_disabled(self, registered_tasks: Iterable[RegisteredTask]) -> list[DisabledTask]:
         """Return the tasks that are off because they failed, without those the user switched off or on again."""

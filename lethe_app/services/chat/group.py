@@ -22,7 +22,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.forced_call import AnswerModel
 from lethe_app.storage.chats.sessions import SessionStore
 
-LOOKED_AT, LONGEST_LINE = 6, 300
+LOOKED_AT, MAX_LINE_CHARACTERS = 6, 300
 """Number of newest messages by which the model chooses the next speaker, and the most characters of each."""
 
 
@@ -113,7 +113,7 @@ class GroupService:
             "names": join_names(cast.names),
             "user": cast.user.name,
             "candidates": "\n".join(f"- {name}" for name in candidates),
-            "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, LONGEST_LINE)}" for one in said),
+            "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, MAX_LINE_CHARACTERS)}" for one in said),
         }
         try:
             answer = await self._asker.ask(

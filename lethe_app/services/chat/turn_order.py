@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lethe_app.config.options import GroupTurns
 from lethe_app.domain.persona import Persona
 
-SHORTEST_NAME = 3
+MIN_NAME_CHARACTERS = 3
 """Minimum length in characters of a first name that counts without the rest of the name."""
 
 
@@ -98,7 +98,7 @@ def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
     """
     others = {word.casefold() for one in group if one.unique_name != persona.unique_name for word in one.name.split()}
     name, short = persona.name.strip(), persona.name.split()[:1]
-    known = [name, *(word for word in short if len(word) >= SHORTEST_NAME and word.casefold() not in others)]
+    known = [name, *(word for word in short if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others)]
     return [each for each in known if each]  # a name of nothing but spaces would be found everywhere
 
 

@@ -37,7 +37,7 @@ TRUSTED = "trusted_models"
 """Scope of the models that the user allows regardless of their qualification."""
 SITTINGS = 2
 """Number of attempts, each with other seeds, before a model has failed."""
-LEAST_FOUND = 1 / 3
+MIN_FACT_RECALL = 1 / 3
 """Minimum recall of the facts: a model that writes none makes no mistakes but is useless."""
 
 
@@ -252,7 +252,7 @@ def _judge_facts(marks: Mapping[str, QualificationScore], snippets: Sequence[Qua
     right, wrong = sum(each.right for each in done), sum(each.wrong for each in done)
     precision = right / (right + wrong) if right + wrong else 0.0
     there = sum(len(each.facts) for each in snippets)
-    enough = sum(each.found for each in done) >= LEAST_FOUND * there
+    enough = sum(each.found for each in done) >= MIN_FACT_RECALL * there
     tried = f"{len(done)} of {len(snippets)} texts"
     is_fit = len(done) == len(snippets) and precision >= MIN_PRECISION and enough
     return is_fit, precision, f"{right} of {right + wrong} facts were right, {there} were there to be found ({tried})"

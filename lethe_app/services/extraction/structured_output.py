@@ -30,7 +30,7 @@ TEMPERATURES = (0.1, 0.4, 0.7)
 SEED = 11
 MARGIN = 24
 """Tokens kept free, because the sum over parts counted one by one may be lower than the count of the whole."""
-LEAST_ROOM = 64
+MIN_CONTENT_TOKENS = 64
 """Tokens of material below which a task prompt is useless."""
 REST_AFTER = 30.0
 """Seconds without a task prompt after which the model's context for background jobs is freed; the next one allocates it
@@ -143,7 +143,7 @@ class StructuredOutput:
         one before. Raise PromptTooLong if the model's context is too short for this task prompt.
         """
         room = await self.room(task, answer, **material) - spare
-        if room < LEAST_ROOM:
+        if room < MIN_CONTENT_TOKENS:
             raise PromptTooLong("The context size is too small for this task.", "Choose a larger context size.")
         return await split_into_portions(lines, room, self._count, most, overlap)
 

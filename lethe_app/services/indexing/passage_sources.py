@@ -20,7 +20,7 @@ from lethe_app.storage.index.pending import PendingIndex, PendingRecord
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
-MOST_SOURCES = 3
+MAX_SOURCES = 3
 """A fact leads to the newest of the sessions in which it was stated; a frequent one would crowd out other results."""
 
 
@@ -129,7 +129,7 @@ def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) ->
     """
     if fact.superseded or fact.in_story:
         return []
-    newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
+    newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MAX_SOURCES]
     if not newest:
         return passage_builder.fact_passages(owner, fact.guid, fact.guid, fact.fact, local(fact.last_seen))
     return [

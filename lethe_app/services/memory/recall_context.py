@@ -28,7 +28,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 
 WINDOW = 24
 """Messages before the newest one that are scanned for keys; more if a world has a greater scan depth."""
-LONGEST_QUESTION = 4000
+MAX_QUESTION_CHARACTERS = 4000
 """Characters of a message that are embedded and searched with; an embedding model reads fewer still."""
 ANNOUNCED = "told"
 """Key of the session state: memories that were announced in the session, and the hidden message of each."""
@@ -169,7 +169,7 @@ class RecallContexts:
     async def _embedded(self, context: RecallContext) -> RecallContext:
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
-        embedding = await self._memory_index.embed_query(context.text[:LONGEST_QUESTION], context.present)
+        embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.present)
         return replace(context, embedding=embedding)
 
 

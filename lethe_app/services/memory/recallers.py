@@ -21,12 +21,12 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit, memory_types_named
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService, lore_state
-from lethe_app.services.memory.recall_context import LONGEST_QUESTION, RecallContext
+from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, is_open, session_text
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.services.truncation import LONGEST_MEMORY, shortened
+from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, shortened
 
 LORE, POOL, STAYING = "lore", "pool", "staying"
 """Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
@@ -125,7 +125,7 @@ class SemanticRecaller:
         closed = {guid for one in earlier for guid in one.closed_entries}
         query = MemoryQuery(
             persona_id=context.session.persona_id,
-            text=context.text[:LONGEST_QUESTION],
+            text=context.text[:MAX_QUESTION_CHARACTERS],
             moment=context.moment,
             bound=context.bound,
             memories=context.memories.by_guid,
@@ -230,7 +230,7 @@ def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recalled
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), LONGEST_MEMORY),
+        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
         way=way,
         because=because,
         priority=memory.priority,
@@ -239,8 +239,8 @@ def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recalled
 
 
 def short(recollection: RecalledMemory) -> RecalledMemory:
-    """Return a recollection with its text cut to `LONGEST_MEMORY`."""
-    return recollection.model_copy(update={"text": shortened(recollection.text, LONGEST_MEMORY)})
+    """Return a recollection with its text cut to `MAX_MEMORY_CHARACTERS`."""
+    return recollection.model_copy(update={"text": shortened(recollection.text, MAX_MEMORY_CHARACTERS)})
 
 
 def _spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:

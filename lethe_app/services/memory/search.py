@@ -24,16 +24,16 @@ from lethe_app.services.bound_worlds import SessionWorlds
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.lore import entry_recollection
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.truncation import LONGEST_MEMORY, shortened
+from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS, shortened
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 
 DEPTH = 3
 """Depth at which sessions are inserted into the prompt, in messages from the newest one."""
-MOST_REASONS = 4
+MAX_REASONS = 4
 """Maximum number of ranking signals that are given as reasons."""
-LONGEST_SUMMARY = 700
+MAX_SUMMARY_CHARACTERS = 700
 """Characters of a session's summary next to the lines that led to it."""
 SPARE = 8
 """Hits searched in addition to those wanted, because some may not be recalled now."""
@@ -200,7 +200,7 @@ def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], lead
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), LONGEST_MEMORY),
+        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
         way=RecallWay.MEANING,
         because=because,
         leads=leads,
@@ -215,7 +215,7 @@ def session_text(session: ChatSession, leads: Sequence[RecallLead], *, dates: bo
     """Return title, date, summary and the lines that led to the session; with `told` without the summary, which is in the
     prompt.
     """
-    summary = "" if told else shortened(session.content, LONGEST_SUMMARY)
+    summary = "" if told else shortened(session.content, MAX_SUMMARY_CHARACTERS)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
     lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if told:
@@ -280,7 +280,7 @@ def reasons_of(hit: RankedSource) -> list[Reason]:
     """Return the reasons of a hit, strongest first."""
     reasons = [
         Reason(kind=ReasonKind.SIGNAL, values={"signal": reason.name}, value=round(reason.value, 4))
-        for reason in hit.reasons[:MOST_REASONS]
+        for reason in hit.reasons[:MAX_REASONS]
     ]
     if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):
         reasons = [Reason(kind=ReasonKind.SHARED_WORDS, values={"words": ", ".join(shared), "count": len(shared)})]

@@ -13,7 +13,7 @@ from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.recallers import LASTING, STAYING, RecallCandidates, Recaller, opening, still_there
 from lethe_app.services.preferences import Preferences
 
-MOST_BLOCKED = 40
+MAX_BLOCKED = 40
 """Maximum number of kept-back memories that are reported; a large world has thousands."""
 
 
@@ -55,7 +55,7 @@ class MemorySelection:
         states[STAYING] = still_there(context, recalled)
         there = {one.memory for one in recalled}
         kept_back = chain(unwanted, *(one.blocked for one in found))
-        blocked = islice((one for one in kept_back if one.memory not in there), MOST_BLOCKED)
+        blocked = islice((one for one in kept_back if one.memory not in there), MAX_BLOCKED)
         kept = [one for one in recalled if not any(each.covers(one) for each in found)]
         remark = " ".join(one.remark for one in found if one.remark)
         return RecallResult([*chain.from_iterable(one.first for one in found), *kept], list(blocked), states, remark)

@@ -31,7 +31,7 @@ MORNING = 5
 """Hour up to which a session that continues past midnight belongs to the day before."""
 PAUSE = timedelta(hours=6)
 """Gap between messages after which a message belongs to its own calendar day."""
-MOST_NAMED = 6
+MAX_LISTED_SESSIONS = 6
 """Maximum number of further sessions of the time that are listed by title."""
 HALF_A_YEAR = timedelta(days=183)
 """A date earlier than this before the first session is not taken for a date of sessions."""
@@ -243,5 +243,7 @@ def _ordered(request: TimeRequest, found: Sequence[SessionSummary], days: Range 
 
 def _further(sessions: Collection[SessionSummary]) -> str:
     """Return the titles of sessions of the time that are not in the results, as a sentence."""
-    named = [f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in list(sessions)[:MOST_NAMED]]
+    named = [
+        f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in list(sessions)[:MAX_LISTED_SESSIONS]
+    ]
     return f"Other conversations of that time: {', '.join(named)}." if named else ""

@@ -14,15 +14,15 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, RequestPriority
 from lethe_app.prompt.format.instruct import RendererChoice
 
-MOST_REPLY_TOKENS = 96
+MAX_REPLY_TOKENS = 96
 """Maximum tokens of the reply to the test prompt; a model that understands the format ends a greeting earlier."""
 GREETING = (
     PromptTurn("system", "You are polite and brief."),
     PromptTurn("user", "Good evening! Answer with one short sentence."),
 )
-MOST_NEXT_WORDS = 40
+MAX_NEXT_WORDS = 40
 """Number of likeliest next tokens that are listed one by one; the others are counted in groups."""
-MOST_SAMPLE_TOKENS = 40
+MAX_SAMPLE_TOKENS = 40
 """Maximum tokens of a continuation that demonstrates a sampler."""
 GREETING_SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
 
@@ -63,7 +63,7 @@ class ModelTrial:
         prompt = choice.renderer.render(list(GREETING), thinking=False)
         reply, reason = "", StopReason.LENGTH
         stream = self._client.generate(
-            prompt, GREETING_SAMPLER, MOST_REPLY_TOKENS, choice.renderer.stop_strings, priority=RequestPriority.BACKGROUND
+            prompt, GREETING_SAMPLER, MAX_REPLY_TOKENS, choice.renderer.stop_strings, priority=RequestPriority.BACKGROUND
         )
         async with aclosing(stream) as pieces:
             async for piece in pieces:
@@ -84,12 +84,12 @@ class ModelTrial:
         Raise ModelError, also if no model is loaded.
         """
         self._require_model()
-        return await self._client.score_next_tokens(beginning.rstrip(), MOST_NEXT_WORDS)
+        return await self._client.score_next_tokens(beginning.rstrip(), MAX_NEXT_WORDS)
 
     async def continue_text(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
         """Yield a short continuation of a text, piece by piece. Raise ModelError, also if no model is loaded."""
         self._require_model()
-        stream = self._client.generate(beginning.rstrip(), sampler, MOST_SAMPLE_TOKENS, priority=RequestPriority.BACKGROUND)
+        stream = self._client.generate(beginning.rstrip(), sampler, MAX_SAMPLE_TOKENS, priority=RequestPriority.BACKGROUND)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Chunk):

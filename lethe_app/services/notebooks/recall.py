@@ -51,11 +51,11 @@ CONTEXT_SHARE = 0.08
 """Share of the context that a notebook may use."""
 NEWEST_LINES = 12
 """Newest lines of a notebook that are compared by embedding, besides its title; its words are taken from all lines."""
-MOST_LISTED = 7
+MAX_LISTED = 7
 """Maximum number of recent subjects in the prefix of a new session."""
 EMBEDDING_BATCH = 8
 """Texts embedded in one call."""
-MOST_UNRELATED_MESSAGES = 4
+MAX_UNRELATED_MESSAGES = 4
 """Messages in a row that are not about the open notebook, after which it is closed."""
 NOTEBOOK_WORLD = "notebook"
 """Value of `RecalledMemory.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
@@ -125,7 +125,7 @@ class NotebookSelector:
         """Return the notebook that a message is about.
 
         An open notebook is recalled again only if the message continues its subject, and is closed after
-        `MOST_UNRELATED_MESSAGES` messages that do not. Lines that are in the stable prefix as facts are left out, because the
+        `MAX_UNRELATED_MESSAGES` messages that do not. Lines that are in the stable prefix as facts are left out, because the
         prefix cannot drop them before it is made again.
         """
         if not self._preferences.current.notebooks or not context.text.strip():
@@ -141,7 +141,7 @@ class NotebookSelector:
         if book is None:
             return RecallCandidates()
         if name == open_name and not is_continuation(context.text, signs_by_name[name], limits):
-            state = {"name": "" if untouched + 1 >= MOST_UNRELATED_MESSAGES else name, "untouched": untouched + 1}
+            state = {"name": "" if untouched + 1 >= MAX_UNRELATED_MESSAGES else name, "untouched": untouched + 1}
             return RecallCandidates(states={OPEN_NOTEBOOK_KEY: state})
         recollections: list[RecalledMemory] = []
         token_limit, prefix = int(context.context * CONTEXT_SHARE), context.prefix
@@ -165,7 +165,7 @@ class NotebookSelector:
             return NotebookSections()  # a disk that cannot be read keeps nobody from talking
         book = books.get(await self.open_notebook_of(session.guid))
         text = await self._render_fitting(book, int(context * CONTEXT_SHARE)) if book is not None else ""
-        rows = [format_recent(one, books[one.name]) for one in recents[:MOST_LISTED] if one.name in books]
+        rows = [format_recent(one, books[one.name]) for one in recents[:MAX_LISTED] if one.name in books]
         recent_text = "\n".join([RECENT_HEADING, *rows]) if rows else ""
         tokens = sum(await self._token_counts.count([one for one in (text, recent_text) if one])) + 4
         says = partial(writing.contains_statement, book) if book is not None and text else None

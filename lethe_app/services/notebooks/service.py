@@ -24,7 +24,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.files.notebooks import NotebookFiles
 
 T = TypeVar("T")
-LONGEST_TITLE = 80
+MAX_TITLE_CHARACTERS = 80
 """Maximum length of a title in characters."""
 
 
@@ -291,10 +291,10 @@ def _replacement_text(text: str, _there: str) -> str:
 
 
 def normalize_title(title: str) -> str:
-    """Return the title without `#`, with normalised spaces and at most `LONGEST_TITLE` characters. Raise LetheError if it is
-    empty.
+    """Return the title without `#`, with normalised spaces and at most `MAX_TITLE_CHARACTERS` characters. Raise LetheError if
+    it is empty.
     """
     normalized = " ".join(title.replace("#", " ").split())
     if not normalized:
         raise LetheError("A notebook needs a title.")
-    return normalized[:LONGEST_TITLE].strip()
+    return normalized[:MAX_TITLE_CHARACTERS].strip()

@@ -19,7 +19,7 @@ from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.proactive import rules_of
 from lethe_app.services.preferences import Preferences
 
-LONGEST_NAME = 80
+MAX_NAME_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
@@ -92,4 +92,4 @@ def build_journal_entry(title: str, text: str) -> MemoryUnit:
     if not text.strip():
         raise LetheError("A journal entry needs text.")
     name = " ".join((title.strip() or text).split())
-    return MemoryUnit(category=MemoryType.JOURNAL, name=name[:LONGEST_NAME], content=text.strip())
+    return MemoryUnit(category=MemoryType.JOURNAL, name=name[:MAX_NAME_CHARACTERS], content=text.strip())

@@ -21,8 +21,8 @@ OVERDUE_LIFETIME = timedelta(days=30)
 """Time after its due date for which a reminder is still brought up at the user's next message."""
 LOOK_AGAIN = 30.0
 """Seconds between two checks for due reminders."""
-LONGEST_NAME = 60
-MOST_REPORTED = 500
+MAX_NAME_CHARACTERS = 60
+MAX_REPORTED = 500
 """Number of ids of reported reminders that are kept; the oldest are dropped first."""
 SCOPE, REPORTED_KEY = "reminders", "told on the desktop"
 
@@ -87,7 +87,7 @@ class Reminders:
             await self._app_state.set(
                 SCOPE,
                 REPORTED_KEY,
-                [str(guid) for guid in (*reported, *(one.guid for _id, one in unreported))][-MOST_REPORTED:],
+                [str(guid) for guid in (*reported, *(one.guid for _id, one in unreported))][-MAX_REPORTED:],
             )
             self.due.tell(unreported)
 
@@ -115,7 +115,7 @@ def build_reminder(text: str, when: datetime | date) -> MemoryUnit:
     return MemoryUnit(
         category=MemoryType.REMINDER,
         insertion=MemoryInsertion.USER_RETURN,
-        name=first_line if len(first_line) <= LONGEST_NAME else f"{first_line[: LONGEST_NAME - 1]}…",
+        name=first_line if len(first_line) <= MAX_NAME_CHARACTERS else f"{first_line[: MAX_NAME_CHARACTERS - 1]}…",
         content=content,
         added=begins,
         end_time=begins + timedelta(days=1) + OVERDUE_LIFETIME,

@@ -8,7 +8,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.library import Library
 
-LONGEST_PLAN = 600
+MAX_PLAN_CHARACTERS = 600
 """Maximum characters of one day's plan, which keeps the note at the user's return short."""
 
 
@@ -35,7 +35,7 @@ class Week:
         async with self._lock:
             persona = await self._library.persona(persona_id)
             previous = persona.schedule.get(day, "")
-            plan = text.strip()[:LONGEST_PLAN]
+            plan = text.strip()[:MAX_PLAN_CHARACTERS]
             if plan != previous:
                 schedule = {key: value for key, value in (persona.schedule | {day: plan}).items() if value}
                 await self._library.save_persona(persona.model_copy(update={"schedule": schedule}))

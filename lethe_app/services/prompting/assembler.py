@@ -23,7 +23,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.macro_values import Fill, MacroPosition
 from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
-from lethe_app.services.prompting.stable_prefix import SHORTEST_TURN, StablePrefix
+from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix
 from lethe_app.services.prompting.tool_messages import newest_pairs, tool_turn
 from lethe_app.services.prompting.turn_context import TurnContext, is_small, suited_system
 from lethe_app.services.token_counts import TokenCountService
@@ -37,7 +37,7 @@ is cut during prefill, while nobody waits.
 """
 AMPLE = 1_000_000
 """Context size in tokens of a prompt that is only displayed."""
-MOST_CUTS = 3
+MAX_CUTS = 3
 """Maximum number of cuts of one prompt's history: earlier sessions are cut first, then the current one."""
 
 
@@ -137,7 +137,7 @@ class PromptAssembler:
         scene = await self._scene(turn.session, turn.participants, turn.files.system, memory)
         memory = await self._with_idle_time(turn, memory, scene)
         is_newest = turn.before is None or turn.before == turn.session.leaf_id
-        for _cut in range(MOST_CUTS):
+        for _cut in range(MAX_CUTS):
             messages = await self._history(turn, prefix, model.context)
             if is_newest and (over := self._over_the_cap(messages, turn.session)):
                 prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, over)
@@ -256,7 +256,7 @@ class PromptAssembler:
 
         A reply that was stopped while thinking has no text and is left out.
         """
-        most = max(context // SHORTEST_TURN, 1)
+        most = max(context // MIN_MESSAGE_TOKENS, 1)
         messages = turn.messages
         if prefix.first != turn.rows.scope.first_message and all(message.id != prefix.first for message in messages):
             messages = await self._session_store.newest_messages(turn.session.guid, most, turn.before)

@@ -26,16 +26,16 @@ from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.memory.facts import FactStore
 
-MOST_EARLIER = 16
+MAX_EARLIER = 16
 """Maximum number of sessions in full; each is read with every prompt."""
-MOST_OF_A_KIND = 40
+MAX_FACTS_PER_KIND = 40
 """Number of facts of each kind whose tokens are counted."""
 IN_STORY = "In this story: {fact}"
-LEAST_ROOM = 24
+MIN_CONTENT_TOKENS = 24
 """Minimum tokens of a session summary."""
 PER_PIECE = 2
 """Tokens that a piece of a section costs besides its text, as `prompt/builder.py` counts."""
-MOST_TOLD = 64
+MAX_SUMMARIES = 64
 """Number of newest sessions whose summaries are candidates; sticky sessions are candidates in addition."""
 TOO_SHORT = 2
 """Number of messages up to which a session is not summarised."""
@@ -81,14 +81,14 @@ class PastSessions:
 
         The number is limited to what can be in a prompt; sticky sessions are always included.
         """
-        older = await self._session_store.sessions_before(session, MOST_EARLIER + MOST_TOLD)
+        older = await self._session_store.sessions_before(session, MAX_EARLIER + MAX_SUMMARIES)
         older = [one for one in older if one.started <= session.added and one.first_words]
         return sorted(older, key=lambda one: one.started, reverse=True)
 
     async def fitting(self, before: Sequence[SessionSummary], room: int) -> list[UUID]:
         """Return the newest sessions that fit in full and without a gap into `room` tokens, oldest first."""
         chosen: list[UUID] = []
-        for one in before[:MOST_EARLIER]:
+        for one in before[:MAX_EARLIER]:
             if one.messages > room // 4:
                 break
             messages = await self._session_store.page(one.guid, 0, room // 4)
@@ -110,16 +110,18 @@ class PastSessions:
         room = min(settings.session_reserved_tokens, most)
         wanted: list[FrozenSection] = []
         order = {one.guid: place for place, one in enumerate(sessions)}
-        eligible = [one for place, one in enumerate(sessions) if place < MOST_TOLD or one.sticky]
+        eligible = [one for place, one in enumerate(sessions) if place < MAX_SUMMARIES or one.sticky]
         for one in sorted(eligible, key=lambda each: (order[each.guid] > 0, not each.sticky)):
-            if room < LEAST_ROOM:
+            if room < MIN_CONTENT_TOKENS:
                 break
             record = await self._told(one)
             if record is None:
                 continue
             text, tokens = await self._spelled(record, one.last_activity, cast)
             if tokens > room and order[one.guid] == 0:
-                text, tokens = await self._shortened(record, one.last_activity, cast, max(room // 2, LEAST_ROOM), tokens)
+                text, tokens = await self._shortened(
+                    record, one.last_activity, cast, max(room // 2, MIN_CONTENT_TOKENS), tokens
+                )
             if tokens <= room:
                 room -= tokens
                 wanted.append(FrozenSection(guid=one.guid, text=text))
@@ -141,7 +143,7 @@ class PastSessions:
             if (session in fact.source_memories if fact.in_story else True)
             and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
         ]
-        facts = core_facts.select_candidates(facts, now(), MOST_OF_A_KIND)
+        facts = core_facts.select_candidates(facts, now(), MAX_FACTS_PER_KIND)
         budget = min(settings.core_facts_tokens, most)
         chosen = core_facts.select_core_facts(facts, now(), budget, await self._sizes(facts))
         return [FrozenSection(guid=fact.guid, text=told_fact(fact)) for fact in chosen]

@@ -22,7 +22,7 @@ from lethe_app.prompt.budget import CAPS
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections, PastSessions
-from lethe_app.services.prompting.stable_prefix import FRAME, PRESENT, SHORTEST_TURN, StablePrefix, longest, stored_prefix
+from lethe_app.services.prompting.stable_prefix import FRAME, MIN_MESSAGE_TOKENS, PRESENT, StablePrefix, longest, stored_prefix
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
@@ -176,7 +176,7 @@ class StablePrefixes:
 
     async def _begun(self, session: ChatSession, model: LoadedModel) -> StablePrefix:
         """Return a prefix without earlier cuts. Messages beyond what a context can hold are summarised."""
-        most = max(model.context // SHORTEST_TURN, 1)
+        most = max(model.context // MIN_MESSAGE_TOKENS, 1)
         outline = await self._session_store.outline(session.guid) if session.leaf_id else []
         if len(outline) <= most:
             return StablePrefix(context=model.context)

@@ -16,9 +16,9 @@ FRAME = "frame"
 """Key of the session state."""
 ROLLING = 0.2
 """Characters of the rolling summary per token of the context."""
-LEAST_ROLLING = 240
+MIN_ROLLING_CHARACTERS = 240
 """Minimum of the length limit of a rolling summary, in characters."""
-SHORTEST_TURN = 4
+MIN_MESSAGE_TOKENS = 4
 """Tokens of the shortest message assumed; a prompt reads no more messages than a context of such ones could hold."""
 PRESENT = "Earlier in this conversation:"
 
@@ -77,4 +77,4 @@ def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:
 
 def longest(context: int) -> int:
     """Return the most characters of a rolling summary for a context of so many tokens."""
-    return max(LEAST_ROLLING, int(context * ROLLING))
+    return max(MIN_ROLLING_CHARACTERS, int(context * ROLLING))

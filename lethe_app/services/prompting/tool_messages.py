@@ -13,7 +13,7 @@ from lethe_app.domain.tools import ToolCall, ToolResult
 
 CALLS, RESULT = "calls ", "result "
 """Prefixes of `Message.note` that mark such messages; the call or result follows as JSON."""
-MOST_PAIRS, LEAST_PAIRS = 15, 8
+MAX_PAIRS, MIN_PAIRS = 15, 8
 """Maximum number of calls with results in a prompt, and the number left after a cut. Several are cut at once, so that the
 prompt stays the same for some turns and the KV cache remains valid.
 """
@@ -82,8 +82,8 @@ def tool_turn(message: Message) -> PromptTurn | None:
 def newest_pairs(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with only the newest calls and results, and no result without its call."""
     total = sum(len(calls_in(message)) for message in messages)
-    over = max(0, total - MOST_PAIRS)
-    step = MOST_PAIRS - LEAST_PAIRS + 1
+    over = max(0, total - MAX_PAIRS)
+    step = MAX_PAIRS - MIN_PAIRS + 1
     goes = -(-over // step) * step
     known: set[str] = set()
     kept: list[Message] = []

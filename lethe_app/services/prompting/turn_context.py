@@ -15,7 +15,7 @@ from lethe_app.services.bound_worlds import BOUND, SessionWorlds, bound_names, b
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.stable_prefix import SHORTEST_TURN, StablePrefix, stored_prefix
+from lethe_app.services.prompting.stable_prefix import MIN_MESSAGE_TOKENS, StablePrefix, stored_prefix
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, question_of
 
 LOOK_BACK = 64
@@ -148,7 +148,7 @@ class TurnLoader:
             return TurnScope(
                 files=files,
                 min_messages=max(LOOK_BACK, 2 * min(files.worlds.depth, DEEPEST)),  # hidden lines lie between
-                max_messages=max(context // SHORTEST_TURN, 1),
+                max_messages=max(context // MIN_MESSAGE_TOKENS, 1),
                 first_message=prefix.first if prefix is not None and prefix.context == context else None,
                 past_sessions=prefix.earlier if prefix is not None else (),
                 app_state=self._app_keys(session.persona_id),

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from lethe_app.domain.clock import now
 from lethe_app.services.events import Listeners
 
-LONGEST_DRAFT = timedelta(hours=6)
+MAX_DRAFT_AGE = timedelta(hours=6)
 """Time without a key after which text in the input field no longer counts as presence of the user."""
 
 
@@ -47,4 +47,4 @@ class Idleness:
         moment = now()
         self._last_action = min(self._last_action, moment)  # a clock that was put back must not make them stay for hours
         idle = moment - self._last_action
-        return timedelta() if self._is_composing and idle < LONGEST_DRAFT else idle
+        return timedelta() if self._is_composing and idle < MAX_DRAFT_AGE else idle

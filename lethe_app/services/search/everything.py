@@ -29,9 +29,9 @@ from lethe_app.storage.index.full_text import FullTextSearch as Texts
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
-MOST_HITS = 400
+MAX_HITS = 400
 """Maximum number of hits of one search by words."""
-MOST_MEANING_HITS = 24
+MAX_MEANING_HITS = 24
 """Maximum number of hits by meaning, for each persona."""
 HIT_KINDS = {
     "message": HitKind.MESSAGE,
@@ -69,7 +69,7 @@ class SearchService:
 
         A piece is read in a few milliseconds. The order is: the word index, greetings, memories outside the index,
         superseded facts, and worlds, which belong to no persona and are only searched without `persona_id`. It ends after
-        `MOST_HITS` hits.
+        `MAX_HITS` hits.
         """
         query = SearchQuery.parse(text)
         if not query.terms:
@@ -85,24 +85,24 @@ class SearchService:
 
         if session is not None:
             found = await self._texts.search_session(session, is_match)
-            yield await _convert_sightings(found[:MOST_HITS], query)
+            yield await _convert_sightings(found[:MAX_HITS], query)
             return
         await self._indexing.index_pending()  # what was just said is found too
         position, count = ABOVE_ALL_NUMBERS, 0
-        while position and count < MOST_HITS:
+        while position and count < MAX_HITS:
             found, position = await self._texts.search_passages(query.fts_expression, persona_id, position, is_match)
-            yield await _convert_sightings(found[: MOST_HITS - count], query)
+            yield await _convert_sightings(found[: MAX_HITS - count], query)
             count += len(found)
         async for found, is_over in self._search_unindexed(persona_id, is_match):
-            if count >= MOST_HITS:
+            if count >= MAX_HITS:
                 return
             hits = await _convert_sightings(
-                found[: MOST_HITS - count], query
+                found[: MAX_HITS - count], query
             )  # of thousands no more is made ready than is shown
             yield [replace(hit, is_over=is_over) for hit in hits]
             count += len(hits)
-        if persona_id is None and count < MOST_HITS:
-            yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MOST_HITS - count)
+        if persona_id is None and count < MAX_HITS:
+            yield await asyncio.to_thread(_search_worlds, await self._library.worlds(), query, MAX_HITS - count)
 
     async def _search_unindexed(self, persona_id: str | None, keep: HitFilter) -> AsyncIterator[tuple[list[TextHit], bool]]:
         """Yield texts that the word index omits, in pieces, and whether they are superseded."""
@@ -119,7 +119,7 @@ class SearchService:
         query = SearchQuery.parse(f"{text} ")
         hits: list[SearchHit] = []
         for persona_id in persona_ids:
-            for recollection in await self._memory_lookup.search(persona_id, text, MOST_MEANING_HITS):
+            for recollection in await self._memory_lookup.search(persona_id, text, MAX_MEANING_HITS):
                 if not recollection.world:
                     hits += await self._convert_recollection(persona_id, recollection, query)
         return hits

@@ -21,7 +21,7 @@ from lethe_app.storage.memory.memory_list import LAST, MemoryListRows
 
 FIRST, PIECE = 200, 1_000
 """Memories per read: few at first, so that rows appear at once, then as many as take a few milliseconds."""
-MOST_DISTANCES = 50
+MAX_DISTANCES = 50
 """Maximum number of memories for which a distance to a text is returned."""
 
 
@@ -91,6 +91,6 @@ class MemoryLists:
             (owner_of_waiting(persona_id), PassageKind.MEMORY),
             (persona_id, PassageKind.SUMMARY),
         ):
-            nearest = await self._memory_index.nearest_origins(owner, text, kind, MOST_DISTANCES)
+            nearest = await self._memory_index.nearest_origins(owner, text, kind, MAX_DISTANCES)
             by_guid |= {str(guid): distance for guid, distance in nearest}
-        return dict(sorted(by_guid.items(), key=lambda each: each[1])[:MOST_DISTANCES])
+        return dict(sorted(by_guid.items(), key=lambda each: each[1])[:MAX_DISTANCES])

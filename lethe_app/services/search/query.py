@@ -13,13 +13,13 @@ from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, WORD, fold, s
 PIECE_PATTERN = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]?|([^\s"“”„«»]+)')
 MIN_PREFIX_LETTERS = 2
 """Minimum letters of a last word that is treated as a prefix; a single letter would match too many words."""
-MOST_ENDING_LETTERS = 4
+MAX_ENDING_LETTERS = 4
 """Maximum letters of an inflectional ending that may be cut off a word."""
-MOST_TERMS = 12
+MAX_TERMS = 12
 """Maximum number of terms of a query; further ones are ignored."""
 CONTEXT_CHARACTERS = 70
 """Characters of context before the first mark of an excerpt."""
-MOST_EXCERPT_CHARACTERS = 260
+MAX_EXCERPT_CHARACTERS = 260
 """Maximum characters of an excerpt."""
 
 
@@ -50,7 +50,7 @@ class QueryTerm:
         alternatives = [f"{phrase} *", phrase]
         if len(self.words) == 1:  # the index holds stems: “runni” leads to “run”, of which only “running” is kept then
             word = self.words[0]
-            stems = [word[:length] for length in range(max(3, len(word) - MOST_ENDING_LETTERS), len(word))]
+            stems = [word[:length] for length in range(max(3, len(word) - MAX_ENDING_LETTERS), len(word))]
             alternatives += [f'"{begun}"' for begun in stems if begun not in STOP_WORDS]
         return f"({' OR '.join(alternatives)})"
 
@@ -58,7 +58,7 @@ class QueryTerm:
     def required_letters(self) -> str:
         """Return letters that every match contains, for a quick check before the text is tokenised."""
         is_whole = self.is_literal or self.is_prefix
-        words = [word if is_whole else word[: max(2, len(word) - MOST_ENDING_LETTERS)] for word in self.words]
+        words = [word if is_whole else word[: max(2, len(word) - MAX_ENDING_LETTERS)] for word in self.words]
         return max(words, key=len)
 
 
@@ -81,7 +81,7 @@ class SearchQuery:
                 is_last = piece.end() == len(text) and piece[2] is not None
                 is_prefix = is_last and len(words[-1]) >= MIN_PREFIX_LETTERS and not SPACELESS.search(words[-1])
                 terms.append(QueryTerm(words, is_literal=piece[2] is None or len(words) > 1, is_prefix=is_prefix))
-        return cls(tuple(dict.fromkeys(terms))[:MOST_TERMS])
+        return cls(tuple(dict.fromkeys(terms))[:MAX_TERMS])
 
     @property
     def fts_expression(self) -> str:
@@ -135,13 +135,13 @@ def build_excerpt(text: str, marks: Sequence[Mark]) -> tuple[str, tuple[Mark, ..
     begin = max(0, first - CONTEXT_CHARACTERS)
     if begin:
         begin = text.find(" ", begin, first) + 1 or begin
-    part = text[begin : begin + MOST_EXCERPT_CHARACTERS]
+    part = text[begin : begin + MAX_EXCERPT_CHARACTERS]
     before = "…" if begin else ""
-    after = "…" if begin + MOST_EXCERPT_CHARACTERS < len(text) else ""
+    after = "…" if begin + MAX_EXCERPT_CHARACTERS < len(text) else ""
     shift = len(before) - begin
     inside = (
         (start + shift, length)
         for start, length in marks
-        if begin <= start and start + length <= begin + MOST_EXCERPT_CHARACTERS
+        if begin <= start and start + length <= begin + MAX_EXCERPT_CHARACTERS
     )
     return f"{before}{part.rstrip()}{after}", tuple(inside)

@@ -16,7 +16,7 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.sessions.session_facts import SessionFacts
 from lethe_app.storage.chats.sessions import SessionStore
 
-LONGEST_SUMMARY = 2000
+MAX_SUMMARY_CHARACTERS = 2000
 """Maximum length of a summary by rules, in characters."""
 
 
@@ -103,7 +103,7 @@ class SessionArchiver:
         makers = {part: maker for part, maker in PART_MAKERS.items() if part in parts}
         if not makers:
             return {}
-        digest = await asyncio.to_thread(lambda: build_digest(lines, max_length=LONGEST_SUMMARY))
+        digest = await asyncio.to_thread(lambda: build_digest(lines, max_length=MAX_SUMMARY_CHARACTERS))
         return {part: maker.by_rules(digest) for part, maker in makers.items()}
 
     async def by_model(self, session_id: UUID, part: SessionPart) -> object:

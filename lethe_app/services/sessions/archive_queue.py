@@ -39,7 +39,7 @@ NOT_NOW = (ModelMissing, EngineUnreachable)
 """Errors that are no failure of the part: it waits for a model."""
 RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
 """Function that runs the work of a model on a session and records it in the activity log."""
-MOST_CRASHES = 3
+MAX_CRASHES = 3
 """Crashes of the model on one part after which the part is marked as failed, so that the others can proceed."""
 
 
@@ -281,7 +281,7 @@ class ArchiveQueue:
             is_dead = isinstance(error, ModelCrashed)
             failed = replace(record, tries=record.tries + 1, trouble=f"{model}: {error.message}")
             # A part stays pending after a crash, to be tried again up to the limit; other errors make it fail at once.
-            if not is_dead or failed.tries >= MOST_CRASHES:
+            if not is_dead or failed.tries >= MAX_CRASHES:
                 failed = replace(failed, state=PartState.FAILED)
                 if record.part is SessionPart.FACTS:
                     await self._archiver.by_rules(record.session, {record.part})

@@ -32,9 +32,9 @@ from lethe_app.storage.chats.sessions import SessionStore
 
 TOOL = "tool"
 """Value of `made_by` for memories saved by a tool."""
-MOST_FOUND, MOST_UNSURE = 8, 3
+MAX_CERTAIN_RESULTS, MAX_UNCERTAIN_RESULTS = 8, 3
 UNSURE_HEADING = "No certain match. The closest results, which may be unrelated:"
-MOST_SAVED_CHARACTERS, MOST_LINE_CHARACTERS = 2000, 280
+MAX_SAVED_CHARACTERS, MAX_LISTED_CHARACTERS = 2000, 280
 """Characters of a memory that is saved, and of one that is listed."""
 _DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -142,7 +142,7 @@ class MemoryTools:
             category=MemoryType.GENERAL,
             insertion=MemoryInsertion.TRIGGER,
             name=" ".join(arguments.title.split())[:60],
-            content=shortened(arguments.content.strip(), MOST_SAVED_CHARACTERS),
+            content=shortened(arguments.content.strip(), MAX_SAVED_CHARACTERS),
             filed_under=arguments.filed_under.strip().strip("/").casefold()[:200],
             made_by=TOOL,
             sources=await self._build_sources(context),
@@ -168,9 +168,9 @@ class MemoryTools:
 
     async def _search_memories(self, context: ToolContext, text: str, *, only_sure: bool) -> list[RecalledMemory]:
         """Search without the present session, which is in the prompt anyway."""
-        recollections = await self.memory_lookup.search(context.persona_id, text, MOST_FOUND + 1, only_sure=only_sure)
+        recollections = await self.memory_lookup.search(context.persona_id, text, MAX_CERTAIN_RESULTS + 1, only_sure=only_sure)
         return [recollection for recollection in recollections if recollection.memory != context.session_id][
-            : MOST_FOUND if only_sure else MOST_UNSURE
+            : MAX_CERTAIN_RESULTS if only_sure else MAX_UNCERTAIN_RESULTS
         ]
 
     async def search_by_date(self, context: ToolContext, arguments: MemoryByDateArguments) -> ToolOutput:
@@ -188,10 +188,10 @@ class MemoryTools:
         ]  # fmt: skip
         lines = [
             f"- Conversation: {format_line(one.title, await self._load_summary(one.guid, one.first_words))}"
-            for one in sessions[:MOST_FOUND]
+            for one in sessions[:MAX_CERTAIN_RESULTS]
         ]
         memories = [one for one in await self.memory.memories(context.persona_id) if is_within(one.added)]
-        lines += [f"- Memory: {await self._format_memory(one)}" for one in memories[:MOST_FOUND]]
+        lines += [f"- Memory: {await self._format_memory(one)}" for one in memories[:MAX_CERTAIN_RESULTS]]
         period = f"{first:%B %Y}" if is_month else format_date(first)
         return ToolOutput(
             "\n".join([f"{period}:", *lines]) if lines else f"Nothing is known of {period}.", f"looked up {period}"
@@ -269,9 +269,9 @@ class MemoryTools:
     async def describe_save(self, _context: ToolContext, arguments: MemorySaveArguments) -> str:
         """Return the whole text for the permission request, so that nothing is saved that the user could not read before."""
         return (
-            f"{arguments.title}: {arguments.content[:MOST_SAVED_CHARACTERS]}"
+            f"{arguments.title}: {arguments.content[:MAX_SAVED_CHARACTERS]}"
             if arguments.title
-            else arguments.content[:MOST_SAVED_CHARACTERS]
+            else arguments.content[:MAX_SAVED_CHARACTERS]
         )
 
     async def describe_reminder(self, _context: ToolContext, arguments: MemoryRemindArguments) -> str:
@@ -306,7 +306,7 @@ def format_moment(moment: datetime | date) -> str:
 
 def format_line(title: str, text: str) -> str:
     """Return a memory in one line."""
-    short_text = shortened(" ".join(text.split()), MOST_LINE_CHARACTERS)
+    short_text = shortened(" ".join(text.split()), MAX_LISTED_CHARACTERS)
     return f"{title}: {short_text}" if title and not short_text.casefold().startswith(title.casefold()) else short_text
 
 

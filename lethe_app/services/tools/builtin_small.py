@@ -14,8 +14,8 @@ from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
 
 _DICE = re.compile(r"(\d{0,3})d(\d{1,4}|%)((?:[+-]\d{1,4})*)")
-MOST_DICE, MOST_SIDES = 100, 1000
-MOST_SHOWN_DICE = 20
+MAX_DICE, MAX_SIDES = 100, 1000
+MAX_SHOWN_DICE = 20
 
 
 class NoArguments(BaseModel):
@@ -87,7 +87,7 @@ async def _roll_dice(context: ToolContext, arguments: Dice) -> ToolOutput:
     """Roll dice. The seed is the turn, so that all alternatives of a reply get the same result; repeated rolls differ."""
     notation, values, modifier = roll_dice(arguments.dice, f"{context.turn} {arguments.dice} {context.number}")
     total = sum(values) + modifier
-    value_list = ", ".join(map(str, values[:MOST_SHOWN_DICE])) + (", …" if len(values) > MOST_SHOWN_DICE else "")
+    value_list = ", ".join(map(str, values[:MAX_SHOWN_DICE])) + (", …" if len(values) > MAX_SHOWN_DICE else "")
     modifier_text = f" {'+' if modifier > 0 else '-'} {abs(modifier)}" if modifier else ""
     return ToolOutput(f"{notation} rolled {value_list}{modifier_text}: {total} in all.", f"rolled {notation}: {total}")
 
@@ -102,8 +102,8 @@ def roll_dice(dice: str, seed: str) -> tuple[str, list[int], int]:
     if match is None:
         raise LetheError(f"“{dice[:40]}” is no roll of dice.", "Dice are written as 2d6+3.")
     count, sides = int(match[1] or 1), 100 if match[2] == "%" else int(match[2])
-    if not 1 <= count <= MOST_DICE or not 1 <= sides <= MOST_SIDES:
-        raise LetheError(f"{count}d{sides} is too much.", f"At most {MOST_DICE} dice of {MOST_SIDES} sides are rolled at once.")
+    if not 1 <= count <= MAX_DICE or not 1 <= sides <= MAX_SIDES:
+        raise LetheError(f"{count}d{sides} is too much.", f"At most {MAX_DICE} dice of {MAX_SIDES} sides are rolled at once.")
     modifier = sum(int(part) for part in re.findall(r"[+-]\d+", match[3]))
     rng = random.Random(seed)  # noqa: S311 - a game, not a secret
     return normalized, [rng.randint(1, sides) for _die in range(count)], modifier

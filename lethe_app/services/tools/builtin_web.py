@@ -14,7 +14,7 @@ from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.web.gate import WebGate
 
-MOST_HEAD_CHARACTERS = 450
+MAX_HEAD_CHARACTERS = 450
 """Characters of each page that the model receives at once; the whole page is stored in working memory."""
 WEB = "web"
 
@@ -55,9 +55,9 @@ class WebTools:
             key = f"web-{context.turn[:4]}-{number}"
             namespace = session_namespace(context.session_id)
             await self.working_memory.save_entry(namespace, key, page.text, category=FROM_WEB, tags=[page.address])
-            is_too_long = len(page.text) > MOST_HEAD_CHARACTERS
+            is_too_long = len(page.text) > MAX_HEAD_CHARACTERS
             parts.append(
-                quoter.quote_page(replace(page, text=page.text[:MOST_HEAD_CHARACTERS], is_cut=page.is_cut or is_too_long))
+                quoter.quote_page(replace(page, text=page.text[:MAX_HEAD_CHARACTERS], is_cut=page.is_cut or is_too_long))
             )
             if is_too_long:
                 parts.append(f"(The whole page lies on the workbench under “{key}”.)")

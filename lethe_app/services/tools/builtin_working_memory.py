@@ -17,7 +17,7 @@ from lethe_app.services.tools.working_memory import WorkingMemory, describe_entr
 
 FROM_WEB = "web"
 """Category of untrusted text, which is returned only as a quotation."""
-MOST_PIECE_CHARACTERS = 1500
+MAX_PIECE_CHARACTERS = 1500
 """Characters returned at once."""
 
 
@@ -85,7 +85,7 @@ class WorkingMemoryTools:
         entry = await self.working_memory.get(session_namespace(context.session_id), arguments.key)
         if entry is None:
             raise LetheError(f"Nothing lies under “{arguments.key[:60]}”; it may have been swept away.")
-        piece = entry.value[arguments.start : arguments.start + MOST_PIECE_CHARACTERS]
+        piece = entry.value[arguments.start : arguments.start + MAX_PIECE_CHARACTERS]
         end = arguments.start + len(piece)
         more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
         return ToolOutput(

@@ -18,8 +18,8 @@ from lethe_app.errors import ModelError
 
 T = TypeVar("T", bound=LlmAnswer)
 NO_TOOL = "none"
-MOST_OFFERED = 4
-LONGEST_MESSAGE = 1500
+MAX_OFFERED_TOOLS = 4
+MAX_MESSAGE_CHARACTERS = 1500
 
 
 class AnswerModel(Protocol):
@@ -36,13 +36,13 @@ class _Filled(LlmAnswer):
 
 def find_likely_tools(tools: Sequence[Tool], text: str) -> list[Tool]:
     """Return the tools whose hint matches the message; cheap, and mostly none."""
-    words = " ".join(text.split())[:LONGEST_MESSAGE]
-    return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MOST_OFFERED]
+    words = " ".join(text.split())[:MAX_MESSAGE_CHARACTERS]
+    return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MAX_OFFERED_TOOLS]
 
 
 async def decide_call(task_model: AnswerModel, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
     """Return the call the model wants to make before it answers `message`; None if it wants none or gives no usable answer."""
-    placeholders = {"user": user, "persona": persona, "message": message[:LONGEST_MESSAGE]}
+    placeholders = {"user": user, "persona": persona, "message": message[:MAX_MESSAGE_CHARACTERS]}
     try:
         name = await _choose_tool(task_model, tools, placeholders)
         tool = next((candidate for candidate in tools if candidate.name == name), None)

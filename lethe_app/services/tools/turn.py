@@ -32,9 +32,9 @@ from lethe_app.services.tools.invocation import (
 
 Report = TypeVar("Report")
 LOG = logging.getLogger(__name__)
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 """Maximum number of generations of one reply that may end with tool calls."""
-MOST_CALLS_PER_ROUND = 5
+MAX_CALLS_PER_ROUND = 5
 """Maximum number of calls executed per generation."""
 
 
@@ -98,7 +98,7 @@ class ToolTurn:
     @property
     def has_pending_calls(self) -> bool:
         """Return whether the last generation contains calls and the limit of rounds is not reached."""
-        return self.means is not None and self._parser is not None and bool(self._parser.calls) and self.rounds < MOST_ROUNDS
+        return self.means is not None and self._parser is not None and bool(self._parser.calls) and self.rounds < MAX_ROUNDS
 
     def keep_text(self, alternative: Alternative) -> None:
         """Store the text before the calls; what follows them begins a new paragraph."""
@@ -119,7 +119,7 @@ class ToolTurn:
                 async for event in events_before:
                     yield event
             return
-        calls = self._parser.calls[:MOST_CALLS_PER_ROUND] if self._parser is not None else []
+        calls = self._parser.calls[:MAX_CALLS_PER_ROUND] if self._parser is not None else []
         self._parser = None
         self.rounds += 1
         async with aclosing(self._execute_calls(calls)) as events:

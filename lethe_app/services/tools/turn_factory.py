@@ -25,9 +25,9 @@ from lethe_app.services.tools.turn import ToolTurn
 from lethe_app.services.tools.working_memory import WorkingMemory, session_namespace
 from lethe_app.storage.chats.sessions import SessionStore
 
-MOST_LISTED_KEYS = 8
+MAX_LISTED_KEYS = 8
 """Number of keys of working memory listed for a model without native tool calls."""
-MIN_RESULT_CHARACTERS, MOST_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
+MIN_RESULT_CHARACTERS, MAX_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
 """Characters of one result in a prompt: minimum, maximum, and the divisor of the context length in tokens."""
 
 
@@ -116,7 +116,7 @@ class ToolTurnFactory:
             choose_call=choose_call,
             store_text=store_text,
             inventory=inventory,
-            max_result_characters=min(MOST_RESULT_CHARACTERS, max(MIN_RESULT_CHARACTERS, model.context // CONTEXT_DIVISOR)),
+            max_result_characters=min(MAX_RESULT_CHARACTERS, max(MIN_RESULT_CHARACTERS, model.context // CONTEXT_DIVISOR)),
             on_tool_error=self._registry.record_tool_error,
         )
 
@@ -125,7 +125,7 @@ class ToolTurnFactory:
         tool calls.
         """
         keys = [entry.key for entry in await self._working_memory.find_mentioned(session_namespace(session.guid), text)][
-            :MOST_LISTED_KEYS
+            :MAX_LISTED_KEYS
         ]
         reading_tool = next((tool for tool in tools if tool.name == "bench_get"), None)
         return (

@@ -14,13 +14,13 @@ from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
 DEFAULT_LIFETIME = timedelta(minutes=5)
-LONGEST_LIFETIME = timedelta(days=1)
-MOST_ENTRIES = 50
+MAX_LIFETIME = timedelta(days=1)
+MAX_ENTRIES = 50
 """Maximum number of entries of one namespace."""
-LONGEST_KEY, LONGEST_VALUE = 80, 200_000
+MAX_KEY_CHARACTERS, MAX_VALUE_CHARACTERS = 80, 200_000
 """Maximum number of characters of a key and of a value."""
 SWEEP_INTERVAL = 3600.0
-MOST_LISTED = 12
+MAX_LISTED = 12
 """Number of entries listed in a prompt."""
 
 
@@ -49,20 +49,20 @@ class WorkingMemory:
         tags: Sequence[str] = (),
     ) -> WorkingMemoryEntry:
         """Store an entry, replacing one of the same key. Raise LetheError for an invalid namespace or key."""
-        name = key.strip().strip("/")[:LONGEST_KEY]
+        name = key.strip().strip("/")[:MAX_KEY_CHARACTERS]
         if not name:
             raise LetheError("What is laid down needs a key.")
         moment = now()
         entry = WorkingMemoryEntry(
             namespace=check_namespace(namespace),
             key=name,
-            value=value[:LONGEST_VALUE],
+            value=value[:MAX_VALUE_CHARACTERS],
             category=category.strip(),
             tags=[tag.strip() for tag in tags if tag.strip()],
             stored=moment,
-            expires=moment + min(max(lifetime, timedelta(seconds=1)), LONGEST_LIFETIME),
+            expires=moment + min(max(lifetime, timedelta(seconds=1)), MAX_LIFETIME),
         )
-        await self._rows.save_entry(entry, MOST_ENTRIES, moment)
+        await self._rows.save_entry(entry, MAX_ENTRIES, moment)
         return entry
 
     async def get(self, namespace: str, key: str) -> WorkingMemoryEntry | None:
@@ -94,8 +94,8 @@ class WorkingMemory:
         entries = await self.entries_of(namespace)
         if not entries:
             return ""
-        lines = [describe_entry(entry) for entry in entries[:MOST_LISTED]]
-        remainder = [f"- and {len(entries) - MOST_LISTED} more"] if len(entries) > MOST_LISTED else []
+        lines = [describe_entry(entry) for entry in entries[:MAX_LISTED]]
+        remainder = [f"- and {len(entries) - MAX_LISTED} more"] if len(entries) > MAX_LISTED else []
         return "\n".join(["On the workbench for some minutes (only keys; bench_get shows what they hold):", *lines, *remainder])
 
     async def _sweep(self) -> None:

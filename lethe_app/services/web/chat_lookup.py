@@ -28,12 +28,12 @@ NOTE_PREFIX = "search"
 """Prefix of the note of a hidden message about a look-up; topic and sources follow as JSON."""
 WEB_TOOLS = "web"
 """Tool set that replaces this look-up: with it the model searches by itself."""
-MOST_LINES, LONGEST_LINES = 6, 1500
+MAX_LINES, MAX_LINES_CHARACTERS = 6, 1500
 """Number of newest messages shown to the model that decides, and the maximum number of their characters."""
-MOST_PAGE_TOKENS = 1000
+MAX_PAGE_TOKENS = 1000
 """Maximum number of tokens of pages, because the user waits while they are read."""
-LONGEST_RESULT = 3500
-LONGEST_ROLE = 400
+MAX_RESULT_CHARACTERS = 3500
+MAX_ROLE_CHARACTERS = 400
 _NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
 
 
@@ -96,13 +96,13 @@ class WebLookupService:
         is_explicit = detect_web_intent(message.content) is WebIntent.PLAINLY
         if not self._is_trusted():
             return extract_query(message.content) if is_explicit else ""
-        utterances = to_utterances(await self._session_store.newest_messages(session.guid, MOST_LINES, message.id))
-        placeholders = {"user": participants.user.name, "message": message.content[:LONGEST_LINES]}
+        utterances = to_utterances(await self._session_store.newest_messages(session.guid, MAX_LINES, message.id))
+        placeholders = {"user": participants.user.name, "message": message.content[:MAX_LINES_CHARACTERS]}
         try:
             answer = await self._task_model.ask(
                 "wants_search",
                 SearchDecisionAnswer,
-                conversation=format_lines(utterances)[-LONGEST_LINES:] or "(nothing yet)",
+                conversation=format_lines(utterances)[-MAX_LINES_CHARACTERS:] or "(nothing yet)",
                 **placeholders,
             )
         except ModelError:  # no usable answer: then the user's own words decide
@@ -122,11 +122,11 @@ class WebLookupService:
             participants.persona.name,
             topic,
             f"{user_name} asked for it.",
-            bio[:LONGEST_ROLE],
+            bio[:MAX_ROLE_CHARACTERS],
             f"{user_name}: {message.content}",
         )
         return await self._gathering.merge_pages(
-            request, pages, self._task_model if self._is_trusted() else None, MOST_PAGE_TOKENS
+            request, pages, self._task_model if self._is_trusted() else None, MAX_PAGE_TOKENS
         )
 
     async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merge: MergedPages) -> str:
@@ -137,7 +137,7 @@ class WebLookupService:
             return f"{searched} {name} says so and does not guess."
         quoter = await self._gathering.quoter()
         if merge.text:  # a model's words, but it may have taken over what strangers want it to say
-            quoted = quoter.quote_stored(shortened(merge.text, LONGEST_RESULT), merge.addresses, str(message.id))
+            quoted = quoter.quote_stored(shortened(merge.text, MAX_RESULT_CHARACTERS), merge.addresses, str(message.id))
         else:
             quoted = quoter.quote_pages(merge.quotes)
         opening = (

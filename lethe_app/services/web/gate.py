@@ -26,7 +26,7 @@ from lethe_app.web.search import SearchEngine, clean_query
 from lethe_app.web.search_engines import Brave, SearXNG
 
 SCOPE, LIST_KEY, DAYS_KEY = "outgoing", "list", "days"
-MOST_KEPT, MOST_DAYS = 300, 60
+MAX_LOGGED_REQUESTS, MAX_LOGGED_DAYS = 300, 60
 """Number of requests and of days that are logged."""
 MORE_HITS = 2
 """Additional hits requested, because some are duplicates."""
@@ -238,11 +238,14 @@ class WebGate:
             except ValidationError:
                 requests, days = [], {}
             if self._log is None:  # nobody else was quicker
-                self._log, self._daily_totals = deque((_mark_ended(request) for request in requests), maxlen=MOST_KEPT), days
+                self._log, self._daily_totals = (
+                    deque((_mark_ended(request) for request in requests), maxlen=MAX_LOGGED_REQUESTS),
+                    days,
+                )
         return self._log
 
     async def _save_log(self) -> None:
-        for day in sorted(self._daily_totals)[:-MOST_DAYS]:
+        for day in sorted(self._daily_totals)[:-MAX_LOGGED_DAYS]:
             del self._daily_totals[day]
         await self._app_state.set(SCOPE, LIST_KEY, _LIST.dump_python(list(self._log or ()), mode="json"))
         await self._app_state.set(SCOPE, DAYS_KEY, _DAYS.dump_python(self._daily_totals, mode="json"))

@@ -31,8 +31,8 @@ from lethe_app.services.web.gate import WebGate
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "inquiries"
-MOST_KEPT = 50
-SHORTEST, LONGEST = 3, 200
+MAX_KEPT_INQUIRIES = 50
+MIN_QUESTION_CHARACTERS, MAX_QUESTION_CHARACTERS = 3, 200
 """Minimum and maximum number of characters of a question."""
 PRIORITY = 3
 LOG = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class ResearchService:
         """
         self._web_gate.check_allowed()
         question = " ".join(topic.split())
-        if not SHORTEST <= len(question) <= LONGEST:
+        if not MIN_QUESTION_CHARACTERS <= len(question) <= MAX_QUESTION_CHARACTERS:
             raise LetheError("This question cannot be researched.", "Enter a few words, at most 200 characters.")
         if self.running is not None:
             raise LetheError(
@@ -217,7 +217,7 @@ class ResearchService:
         return inquiry
 
     async def _delete_oldest(self) -> None:
-        for old in (await self.list_inquiries())[MOST_KEPT:]:
+        for old in (await self.list_inquiries())[MAX_KEPT_INQUIRIES:]:
             await self._app_state.set(SCOPE, str(old.id), None)
 
     def _mark_interrupted(self, inquiry: Inquiry) -> Inquiry:

@@ -28,7 +28,7 @@ from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 
-MOST_MESSAGES, MOST_SESSIONS = 100, 6
+MAX_MESSAGES, MAX_SESSIONS = 100, 6
 """Maximum number of the user's messages, and of sessions, with which the frequency of keys is measured."""
 
 
@@ -145,12 +145,12 @@ class WorldTrials:
     async def list_user_messages(self, session: ChatSession | None) -> list[str]:
         """Return recent messages of the user to the session's persona, newest session first, and newest first within each."""
         texts: list[str] = []
-        for summary in (await self._session_store.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
-            tail = await self._session_store.newest_messages(summary.guid, 2 * MOST_MESSAGES)
+        for summary in (await self._session_store.sessions(session.persona_id))[:MAX_SESSIONS] if session else []:
+            tail = await self._session_store.newest_messages(summary.guid, 2 * MAX_MESSAGES)
             texts += [message.content for message in reversed(tail) if message.role is Role.USER and not message.hidden]
-            if len(texts) >= MOST_MESSAGES:
+            if len(texts) >= MAX_MESSAGES:
                 break
-        return texts[:MOST_MESSAGES]
+        return texts[:MAX_MESSAGES]
 
     async def _bound_worlds(self, trial: TrialInput) -> SessionWorlds:
         stem = trial.world.unique_name

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-LONGEST_STEM_BYTES = 120
+MAX_STEM_BYTES = 120
 """Maximum length of a file name without extension, in UTF-8 bytes."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 """Windows device names, reserved with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file."""
@@ -37,4 +37,4 @@ def _folded(name: str) -> str:
 
 
 def _shortened(stem: str) -> str:
-    return stem.encode()[:LONGEST_STEM_BYTES].decode(errors="ignore").strip("-")
+    return stem.encode()[:MAX_STEM_BYTES].decode(errors="ignore").strip("-")

@@ -19,7 +19,7 @@ from lethe_app.storage.row_mapping import storable
 
 Model = TypeVar("Model", bound=BaseModel)
 
-LARGEST_FILE = 20 * 1024 * 1024
+MAX_FILE_BYTES = 20 * 1024 * 1024
 """Maximum size of a JSON file in bytes."""
 NAME_FIELD = "unique_name"
 """Field that contains the file's own name; it is never written to the file."""
@@ -28,8 +28,8 @@ NAME_FIELD = "unique_name"
 def read_object(path: Path) -> dict[str, object]:
     """Read a JSON object from a UTF-8 file of at most 20 MB. Raise `FileError`."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise FileError(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MB")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise FileError(path, f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MB")
         text = path.read_bytes().decode("utf-8-sig")
         value = json.loads(text)
         if "\\ud" in text.lower():  # escaped surrogates, perhaps lone ones, which no record can contain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import ModelLoading
-from lethe_app.ui.core.labels.models import download_in_words
+from lethe_app.ui.core.labels.models import format_download
 from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class BackgroundActivityController(QObject):
 
         title = self.tr("Downloading {name}").format(name=download.model.name)
         fraction = download.done / download.total if download.total else None
-        return ActivityItem(download.model.file, title, download_in_words(download), fraction, self.tr("Stop"), stop)
+        return ActivityItem(download.model.file, title, format_download(download), fraction, self.tr("Stop"), stop)
 
     def _list_transfers(self) -> list[ActivityItem]:
         stop = self.tr("Stop")

@@ -277,7 +277,7 @@ class MemoryPanelController(QObject):
             persona = await self._services.library.persona(persona_id)
         except FileError:  # the persona file was damaged or removed meanwhile; the panel shows the memories without a mood
             return ""
-        return await self._services.moods.in_words(persona, message.session_id)
+        return await self._services.moods.describe_mood(persona, message.session_id)
 
     async def _load_persona_name(self, row: int, sources: ReplySources) -> str:
         message = self._messages.message(row)

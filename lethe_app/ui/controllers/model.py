@@ -13,7 +13,7 @@ from lethe_app.errors import ModelCrashed, ModelMissing, ModelOutOfMemory, Model
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 from lethe_app.ui.core.formatting import describe_model, format_count
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.models import trust_in_words
+from lethe_app.ui.core.labels.models import format_trust
 from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_folder
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class ModelController(QObject):
     def _qualification_text(self) -> str:
         """Return the result of the qualification of the loaded model in words; empty before there is one."""
         verdict = self._qualification.verdict
-        return trust_in_words(verdict) if verdict is not None else ""
+        return format_trust(verdict) if verdict is not None else ""
 
     async def _load_picked_file(self) -> None:
         path = await ask_for_model_file(self._status.window())

@@ -8,7 +8,7 @@ from uuid import UUID
 from PySide6.QtCore import QObject, QTimer
 
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.web_requests import running_request_in_words
+from lethe_app.ui.core.labels.web_requests import format_running_request
 from lethe_app.ui.core.palette import ICON, SPACE_1
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class WebStatusController(QObject):
 
     def _on_request_changed(self, request: OutgoingRequest) -> None:
         if request.is_under_way:
-            self._running_requests[request.id] = running_request_in_words(request)
+            self._running_requests[request.id] = format_running_request(request)
             self._clear_timer.stop()
         else:
             self._running_requests.pop(request.id, None)

@@ -149,7 +149,7 @@ def shorten_text(text: str, max_length: int) -> str:
     return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[max_length // 2 :] else cut).rstrip(' ,;:')}…"
 
 
-def bytes_in_words(size: int) -> str:
+def format_bytes(size: int) -> str:
     """Return a size, also below a megabyte: “312 bytes”, “4 kB”."""
     if size >= 1_000_000:
         return format_size(size)

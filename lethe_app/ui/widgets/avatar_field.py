@@ -18,8 +18,8 @@ AVATAR_SIZE = 96
 class AvatarField(QWidget):
     """Show an avatar and emit the user's requests; images are read and stored by the receiver of the signals."""
 
-    pick_wanted = Signal()
-    remove_wanted = Signal()
+    pick_requested = Signal()
+    remove_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,9 +27,9 @@ class AvatarField(QWidget):
         self._avatar_label = QLabel()
         self._avatar_label.setFixedSize(AVATAR_SIZE, AVATAR_SIZE)
         self.choose_button = QPushButton(self.tr("Choose image…"))
-        self.choose_button.clicked.connect(self.pick_wanted)
+        self.choose_button.clicked.connect(self.pick_requested)
         self.remove_button = QPushButton(self.tr("Remove image"))
-        self.remove_button.clicked.connect(self.remove_wanted)
+        self.remove_button.clicked.connect(self.remove_requested)
         self.setFocusProxy(self.choose_button)
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_2)

@@ -42,8 +42,8 @@ class Table(QTableView, Generic[Row]):
     """Row that was opened."""
     current_changed = Signal(object)
     """New current row, or None."""
-    delete_wanted = Signal(list)
-    menu_wanted = Signal(object)
+    delete_requested = Signal(list)
+    menu_requested = Signal(object)
     """Position of the context menu, in global coordinates."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Table(QTableView, Generic[Row]):
         self.setAccessibleName(accessible_name)
         self._set_up_view()
         self.doubleClicked.connect(self._open_row)
-        self.customContextMenuRequested.connect(lambda point: self.menu_wanted.emit(self.viewport().mapToGlobal(point)))
+        self.customContextMenuRequested.connect(lambda point: self.menu_requested.emit(self.viewport().mapToGlobal(point)))
         table_model.modelAboutToBeReset.connect(self._remember_current)
         table_model.modelReset.connect(self._restore_current)
 
@@ -186,7 +186,7 @@ class Table(QTableView, Generic[Row]):
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current_row is not None:
             self.opened.emit(self.current_row)
         elif event.key() == Qt.Key.Key_Delete and self.selected_rows:
-            self.delete_wanted.emit(self.selected_rows)
+            self.delete_requested.emit(self.selected_rows)
         elif event.key() == Qt.Key.Key_Escape:
             event.ignore()  # the page's own
         else:

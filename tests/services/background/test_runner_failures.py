@@ -85,7 +85,7 @@ async def test_a_task_that_never_ends_looking_holds_nobody_up(
         async def observe(self, view: TaskView) -> bool:
             return await asyncio.Event().wait()
 
-    monkeypatch.setattr(runtime, "LONGEST_LOOK", 0.05)
+    monkeypatch.setattr(runtime, "MAX_OBSERVE_SECONDS", 0.05)
     await employ(services, Dreamer(nothing), plugin="lethe-wells")
     leave(services, clock)
     await services.background_runner.run_next_task()

@@ -23,7 +23,7 @@ from tests.brain.recall.test_explicit_requests import ASKED, KNOWN, PRESENT, SIL
 from tests.retrieval.conftest import embed
 from tests.services.stage import MIRA, before_now, spoke
 
-LEAST_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
+MIN_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
 
 
 @pytest.fixture(params=["by meaning", "by words"])
@@ -62,7 +62,7 @@ async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_
 ):
     found = await reminded(services, text)
 
-    assert [one.memory for one in found if one.likelihood is None or one.likelihood < LEAST_SURE] == []
+    assert [one.memory for one in found if one.likelihood is None or one.likelihood < MIN_SURE] == []
     assert all(because.kind is not ReasonKind.ASKED_FOR for one in found for because in one.because)
 
 

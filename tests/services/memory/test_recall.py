@@ -15,8 +15,8 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.errors import StorageError
-from lethe_app.services.memory.selection import MOST_BLOCKED
-from lethe_app.services.truncation import LONGEST_MEMORY
+from lethe_app.services.memory.selection import MAX_BLOCKED
+from lethe_app.services.truncation import MAX_MEMORY_CHARACTERS
 from tests.services.stage import (
     DAY,
     FORCED,
@@ -370,7 +370,7 @@ async def test_a_book_saved_as_one_memory_neither_fills_the_prompt_nor_the_datab
     await keep(services, book, name="Told", insertion=NATURAL, keywords_main=["lighthouse"])
     played = await say(services, session, "To the lighthouse!")
     assert played.note is not None
-    assert len(played.note.content) < LONGEST_MEMORY + 500
+    assert len(played.note.content) < MAX_MEMORY_CHARACTERS + 500
     assert len(played.memory.model_dump_json()) < 30_000
     assert played.reply.content == "“Aye.”"
     assert "To the lighthouse!" in await prompt_of(services, session, played)
@@ -381,7 +381,7 @@ async def test_of_thousands_kept_back_a_few_are_told(services: AppServices, sess
     write_world(services, "isles", *({**never, "name": f"n{number}"} for number in range(300)))
     await services.preferences.set(global_worlds=["isles"])
     played = await say(services, session, "To the lighthouse!")
-    assert len(played.memory.blocked) == MOST_BLOCKED
+    assert len(played.memory.blocked) == MAX_BLOCKED
 
 
 async def test_control_tokens_in_a_memory_are_text_and_macros_are_names(services: AppServices, session: ChatSession):

@@ -15,7 +15,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.search.everything import MOST_HITS
+from lethe_app.services.search.everything import MAX_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.index.full_text import UNINDEXED_PER_CALL
 from tests.services.stage import MIRA, before_now, keep, spoke
@@ -123,7 +123,7 @@ async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: 
         await services.core.fact_store.save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(services, "marmalade")] == [first.guid]
-    assert len(await found(services, "gulls")) == MOST_HITS
+    assert len(await found(services, "gulls")) == MAX_HITS
 
 
 async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: AppServices):
@@ -139,11 +139,11 @@ async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: Ap
 
 
 async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):
-    lines = [f"Lantern number {number}." for number in range(MOST_HITS + 60)]
+    lines = [f"Lantern number {number}." for number in range(MAX_HITS + 60)]
     await talk(services, *lines)
     await services.indexing.index_all_pending()
 
-    assert len(await found(services, "lantern")) == MOST_HITS
+    assert len(await found(services, "lantern")) == MAX_HITS
 
 
 async def test_a_greeting_is_found_once(services: AppServices):

@@ -25,8 +25,8 @@ from lethe_app.domain.tools import (
 )
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import PromptBuilt, ReplyFinished, ToolPermissionRequested, ToolUsed, TurnEvent
-from lethe_app.services.prompting.tool_messages import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
-from lethe_app.services.tools.turn import MOST_ROUNDS
+from lethe_app.services.prompting.tool_messages import MAX_PAIRS, MIN_PAIRS, as_messages, calls_in, newest_pairs, result_in
+from lethe_app.services.tools.turn import MAX_ROUNDS
 from lethe_app.services.tools.working_memory import session_namespace
 from tests.prompt.templates import CHATML, HERMES
 from tests.services.stage import MIRA, Played, change_persona, heard, keep, log, prompt_of, say
@@ -275,8 +275,8 @@ async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, sessi
 
     with pytest.raises(ModelError):
         await talk()
-    assert sum(isinstance(event, PromptBuilt) for event in played) == MOST_ROUNDS + 1
-    assert sum(isinstance(event, ToolUsed) for event in played) == MOST_ROUNDS
+    assert sum(isinstance(event, PromptBuilt) for event in played) == MAX_ROUNDS + 1
+    assert sum(isinstance(event, ToolUsed) for event in played) == MAX_ROUNDS
 
 
 @pytest.mark.parametrize(
@@ -317,8 +317,8 @@ def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
         return made
 
     kept = {count: [one for one in newest_pairs(pairs(count)) if calls_in(one)] for count in range(1, 60)}
-    assert all(min(count, LEAST_PAIRS) <= len(kept[count]) <= MOST_PAIRS for count in kept)
-    assert len(kept[MOST_PAIRS]) == MOST_PAIRS
+    assert all(min(count, MIN_PAIRS) <= len(kept[count]) <= MAX_PAIRS for count in kept)
+    assert len(kept[MAX_PAIRS]) == MAX_PAIRS
     changes = sum(calls_in(kept[count][0])[0].arguments != calls_in(kept[count - 1][0])[0].arguments for count in range(2, 60))
     assert changes <= 7
 

@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
-from lethe_app.services.tools.working_memory import MOST_ENTRIES, WorkingMemory
+from lethe_app.services.tools.working_memory import MAX_ENTRIES, WorkingMemory
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 
@@ -77,10 +77,10 @@ async def test_a_namespace_is_two_segments_and_sees_only_itself(home: Path, cloc
 async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clock):
     database, bench = await opened(home)
     await bench.save_entry(THERE, "untouched", "x")
-    for number in range(MOST_ENTRIES + 3):
-        await bench.save_entry(HERE, f"{number:02}", "x", lifetime=timedelta(minutes=1 + (number * 7) % (MOST_ENTRIES + 3)))
+    for number in range(MAX_ENTRIES + 3):
+        await bench.save_entry(HERE, f"{number:02}", "x", lifetime=timedelta(minutes=1 + (number * 7) % (MAX_ENTRIES + 3)))
     left = await bench.entries_of(HERE)
-    assert len(left) == MOST_ENTRIES
+    assert len(left) == MAX_ENTRIES
     assert "52" in [entry.key for entry in left]
     assert await keys(bench, THERE) == ["untouched"]
     shortest = min(entry.expires for entry in left)

@@ -15,7 +15,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.files.collection import FileCollection
-from lethe_app.storage.files.file_names import LONGEST_STEM_BYTES, is_plain, stem_for
+from lethe_app.storage.files.file_names import MAX_STEM_BYTES, is_plain, stem_for
 
 
 @pytest.fixture
@@ -280,7 +280,7 @@ def test_any_name_becomes_one_that_every_system_accepts(name: str, taken: list[s
     stem = stem_for(name, taken)
 
     assert is_plain(stem)
-    assert len(os.fsencode(stem)) <= LONGEST_STEM_BYTES + 20
+    assert len(os.fsencode(stem)) <= MAX_STEM_BYTES + 20
     assert not set(stem) & set('<>:"/\\|?*. ')
     assert stem.casefold() not in [other.casefold() for other in taken]
     assert stem_for(stem, []) == stem

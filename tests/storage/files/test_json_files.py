@@ -172,7 +172,7 @@ def test_a_folder_or_a_path_through_a_file_is_reported(file: Path):
 
 
 def test_a_huge_file_is_not_even_read(file: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(json_files, "LARGEST_FILE", 1024 * 1024)
+    monkeypatch.setattr(json_files, "MAX_FILE_BYTES", 1024 * 1024)
     with file.open("wb") as huge:
         huge.truncate(1024 * 1024 + 1)
 

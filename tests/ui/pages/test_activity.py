@@ -293,13 +293,13 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
         by_task = {run.task: run for run in page.rows.all_rows}
 
-        page.detail.open_wanted.emit(item_route(by_task["notebooks"], by_task["notebooks"].made[0]))
+        page.detail.open_requested.emit(item_route(by_task["notebooks"], by_task["notebooks"].made[0]))
         notebooks = scene.page
         assert isinstance(notebooks, NotebookPage)
         await until(lambda: notebooks.table.current_row is not None and notebooks.table.current_row.name == name)
 
         page = await page_of(scene)
-        page.detail.open_wanted.emit(item_route(by_task["deep_research"], by_task["deep_research"].made[0]))
+        page.detail.open_requested.emit(item_route(by_task["deep_research"], by_task["deep_research"].made[0]))
         research = scene.page
         assert isinstance(research, ResearchPage)
         await until(lambda: research.table.current_row is not None and research.table.current_row.id == inquiry.id)

@@ -38,7 +38,7 @@ ACTIONS = sorted({*ACTION_ROUTES, "persona_editor"})
 """Actions that open a page."""
 LARGE = 22
 """Pixels of prose: nearly 150 % of the usual 15."""
-MOST_STOPS = 400
+MAX_STOPS = 400
 CONTRAST = 4.5
 
 
@@ -158,7 +158,7 @@ async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, wish: st
         page = await page_of(scene, wish)
         wanted, reached = stops(page), set[QWidget]()
         page.back.setFocus()
-        for _ in range(MOST_STOPS):
+        for _ in range(MAX_STOPS):
             focus = QApplication.focusWidget()
             if focus is None or (focus in reached and wanted <= reached):
                 break

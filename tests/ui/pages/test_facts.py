@@ -20,7 +20,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.detail import SourceButton
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.facts.table_model import FactListView, weight_in_words
+from lethe_app.ui.pages.facts.table_model import FactListView, format_weight
 from tests.ui.form_fields import words_in
 from tests.ui.window_scene import Scene, opened, until
 
@@ -109,10 +109,10 @@ async def test_what_was_said_more_often_weighs_more_and_what_was_replaced_nothin
         bees = named(page, "Tomas keeps bees.")
         often = bees.model_copy(update={"reference_count": bees.reference_count + 4})
 
-        assert float(weight_in_words(often)) > float(weight_in_words(bees)) > 0
-        assert weight_in_words(bees.model_copy(update={"superseded": True})) == ""
+        assert float(format_weight(often)) > float(format_weight(bees)) > 0
+        assert format_weight(bees.model_copy(update={"superseded": True})) == ""
         await chosen(page, "Tomas keeps bees.")
-        assert f"Weight {weight_in_words(bees)}" in words_in(page.detail)
+        assert f"Weight {format_weight(bees)}" in words_in(page.detail)
 
 
 async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):

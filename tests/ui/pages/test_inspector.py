@@ -18,7 +18,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.inspector.colours import section_colours, section_tints, section_title
 from lethe_app.ui.pages.inspector.diff import LineChange, common_prefix_length, compare_prompts, part_at, split_lines
 from lethe_app.ui.pages.inspector.page import CHANGES_TAB, InspectorPage
-from lethe_app.ui.pages.inspector.summary import PromptSummary, cost_in_words
+from lethe_app.ui.pages.inspector.summary import PromptSummary, format_cost
 from lethe_app.ui.pages.inspector.text import PromptText, utf16_length
 from lethe_app.ui.pages.inspector.token_shares import format_percent
 from tests.ui.test_accessibility import ENOUGH, contrast, nameless
@@ -265,7 +265,7 @@ def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
     assert "50 tokens: the oldest 2 of 9 messages omitted" in words
     assert "20 tokens reprocessed because the core facts have changed." in words
     assert "300 of 400 tokens cached" in words
-    assert cost_in_words(None) == ["No figures: the reply was stopped too early."]
+    assert format_cost(None) == ["No figures: the reply was stopped too early."]
 
 
 def test_shares_are_told_in_percent():

@@ -16,7 +16,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.indexing.embedder import known_as
-from lethe_app.ui.core.labels.models import trust_in_words
+from lethe_app.ui.core.labels.models import format_trust
 from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
@@ -110,7 +110,7 @@ async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: C
     [(True, True, "facts and summaries of"), (True, False, "Writes facts."), (False, True, "Writes summaries.")],
 )
 def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str):
-    assert words in trust_in_words(verdict(0.9, may_write_facts=facts, may_write_summaries=summaries))
+    assert words in format_trust(verdict(0.9, may_write_facts=facts, may_write_summaries=summaries))
 
 
 async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):

@@ -12,8 +12,8 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
-from lethe_app.ui.pages.feedback.page import FeedbackPage, memory_in_words
-from lethe_app.ui.pages.feedback.replies import ReasonDialog, reason_in_words, reply_in_words
+from lethe_app.ui.pages.feedback.page import FeedbackPage, format_memory
+from lethe_app.ui.pages.feedback.replies import ReasonDialog, format_reason, format_reply
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -47,7 +47,7 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         await objected(scene, "What a storm.", "The Heron had a green hull.")
         page = await objection_page(scene)
         both = ["The Heron had a green hull.", "Tomas hates marmalade."]
-        await until(lambda: [memory_in_words(one) for one in page.rows.visible_rows] == both)
+        await until(lambda: [format_memory(one) for one in page.rows.visible_rows] == both)
 
         page.search.setText("marmalade")
         assert [one.said for one in page.rows.visible_rows] == ["Shall we eat?"]
@@ -55,7 +55,7 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         page.table.select_row(page.rows.key_of(page.rows.visible_rows[0]))
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
 
-        await until(lambda: [memory_in_words(one) for one in page.rows.visible_rows] == ["Tomas hates marmalade."])
+        await until(lambda: [format_memory(one) for one in page.rows.visible_rows] == ["Tomas hates marmalade."])
         page.undo_stack.undo()
         await until(lambda: len(page.rows.visible_rows) == 2)
         assert len(await scene.services.objections.objections_of("mira")) == 2
@@ -105,11 +105,11 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         (reply,) = await disliked(scene, "Well, well, well, little one.")
         await until(
             lambda: (
-                [reply_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["“Well, well, well, little one.”"]
+                [format_reply(one) for one in page.disliked_replies.rows.visible_rows] == ["“Well, well, well, little one.”"]
             )
         )
         assert not page.disliked_replies.isHidden()
-        assert [reason_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"]
+        assert [format_reason(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"]
 
         QTest.mouseClick(page.disliked_replies.reason_button, Qt.MouseButton.LeftButton)
         await until(lambda: [one for one in scene.window.findChildren(ReasonDialog) if one.isVisible()])
@@ -118,12 +118,12 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
         await until(
-            lambda: [reason_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["Don't call me little one."]
+            lambda: [format_reason(one) for one in page.disliked_replies.rows.visible_rows] == ["Don't call me little one."]
         )
         (remark,) = await scene.services.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
         page.undo_stack.undo()
-        await until(lambda: [reason_in_words(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"])
+        await until(lambda: [format_reason(one) for one in page.disliked_replies.rows.visible_rows] == ["No reason given"])
         assert await scene.services.feedback.collect_remarks("mira") == []
 
 

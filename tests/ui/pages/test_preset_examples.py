@@ -15,7 +15,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.presets.probability_bars import display_token, format_percent
-from lethe_app.ui.pages.presets.sampler_preview import omitted_samplers_in_words
+from lethe_app.ui.pages.presets.sampler_preview import format_omitted_samplers
 from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
@@ -95,10 +95,10 @@ async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Ca
 
 
 def test_what_the_bars_cannot_show_is_named():
-    assert omitted_samplers_in_words(SamplerPreset(name="x")) == ""
-    assert "DRY" in omitted_samplers_in_words(SamplerPreset(name="x", dry_multiplier=0.8))
-    assert "penalties" in omitted_samplers_in_words(SamplerPreset(name="x", repetition_penalty=1.1, repetition_range=512))
-    assert "Mirostat" in omitted_samplers_in_words(SamplerPreset(name="x", mirostat=2))
+    assert format_omitted_samplers(SamplerPreset(name="x")) == ""
+    assert "DRY" in format_omitted_samplers(SamplerPreset(name="x", dry_multiplier=0.8))
+    assert "penalties" in format_omitted_samplers(SamplerPreset(name="x", repetition_penalty=1.1, repetition_range=512))
+    assert "Mirostat" in format_omitted_samplers(SamplerPreset(name="x", mirostat=2))
 
 
 def test_words_and_chances_are_written_as_people_read_them():

@@ -14,7 +14,7 @@ from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
-from lethe_app.ui.pages.research.labels import round_in_words, state_in_words
+from lethe_app.ui.pages.research.labels import format_round, format_state
 from lethe_app.ui.pages.research.page import ResearchPage, file_name
 from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
@@ -179,11 +179,11 @@ async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
     ],
 )
 def test_states_have_words(state: InquiryState, report: str, words: str):
-    assert state_in_words(DONE.model_copy(update={"state": state, "report": report})) == words
+    assert format_state(DONE.model_copy(update={"state": state, "report": report})) == words
 
 
 def test_a_round_that_has_just_begun_says_so():
-    assert round_in_words(2, SearchRound(queries=["oil"])) == "Round 2: “oil” – no pages read yet"
+    assert format_round(2, SearchRound(queries=["oil"])) == "Round 2: “oil” – no pages read yet"
 
 
 def test_a_file_may_be_called_anything_harmless():

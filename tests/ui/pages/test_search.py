@@ -17,7 +17,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.search.everything import MOST_HITS
+from lethe_app.services.search.everything import MAX_HITS
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
@@ -197,7 +197,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
 
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MOST_HITS + 20)])
+        await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MAX_HITS + 20)])
         await scene.services.indexing.index_all_pending()
         page = search_page(scene)
 

@@ -14,9 +14,9 @@ from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.formatting import bytes_in_words
+from lethe_app.ui.core.formatting import format_bytes
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.trash.labels import kind_in_words, time_left_in_words
+from lethe_app.ui.pages.trash.labels import format_kind, format_time_left
 from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -86,7 +86,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         await scene.services.memory.forget_memory(kept.record.guid)
         page = await trash_page(scene, 2)
 
-        chip = next(each for each in page.findChildren(QPushButton) if each.text() == kind_in_words(TrashKind.MEMORY))
+        chip = next(each for each in page.findChildren(QPushButton) if each.text() == format_kind(TrashKind.MEMORY))
         chip.click()
         assert [item.title for item in page.rows.visible_rows] == ["The lamp"]
         page.empty_button.click()
@@ -117,7 +117,7 @@ def test_days_and_sizes_are_said_as_a_person_would(qapp):
     present = now()
     item = Trashed(TrashKind.WORLD, "x", "The Petrel", present - timedelta(days=29, hours=1), 312)
 
-    assert time_left_in_words(item, 30, present) == "in 1 day"
-    assert time_left_in_words(item, 29, present) == "today"
-    assert time_left_in_words(item, 0, present) == ""
-    assert (bytes_in_words(1), bytes_in_words(312), bytes_in_words(4200)) == ("1 byte", "312 bytes", "4 kB")
+    assert format_time_left(item, 30, present) == "in 1 day"
+    assert format_time_left(item, 29, present) == "today"
+    assert format_time_left(item, 0, present) == ""
+    assert (format_bytes(1), format_bytes(312), format_bytes(4200)) == ("1 byte", "312 bytes", "4 kB")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import DailyTraffic, OutgoingRequest, RequestPurpose
-from lethe_app.ui.core.labels.web_requests import day_in_words, request_details, result_in_words, running_request_in_words
+from lethe_app.ui.core.labels.web_requests import format_daily_traffic, format_result, format_running_request, request_details
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.web_log.page import WebLogPage
 from tests.ui.window_scene import Scene, opened, until
@@ -135,13 +135,13 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
     ids=range(4),
 )
 def test_what_came_of_it_is_told_in_words(one: OutgoingRequest, words: str):
-    assert result_in_words(one) == words
+    assert format_result(one) == words
 
 
 def test_every_request_has_its_words():
     rules = PAGE.model_copy(update={"purpose": RequestPurpose.ROBOTS})
 
-    assert running_request_in_words(rules) == "Checking whether one.example.com allows reading"
-    assert len(running_request_in_words(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
+    assert format_running_request(rules) == "Checking whether one.example.com allows reading"
+    assert len(format_running_request(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
     assert "Error: Gone." in request_details(PAGE.model_copy(update={"trouble": "Gone."}))
-    assert day_in_words(DailyTraffic(requests=3, received=1500)) == "Today: 3 requests sent, 2 kB received."
+    assert format_daily_traffic(DailyTraffic(requests=3, received=1500)) == "Today: 3 requests sent, 2 kB received."

@@ -524,7 +524,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
 async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        page.world_list.duplicate_wanted.emit()
+        page.world_list.duplicate_requested.emit()
         name = page.detail.world_form.form.field_widget("name")
         await until(lambda: page.book.stem == "isles-copy" and name.hasFocus())
         assert isinstance(name, QLineEdit)

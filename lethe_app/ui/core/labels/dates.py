@@ -22,24 +22,24 @@ def format_date(moment: float) -> str:
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment)).date(), "d MMM yyyy")
 
 
-def moment_in_words(moment: datetime) -> str:
+def format_date_time(moment: datetime) -> str:
     """Return local date and time."""
     local = moment.astimezone()
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(local.timestamp())), "d MMM yyyy, HH:mm")
 
 
-def day_in_words(moment: datetime) -> str:
+def format_relative_date(moment: datetime) -> str:
     """Return a date relative to now, such as “today” or “yesterday”."""
     return format_age(moment, now())
 
 
-def clock_in_words(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Return the local time of day in the short format of the locale."""
     local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
     return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
 
 
-def duration_in_words(duration: timedelta) -> str:
+def format_duration(duration: timedelta) -> str:
     """Return a duration in seconds below one minute, otherwise in minutes: “40 s”, “3 min”."""
     seconds = round(duration.total_seconds())
     if seconds < 60:

@@ -9,7 +9,7 @@ from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReas
 from lethe_app.ui.core.formatting import format_count, format_minutes
 
 
-def kind_in_words(kind: FactKind) -> str:
+def format_kind(kind: FactKind) -> str:
     """Return the display name of a kind of facts, such as “People” or “Work”."""
     tr = QCoreApplication.translate
     return {
@@ -25,7 +25,7 @@ def kind_in_words(kind: FactKind) -> str:
     }[kind]
 
 
-def absence_in_words(absence: FactAbsence) -> str:
+def format_absence(absence: FactAbsence) -> str:
     """Return why there are no facts, in one or two sentences."""
     tr = QCoreApplication.translate
     if absence.reason is NoFactsReason.LEARNING_OFF:

@@ -23,7 +23,7 @@ ICON_NAMES = {
 """Icon name of each memory type."""
 
 
-def kind_in_words(kind: MemoryType) -> str:
+def format_kind(kind: MemoryType) -> str:
     """Return the display name of a memory type, such as “Person” or “Event”."""
     tr = QCoreApplication.translate
     return {

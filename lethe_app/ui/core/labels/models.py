@@ -13,7 +13,7 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
 
 
-def download_in_words(progress: DownloadProgress) -> str:
+def format_download(progress: DownloadProgress) -> str:
     """Return the progress of a download."""
     done, total = format_size(progress.done), format_size(progress.total) if progress.total else "?"
     match progress.stage:
@@ -32,7 +32,7 @@ def download_in_words(progress: DownloadProgress) -> str:
             return _tr("Waiting for the server…")
 
 
-def trust_in_words(verdict: QualificationResult) -> str:
+def format_trust(verdict: QualificationResult) -> str:
     """Return whether the model writes facts and summaries according to its qualification."""
     if verdict.trusted_anyway:
         return _tr("Trusted by you: writes facts and summaries of your conversations.")

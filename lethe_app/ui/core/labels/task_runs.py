@@ -11,7 +11,7 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("ActivityPage", text)
 
 
-def outcome_in_words(run: TaskRun) -> str:
+def format_outcome(run: TaskRun) -> str:
     """Return the display text of a run's outcome."""
     if run.undone:
         return _tr("Undone")
@@ -27,6 +27,6 @@ def outcome_in_words(run: TaskRun) -> str:
     }[run.outcome]
 
 
-def result_in_words(run: TaskRun) -> str:
+def format_result(run: TaskRun) -> str:
     """Return the result of a run in one line: its summary, else its error, else its outcome."""
-    return run.summary or run.trouble or outcome_in_words(run)
+    return run.summary or run.trouble or format_outcome(run)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.web import DailyTraffic, OutgoingRequest, RequestPurpose
-from lethe_app.ui.core.formatting import bytes_in_words, format_count
+from lethe_app.ui.core.formatting import format_bytes, format_count
 
 ICON_NAMES = {RequestPurpose.SEARCH: "search", RequestPurpose.PAGE: "globe", RequestPurpose.ROBOTS: "info"}
 MAX_QUERY_LENGTH = 60
 
 
-def running_request_in_words(request: OutgoingRequest) -> str:
+def format_running_request(request: OutgoingRequest) -> str:
     """Return a running request for the status line, such as “Searching DuckDuckGo for “lighthouses””."""
     tr = QCoreApplication.translate
     match request.purpose:
@@ -23,7 +23,7 @@ def running_request_in_words(request: OutgoingRequest) -> str:
     return tr("OutgoingRequest", "Checking whether {site} allows reading").format(site=request.host)
 
 
-def purpose_in_words(request: OutgoingRequest) -> str:
+def format_purpose(request: OutgoingRequest) -> str:
     """Return the display name of a request's purpose."""
     tr = QCoreApplication.translate
     match request.purpose:
@@ -34,21 +34,21 @@ def purpose_in_words(request: OutgoingRequest) -> str:
     return tr("OutgoingRequest", "Permission check")
 
 
-def result_in_words(request: OutgoingRequest) -> str:
+def format_result(request: OutgoingRequest) -> str:
     """Return the result of a request: the size received, or its state."""
     tr = QCoreApplication.translate
     if request.is_under_way:
         return tr("OutgoingRequest", "in progress")
     if request.trouble:
         return tr("OutgoingRequest", "no data")
-    return bytes_in_words(request.received) if request.received else tr("OutgoingRequest", "response")
+    return format_bytes(request.received) if request.received else tr("OutgoingRequest", "response")
 
 
 def request_details(request: OutgoingRequest) -> str:
     """Return all details of a request, one per line."""
     tr = QCoreApplication.translate
     lines = [request.what]
-    lines.append(tr("OutgoingRequest", "{what}: {host}").format(what=purpose_in_words(request), host=request.host))
+    lines.append(tr("OutgoingRequest", "{what}: {host}").format(what=format_purpose(request), host=request.host))
     if request.why:
         lines.append(tr("OutgoingRequest", "Reason: {why}").format(why=request.why))
     if request.trouble:
@@ -56,11 +56,11 @@ def request_details(request: OutgoingRequest) -> str:
     return "\n".join(lines)
 
 
-def day_in_words(day: DailyTraffic | None) -> str:
+def format_daily_traffic(day: DailyTraffic | None) -> str:
     """Return the number of requests and the size received today."""
     tr = QCoreApplication.translate
     if day is None or not day.requests:
         return tr("OutgoingRequest", "No requests today.")
     request_count = format_count(day.requests, tr("OutgoingRequest", "{n} request"), tr("OutgoingRequest", "{n} requests"))
     text = tr("OutgoingRequest", "Today: {many} sent, {size} received.")
-    return text.format(many=request_count, size=bytes_in_words(day.received))
+    return text.format(many=request_count, size=format_bytes(day.received))

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
-from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
-from lethe_app.ui.core.labels.task_runs import outcome_in_words
+from lethe_app.ui.core.labels.dates import format_relative_date, format_time
+from lethe_app.ui.core.labels.task_runs import format_outcome
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
-from lethe_app.ui.pages.activity.labels import cost_in_words, kind_in_words
+from lethe_app.ui.pages.activity.labels import format_cost, format_kind
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label
@@ -44,8 +44,8 @@ MAX_TITLE_LENGTH = 80
 class TaskRunDetail(DetailPane):
     """Detail pane of the selected task run. It only emits signals; the page carries out the actions."""
 
-    undo_wanted = Signal(object)
-    open_wanted = Signal(object)
+    undo_requested = Signal(object)
+    open_requested = Signal(object)
     """Emitted with the route of the created item to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -78,7 +78,7 @@ class TaskRunDetail(DetailPane):
         self.undo_button.setProperty("filled", True)
         tip = self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept")
         self.undo_button.setToolTip(tip)
-        self.undo_button.clicked.connect(lambda: self.undo_wanted.emit(self.run))
+        self.undo_button.clicked.connect(lambda: self.undo_requested.emit(self.run))
         items_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_run(self, run: TaskRun | None, task: str, persona_name: str) -> None:
@@ -89,12 +89,11 @@ class TaskRunDetail(DetailPane):
         if run is None or is_same:
             return
         self.title.setText(task)
-        self.date_label.setText(
-            f"{persona_name} · {day_in_words(run.began)}, {clock_in_words(run.began)} · {outcome_in_words(run)}"
-        )
+        date = f"{format_relative_date(run.began)}, {format_time(run.began)}"
+        self.date_label.setText(f"{persona_name} · {date} · {format_outcome(run)}")
         self.summary_label.setText("\n".join(filter(None, (run.summary, run.trouble))))
         self.summary_label.setVisible(bool(self.summary_label.text()))
-        self.cost.setText(cost_in_words(run))
+        self.cost.setText(format_cost(run))
         self.cost.setVisible(bool(self.cost.text()))
         self._items_card.setVisible(bool(run.made))
         self.undo_button.setVisible(not run.undone and run.outcome is not None)
@@ -118,8 +117,8 @@ class TaskRunDetail(DetailPane):
         column = QVBoxLayout(row)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
-        column.addWidget(build_small_label(kind_in_words(created.kind)))
-        title = created.title or kind_in_words(created.kind)
+        column.addWidget(build_small_label(format_kind(created.kind)))
+        title = created.title or format_kind(created.kind)
         short = title if len(title) <= MAX_TITLE_LENGTH else f"{title[: MAX_TITLE_LENGTH - 1]}…"
         title_label = QLabel(short)
         title_label.setWordWrap(True)
@@ -130,6 +129,6 @@ class TaskRunDetail(DetailPane):
             button = QPushButton(self.tr("Show"))
             button.setProperty("chip", True)
             button.setAccessibleName(self.tr("Show “{title}”").format(title=short))
-            button.clicked.connect(lambda: self.open_wanted.emit(route))
+            button.clicked.connect(lambda: self.open_requested.emit(route))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return row

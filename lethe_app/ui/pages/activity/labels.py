@@ -10,27 +10,27 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import ProducedKind, TaskRun
 from lethe_app.services.background.activity_log import RunningTask
 from lethe_app.ui.core.formatting import format_count, format_token_count
-from lethe_app.ui.core.labels.dates import duration_in_words
+from lethe_app.ui.core.labels.dates import format_duration
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("ActivityPage", text)
 
 
-def underway_in_words(underway: RunningTask) -> str:
+def format_running_task(underway: RunningTask) -> str:
     """Return a running task as “persona: task – progress”."""
     return " – ".join(filter(None, (f"{underway.persona}: {underway.title}", underway.step)))
 
 
-def cost_in_words(run: TaskRun) -> str:
+def format_cost(run: TaskRun) -> str:
     """Return the tokens and the duration of a run; parts that are not known yet are left out."""
     parts = [format_token_count(run.tokens)] if run.tokens else []
     if run.ended is not None:
-        parts.append(duration_in_words(run.ended - run.began))
+        parts.append(format_duration(run.ended - run.began))
     return " · ".join(parts)
 
 
-def spent_in_words(tokens: int, time: timedelta, settings: Settings) -> str:
+def format_spent(tokens: int, time: timedelta, settings: Settings) -> str:
     """Return the tokens and minutes a persona has used today, with the daily limits from the settings where there are any."""
     minutes = round(time.total_seconds() / 60)
     max_tokens, max_minutes = settings.agent_day_tokens, settings.agent_day_minutes
@@ -48,7 +48,7 @@ def spent_in_words(tokens: int, time: timedelta, settings: Settings) -> str:
     return _tr("Today: {read}, {worked}.").format(read=tokens_text, worked=minutes_text)
 
 
-def hindrance_in_words(reason: str | None, settings: Settings) -> str:
+def explain_hindrance(reason: str | None, settings: Settings) -> str:
     """Return why no task is started now, or that due tasks are running if `reason` is None."""
     minutes = format_count(settings.agent_idle_minutes, _tr("{n} minute"), _tr("{n} minutes"))
     quiet_until = settings.agent_quiet_until or "00:00"
@@ -60,7 +60,7 @@ def hindrance_in_words(reason: str | None, settings: Settings) -> str:
     }.get(reason or "", _tr("You are away; due tasks are running now."))
 
 
-def kind_in_words(kind: ProducedKind) -> str:
+def format_kind(kind: ProducedKind) -> str:
     """Return the display name of a kind of created item."""
     return {
         ProducedKind.MEMORY: _tr("Memory"),

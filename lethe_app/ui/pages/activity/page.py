@@ -17,13 +17,13 @@ from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.formatting import abbreviate_tokens
-from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
-from lethe_app.ui.core.labels.task_runs import result_in_words
+from lethe_app.ui.core.labels.dates import format_relative_date, format_time
+from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
-from lethe_app.ui.pages.activity.labels import hindrance_in_words, spent_in_words, underway_in_words
+from lethe_app.ui.pages.activity.labels import explain_hindrance, format_running_task, format_spent
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
@@ -82,14 +82,14 @@ class ActivityPage(PersonaListPage):
             return self.theme.palette.danger if is_bad else "" if run.outcome is RunOutcome.MADE else self.theme.palette.muted
 
         columns = [
-            Column[TaskRun](self.tr("Date"), lambda run: day_in_words(run.began), attrgetter("began"), WIDTHS[DAY]),
-            Column[TaskRun](self.tr("Time"), lambda run: clock_in_words(run.began), attrgetter("began"), WIDTHS[TIME]),
+            Column[TaskRun](self.tr("Date"), lambda run: format_relative_date(run.began), attrgetter("began"), WIDTHS[DAY]),
+            Column[TaskRun](self.tr("Time"), lambda run: format_time(run.began), attrgetter("began"), WIDTHS[TIME]),
             Column[TaskRun](self.tr("Persona"), self._persona_name, width=WIDTHS[PERSONA]),
             Column[TaskRun](self.tr("Task"), self._task_title, width=WIDTHS[TASK]),
-            Column[TaskRun](self.tr("Result"), result_in_words, width=0, colour=result_colour),
-            Column[TaskRun](self.tr("Tokens"), _tokens_in_words, attrgetter("tokens"), WIDTHS[TOKENS], is_right_aligned=True),
+            Column[TaskRun](self.tr("Result"), format_result, width=0, colour=result_colour),
+            Column[TaskRun](self.tr("Tokens"), _format_tokens, attrgetter("tokens"), WIDTHS[TOKENS], is_right_aligned=True),
         ]
-        return FilteredTableModel(columns, key=attrgetter("id"), search_text=result_in_words)
+        return FilteredTableModel(columns, key=attrgetter("id"), search_text=format_result)
 
     def _build(self) -> None:
         self.agent_mode_check = QCheckBox(self.tr("Background activity"))
@@ -139,8 +139,8 @@ class ActivityPage(PersonaListPage):
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
         self.run_now_button.clicked.connect(self.show_task_menu)
         self.table.current_changed.connect(self._show_run)
-        self.detail.undo_wanted.connect(self.revert_run)
-        self.detail.open_wanted.connect(self._context.navigator.open)
+        self.detail.undo_requested.connect(self.revert_run)
+        self.detail.open_requested.connect(self._context.navigator.open)
         self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._away.enable_task(task)))
         self.theme.changed.connect(self.problem_list.apply_theme)
 
@@ -174,7 +174,7 @@ class ActivityPage(PersonaListPage):
         self.agent_mode_check.setEnabled(self._persona is not None)
         self._disabled = await self._away.list_disabled()
         usage = await self._away.usage_today(self.persona_selector.persona_id)
-        self._usage_today = spent_in_words(usage.tokens, usage.time, self._preferences.current)
+        self._usage_today = format_spent(usage.tokens, usage.time, self._preferences.current)
         self._update_status()
 
     def _filter(self) -> None:
@@ -185,8 +185,8 @@ class ActivityPage(PersonaListPage):
         """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
         underway, settings = self._away.everything_underway, self._preferences.current
         self.stop_button.setVisible(bool(underway))
-        self.subtitle.set_full_text("; ".join(map(underway_in_words, underway)))
-        idle_reason = "" if self._away.underway is not None else hindrance_in_words(self._away.hindrance, settings)
+        self.subtitle.set_full_text("; ".join(map(format_running_task, underway)))
+        idle_reason = "" if self._away.underway is not None else explain_hindrance(self._away.hindrance, settings)
         self.hint.setText("  ".join(filter(None, (self._usage_today, idle_reason))))
         tasks = [(fault.distribution, fault.reason) for fault in self._away.registry.faults]
         self.problem_list.show_problems(
@@ -258,5 +258,5 @@ class ActivityPage(PersonaListPage):
         )
 
 
-def _tokens_in_words(run: TaskRun) -> str:
+def _format_tokens(run: TaskRun) -> str:
     return abbreviate_tokens(run.tokens) if run.tokens else ""

@@ -14,13 +14,13 @@ from lethe_app.domain.changes import ChangedRecord, ChangedRecords
 from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.dreams.labels import (
-    change_kind_in_words,
     change_reason,
-    feedback_in_words,
+    format_change_kind,
+    format_feedback,
+    format_state,
     record_metadata,
     record_text,
     source_messages,
-    state_in_words,
     tr,
 )
 from lethe_app.ui.widgets.card_column import create_card
@@ -115,8 +115,8 @@ class DreamDetail(DetailPane):
         self.change = change
         before, after = ChangedRecords.before(change), ChangedRecords.after(change)
         is_open = change.state is ChangeState.PROPOSED
-        self.title.setText(change_kind_in_words(change.what))
-        self.state.setText(state_in_words(change.state))
+        self.title.setText(format_change_kind(change.what))
+        self.state.setText(format_state(change.state))
         self.state.show()
         self.reason.setText(change_reason(change))
         self._message_guid = next(iter(source_messages(change)), "")
@@ -141,7 +141,7 @@ class DreamDetail(DetailPane):
         if entry is None:
             self.setCurrentIndex(0)
             return
-        self.title.setText(feedback_in_words(entry.feedback))
+        self.title.setText(format_feedback(entry.feedback))
         self.state.setText(tr("A dream has already used this feedback.") if entry.feedback.settled else "")
         self.state.setVisible(entry.feedback.settled)
         self.reason.setText(entry.text or tr("This reply was deleted."))

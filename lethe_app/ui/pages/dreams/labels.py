@@ -18,7 +18,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("DreamPage", text)
 
 
-def change_kind_in_words(kind: str) -> str:
+def format_change_kind(kind: str) -> str:
     """Return the display name of a kind of change, such as “Merge”."""
     return {
         MERGE: tr("Merge"),
@@ -29,7 +29,7 @@ def change_kind_in_words(kind: str) -> str:
     }.get(kind, kind)
 
 
-def state_in_words(state: ChangeState) -> str:
+def format_state(state: ChangeState) -> str:
     """Return the display text of a change's state."""
     return {
         ChangeState.PROPOSED: tr("pending"),
@@ -89,7 +89,7 @@ def record_metadata(record: ChangedRecord) -> str:
     return " · ".join(parts)
 
 
-def feedback_in_words(feedback: Feedback) -> str:
+def format_feedback(feedback: Feedback) -> str:
     """Return the user's comment in quotation marks, or the rating if there is no comment."""
     if feedback.words:
         return f"“{' '.join(feedback.words.split())}”"

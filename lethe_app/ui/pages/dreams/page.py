@@ -15,13 +15,13 @@ from lethe_app.services.background.dreams import TASK_NAME, Dreams
 from lethe_app.services.background.feedback import FeedbackEntry, Feedbacks
 from lethe_app.services.background.runner import BackgroundRunner
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words
-from lethe_app.ui.core.labels.task_runs import result_in_words
+from lethe_app.ui.core.labels.dates import format_relative_date, format_time
+from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
-from lethe_app.ui.pages.dreams.labels import change_kind_in_words, change_title, feedback_in_words, state_in_words, tr
+from lethe_app.ui.pages.dreams.labels import change_title, format_change_kind, format_feedback, format_state, tr
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -70,10 +70,10 @@ class DreamPage(PersonaListPage):
             return self.theme.palette.muted if is_over else ""
 
         columns = [
-            Column[RecordedChange](tr("Action"), lambda one: change_kind_in_words(one.what), width=WIDTHS[0]),
+            Column[RecordedChange](tr("Action"), lambda one: format_change_kind(one.what), width=WIDTHS[0]),
             Column[RecordedChange](tr("Memory"), change_title, width=0, colour=text_colour),
-            Column[RecordedChange](tr("Status"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
-            Column[RecordedChange](tr("Date"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
+            Column[RecordedChange](tr("Status"), lambda one: format_state(one.state), width=WIDTHS[2]),
+            Column[RecordedChange](tr("Date"), lambda one: format_relative_date(one.at), attrgetter("at"), WIDTHS[3]),
         ]
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=change_title)
 
@@ -82,9 +82,9 @@ class DreamPage(PersonaListPage):
             Column[FeedbackEntry](
                 tr("Reply"), lambda one: " ".join(one.text.split()) or tr("This reply was deleted."), width=0
             ),
-            Column[FeedbackEntry](tr("Your feedback"), lambda one: feedback_in_words(one.feedback), width=FEEDBACK_WIDTHS[1]),
+            Column[FeedbackEntry](tr("Your feedback"), lambda one: format_feedback(one.feedback), width=FEEDBACK_WIDTHS[1]),
             Column[FeedbackEntry](
-                tr("Date"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), FEEDBACK_WIDTHS[2]
+                tr("Date"), lambda one: format_relative_date(one.feedback.at), attrgetter("feedback.at"), FEEDBACK_WIDTHS[2]
             ),
         ]
         return FilteredTableModel(
@@ -174,10 +174,8 @@ class DreamPage(PersonaListPage):
             for run in await self._activity_log.list_runs()
             if run.task == TASK_NAME and run.persona_id == persona_id and run.ended
         ]
-        dreamed_at = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
-        self._last_dream = (
-            tr("Last dream: {when}. {what}").format(when=dreamed_at, what=result_in_words(runs[0])) if runs else ""
-        )
+        dreamed_at = f"{format_relative_date(runs[0].began)}, {format_time(runs[0].began)}" if runs else ""
+        self._last_dream = tr("Last dream: {when}. {what}").format(when=dreamed_at, what=format_result(runs[0])) if runs else ""
         self.rows.set_rows(self._changes)
         self._filter()
 

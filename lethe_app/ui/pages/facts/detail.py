@@ -12,9 +12,9 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.fact_lists import FactSource
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.labels.facts import kind_in_words
+from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.pages.facts.table_model import maker_in_words, weight_in_words
+from lethe_app.ui.pages.facts.table_model import format_maker, format_weight
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -32,12 +32,12 @@ class FactDetail(DetailPane):
 
     text_edited = Signal(object, str)
     """The fact, and its new text."""
-    pin_wanted = Signal(object, bool)
-    forget_wanted = Signal(object)
-    restore_wanted = Signal(object, bool)
+    pin_requested = Signal(object, bool)
+    forget_requested = Signal(object)
+    restore_requested = Signal(object, bool)
     """The fact, and True if it is to supersede its successor."""
-    source_wanted = Signal(object)
-    fact_wanted = Signal(object)
+    source_requested = Signal(object)
+    fact_requested = Signal(object)
     """GUID of another fact to select."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -60,14 +60,14 @@ class FactDetail(DetailPane):
             column.addWidget(widget)
         column.addWidget(self.save_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.pin_button = self._build_button(
-            self.tr("Pin"), lambda: self._emit_for_fact(self.pin_wanted, not self._shown_fact.pinned)
+            self.tr("Pin"), lambda: self._emit_for_fact(self.pin_requested, not self._shown_fact.pinned)
         )
-        self.forget_button = self._build_button(self.tr("Forget…"), lambda: self.forget_wanted.emit(self._shown_fact))
+        self.forget_button = self._build_button(self.tr("Forget…"), lambda: self.forget_requested.emit(self._shown_fact))
         self.restore_button = self._build_button(
-            self.tr("Restore fact"), lambda: self._emit_for_fact(self.restore_wanted, False)
+            self.tr("Restore fact"), lambda: self._emit_for_fact(self.restore_requested, False)
         )
         self.replace_button = self._build_button(
-            self.tr("Replace newer fact"), lambda: self._emit_for_fact(self.restore_wanted, True)
+            self.tr("Replace newer fact"), lambda: self._emit_for_fact(self.restore_requested, True)
         )
         buttons = QWidget()
         flow = FlowLayout(buttons, spacing=SPACE_2)
@@ -76,7 +76,7 @@ class FactDetail(DetailPane):
         column.addWidget(buttons)
         self._successor_card, successor_column = create_card(self.tr("Replaced by"))
         self.successor_button = SourceButton("", "")
-        self.successor_button.clicked.connect(lambda: self.fact_wanted.emit(self._successor))
+        self.successor_button.clicked.connect(lambda: self.fact_requested.emit(self._successor))
         successor_column.addWidget(self.successor_button)
         source_card, self._source_column = create_card(self.tr("Mentioned in"))
         self._source_column.setSpacing(SPACE_1)
@@ -153,15 +153,15 @@ class FactDetail(DetailPane):
         first, last = format_date(fact.first_seen.timestamp()), format_date(fact.last_seen.timestamp())
         mentions = format_count(fact.reference_count, self.tr("Mentioned once"), self.tr("Mentioned {n} times"))
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
-        parts = [when.format(times=mentions, day=first, first=first, last=last), kind_in_words(fact.kind)]
+        parts = [when.format(times=mentions, day=first, first=first, last=last), format_kind(fact.kind)]
         if fact.key:
             parts.append(self.tr("Attribute: {key}").format(key=fact.key))
         if fact.in_story:
             parts.append(self.tr("Said in character, used in that conversation only"))
-        parts.append(self.tr("Source: {whom}").format(whom=maker_in_words(fact.made_by)))
+        parts.append(self.tr("Source: {whom}").format(whom=format_maker(fact.made_by)))
         if not fact.superseded and not fact.in_story:
             weight = self.tr("Weight {weight}, based on its type, number of mentions and age")
-            parts.append(weight.format(weight=weight_in_words(fact)))
+            parts.append(weight.format(weight=format_weight(fact)))
         if is_core:
             parts.append(self.tr("Always included"))
         return " · ".join(parts)
@@ -173,7 +173,7 @@ class FactDetail(DetailPane):
             f"{title}, {format_date(source.when.timestamp())}" if source.text else format_date(source.when.timestamp())
         )
         button = SourceButton(first_line, second_line)
-        button.clicked.connect(lambda: self.source_wanted.emit(source))
+        button.clicked.connect(lambda: self.source_requested.emit(source))
         return button
 
     def _build_button(self, text: str, slot: object) -> QPushButton:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFactsReason
-from lethe_app.ui.core.labels.facts import absence_in_words
+from lethe_app.ui.core.labels.facts import format_absence
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.widgets.card_column import create_placeholder
 
@@ -18,17 +18,17 @@ class FactsPlaceholder(QWidget):
     actions.
     """
 
-    settings_wanted = Signal()
-    extraction_wanted = Signal()
+    settings_requested = Signal()
+    extraction_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.reason_label = create_placeholder("")
         self.reason_label.setMaximumWidth(MAX_WIDTH)
         self.settings_button = self._build_button(self.tr("Open settings"))
-        self.settings_button.clicked.connect(self.settings_wanted)
+        self.settings_button.clicked.connect(self.settings_requested)
         self.extract_button = self._build_button(self.tr("Extract from all conversations"))
-        self.extract_button.clicked.connect(self.extraction_wanted)
+        self.extract_button.clicked.connect(self.extraction_requested)
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_3)
         buttons.addStretch(1)
@@ -45,7 +45,7 @@ class FactsPlaceholder(QWidget):
 
     def show_reason(self, absence: FactAbsence) -> None:
         """Show why there are no facts, and the buttons that apply to that reason."""
-        self.reason_label.setText(absence_in_words(absence))
+        self.reason_label.setText(format_absence(absence))
         is_off = absence.reason is NoFactsReason.LEARNING_OFF
         self.settings_button.setVisible(is_off)
         self.extract_button.setVisible(not is_off and absence.conversations > 0)

@@ -8,9 +8,9 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 
 from lethe_app.domain.facts import FactKind
-from lethe_app.ui.core.labels.facts import kind_in_words
+from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.palette import SPACE_1
-from lethe_app.ui.pages.facts.table_model import FactListView, view_in_words
+from lethe_app.ui.pages.facts.table_model import FactListView, format_view
 from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
@@ -26,7 +26,7 @@ class ViewChips(QWidget):
         flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[FactListView, QPushButton] = {}
         for view in FactListView:
-            chip = self.chips[view] = build_chip(view_in_words(view))
+            chip = self.chips[view] = build_chip(format_view(view))
             self._group.addButton(chip)
             flow.addWidget(chip)
         self.chips[FactListView.KNOWN].setChecked(True)
@@ -50,7 +50,7 @@ class KindChips(QWidget):
         flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[FactKind, QPushButton] = {}
         for kind in FactKind:
-            chip = self.chips[kind] = build_chip(kind_in_words(kind))
+            chip = self.chips[kind] = build_chip(format_kind(kind))
             chip.toggled.connect(lambda _on: self.changed.emit())
             flow.addWidget(chip)
         self.show_kinds(())

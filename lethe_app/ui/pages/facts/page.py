@@ -30,7 +30,7 @@ from lethe_app.ui.pages.facts.table_model import (
     WEIGHT,
     FactListView,
     build_fact_rows,
-    empty_view_in_words,
+    format_empty_view,
     view_predicate,
 )
 from lethe_app.ui.pages.list_page import PersonaListPage
@@ -100,22 +100,22 @@ class FactPage(PersonaListPage):
         self.search.textChanged.connect(lambda _text: self._filter())
         self.view_chips.changed.connect(self._filter)
         self.kind_chips.changed.connect(self._filter)
-        self.empty_state.settings_wanted.connect(lambda: self._context.navigator.open(SettingsRoute("fact_retrieval")))
-        self.empty_state.extraction_wanted.connect(self.extract_again)
+        self.empty_state.settings_requested.connect(lambda: self._context.navigator.open(SettingsRoute("fact_retrieval")))
+        self.empty_state.extraction_requested.connect(self.extract_again)
         self.extraction_bar.ended.connect(self._on_extraction_ended)
         self.table.current_changed.connect(self._show_fact)
         self.table.opened.connect(lambda _fact: self.detail.field.setFocus())
-        self.table.delete_wanted.connect(self.forget_facts)
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(self.forget_facts)
+        self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
         self.detail.text_edited.connect(lambda fact, text: self.edits.edit_text(self.persona_selector.persona_id, fact, text))
-        self.detail.pin_wanted.connect(
+        self.detail.pin_requested.connect(
             lambda fact, on: self.edits.set_pinned(self.persona_selector.persona_id, fact, pinned=on)
         )
-        self.detail.forget_wanted.connect(lambda fact: self.forget_facts([fact]))
-        self.detail.restore_wanted.connect(self._restore)
-        self.detail.source_wanted.connect(self._go_to_source)
-        self.detail.fact_wanted.connect(self.select_fact)
+        self.detail.forget_requested.connect(lambda fact: self.forget_facts([fact]))
+        self.detail.restore_requested.connect(self._restore)
+        self.detail.source_requested.connect(self._go_to_source)
+        self.detail.fact_requested.connect(self.select_fact)
 
     @property
     def view(self) -> FactListView:
@@ -184,7 +184,7 @@ class FactPage(PersonaListPage):
 
     def _filter(self) -> None:
         is_in_view, kinds = view_predicate(self.view, self._core_facts), self.kind_chips.selected_kinds
-        self.table.no_match_text = "" if self.search.text() or kinds else empty_view_in_words(self.view)
+        self.table.no_match_text = "" if self.search.text() or kinds else format_empty_view(self.view)
         self.rows.set_filter(self.search.text(), lambda fact: is_in_view(fact) and (not kinds or fact.kind in kinds))
         count_text = format_count(len(self.rows.visible_rows), self.tr("{n} fact"), self.tr("{n} facts"))
         self.subtitle.set_full_text(count_text)

@@ -14,7 +14,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.services.search.fact_lists import weight_of
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.labels.facts import kind_in_words
+from lethe_app.ui.core.labels.facts import format_kind
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
@@ -32,7 +32,7 @@ class FactListView(StrEnum):
     REPLACED = "replaced"
 
 
-def view_in_words(view: FactListView) -> str:
+def format_view(view: FactListView) -> str:
     """Return the label of a view's chip."""
     tr = QCoreApplication.translate
     return {
@@ -45,7 +45,7 @@ def view_in_words(view: FactListView) -> str:
     }[view]
 
 
-def empty_view_in_words(view: FactListView) -> str:
+def format_empty_view(view: FactListView) -> str:
     """Return the text of an empty view; an empty string where the table's default text applies."""
     tr = QCoreApplication.translate
     return {
@@ -68,7 +68,7 @@ def view_predicate(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFa
     }[view]
 
 
-def maker_in_words(maker: MadeBy) -> str:
+def format_maker(maker: MadeBy) -> str:
     """Return the display name of a fact's author."""
     tr = QCoreApplication.translate
     return {
@@ -91,19 +91,19 @@ def build_fact_rows(theme: Theme, core: Set[UUID]) -> FilteredTableModel[Extract
 
     columns = [
         Column[ExtractedFact](tr("Fact", "Fact"), _fact_text, width=0, colour=text_colour, icon=row_icon),
-        Column[ExtractedFact](tr("Fact", "Type"), lambda fact: kind_in_words(fact.kind), width=88),
+        Column[ExtractedFact](tr("Fact", "Type"), lambda fact: format_kind(fact.kind), width=88),
         Column[ExtractedFact](
             tr("Fact", "Mentions"), _mention_count, sort_key=attrgetter("reference_count"), width=84, is_right_aligned=True
         ),
         Column[ExtractedFact](tr("Fact", "First seen"), _first_seen, sort_key=attrgetter("first_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Last seen"), _last_seen, sort_key=attrgetter("last_seen"), width=112),
-        Column[ExtractedFact](tr("Fact", "Source"), lambda fact: maker_in_words(fact.made_by), width=124),
-        Column[ExtractedFact](tr("Fact", "Weight"), weight_in_words, sort_key=weight_of, width=72, is_right_aligned=True),
+        Column[ExtractedFact](tr("Fact", "Source"), lambda fact: format_maker(fact.made_by), width=124),
+        Column[ExtractedFact](tr("Fact", "Weight"), format_weight, sort_key=weight_of, width=72, is_right_aligned=True),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("fact"))
 
 
-def weight_in_words(fact: ExtractedFact) -> str:
+def format_weight(fact: ExtractedFact) -> str:
     """Return the weight that decides which facts are in every prompt; empty for a superseded fact."""
     return "" if fact.superseded else QLocale().toString(weight_of(fact), "f", 1)
 

@@ -55,9 +55,9 @@ class FeedbackPage(PersonaListPage):
             return load_icon("lower", self.theme.palette.amber)
 
         columns = [
-            Column[ObjectionDetails](tr("Memory"), memory_in_words, width=0, icon=row_icon),
-            Column[ObjectionDetails](tr("Irrelevant to"), message_in_words, width=WIDTHS[MESSAGE]),
-            Column[ObjectionDetails](tr("Date"), _date_in_words, sort_key=attrgetter("objection.moment"), width=WIDTHS[DATE]),
+            Column[ObjectionDetails](tr("Memory"), format_memory, width=0, icon=row_icon),
+            Column[ObjectionDetails](tr("Irrelevant to"), format_message, width=WIDTHS[MESSAGE]),
+            Column[ObjectionDetails](tr("Date"), _format_date, sort_key=attrgetter("objection.moment"), width=WIDTHS[DATE]),
         ]
         return FilteredTableModel(
             columns,
@@ -79,8 +79,8 @@ class FeedbackPage(PersonaListPage):
         self.search.focus_on_down = self.table
         self.search.textChanged.connect(self.rows.set_filter)
         self.table.opened.connect(lambda _one: self.open_message())
-        self.table.delete_wanted.connect(lambda _ones: self.withdraw_selected())
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(lambda _ones: self.withdraw_selected())
+        self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
         hint = tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time.")
         self._add_head(self._build_search_row(self.search), build_small_label(hint))
@@ -150,16 +150,16 @@ class FeedbackPage(PersonaListPage):
             menu.popup(position)
 
 
-def memory_in_words(objected: ObjectionDetails) -> str:
+def format_memory(objected: ObjectionDetails) -> str:
     """Return title and text of the memory in one line."""
     text = " ".join(strip_headings(objected.text).removeprefix("- ").split())
     return ": ".join(part for part in (objected.title, text) if part) or tr("Deleted memory")
 
 
-def message_in_words(objected: ObjectionDetails) -> str:
+def format_message(objected: ObjectionDetails) -> str:
     """Return the message that the memory was irrelevant to, quoted and in one line."""
     return f"“{' '.join(objected.said.split())}”" if objected.said.strip() else tr("deleted message")
 
 
-def _date_in_words(objected: ObjectionDetails) -> str:
+def _format_date(objected: ObjectionDetails) -> str:
     return format_date(objected.objection.moment.timestamp())

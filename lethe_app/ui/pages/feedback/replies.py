@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
-from lethe_app.services.background.feedback import LONGEST_REASON, FeedbackEntry, Feedbacks
+from lethe_app.services.background.feedback import MAX_REASON_CHARACTERS, FeedbackEntry, Feedbacks
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
@@ -39,7 +39,7 @@ class ReasonDialog(QuestionDialog):
         super().__init__(parent, tr("What was wrong with this reply?"), tr("Save reason"))
         self.add_paragraph(reply)
         self.field = QLineEdit(reason)
-        self.field.setMaxLength(LONGEST_REASON)
+        self.field.setMaxLength(MAX_REASON_CHARACTERS)
         self.field.setPlaceholderText(tr("For example: far too long, or: don't call me Tommy"))
         label = QLabel(tr("Reason"))
         label.setProperty("field", True)
@@ -159,7 +159,7 @@ class DislikedReplies(QWidget):
 
     async def _ask_and_save_reason(self, entry: FeedbackEntry) -> None:
         before, alternative = entry.feedback.words, (entry.feedback.message_id, entry.feedback.position)
-        dialog = ReasonDialog(self._context.dialog_parent, reply_in_words(entry), before)
+        dialog = ReasonDialog(self._context.dialog_parent, format_reply(entry), before)
         if await run_dialog(dialog) and dialog.reason != before:
             save_reason = self._feedback.save_reason
             self._commands.run_command(
@@ -174,21 +174,21 @@ def key_of(entry: FeedbackEntry) -> tuple[str, int]:
     return str(entry.feedback.message_id), entry.feedback.position
 
 
-def reply_in_words(entry: FeedbackEntry) -> str:
+def format_reply(entry: FeedbackEntry) -> str:
     """Return the beginning of the reply, quoted and in one line of at most 160 characters."""
     text = " ".join(entry.text.split())
     return f"“{text if len(text) <= 160 else f'{text[:159]}…'}”" if text else tr("Deleted reply")
 
 
-def reason_in_words(entry: FeedbackEntry) -> str:
+def format_reason(entry: FeedbackEntry) -> str:
     """Return the reason in one line, or a placeholder if none was given."""
     return " ".join(entry.feedback.words.split()) or tr("No reason given")
 
 
 def _build_rows() -> FilteredTableModel[FeedbackEntry]:
     columns = [
-        Column[FeedbackEntry](tr("Reply"), reply_in_words, width=0),
-        Column[FeedbackEntry](tr("Reason"), reason_in_words, width=WIDTHS[REASON]),
+        Column[FeedbackEntry](tr("Reply"), format_reply, width=0),
+        Column[FeedbackEntry](tr("Reason"), format_reason, width=WIDTHS[REASON]),
         Column[FeedbackEntry](tr("Date"), lambda one: format_date(one.feedback.at.timestamp()), _rated_at, WIDTHS[DATE]),
     ]
     return FilteredTableModel(columns, key=key_of, search_text=lambda one: f"{one.text} {one.feedback.words}")

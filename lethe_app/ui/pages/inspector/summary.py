@@ -72,7 +72,7 @@ class PromptSummary(QScrollArea):
             return
         receipt = inspection.receipt
         self.length_label.setText(format_token_count(receipt.prompt_tokens))
-        self.context_label.setText(context_in_words(receipt))
+        self.context_label.setText(format_context(receipt))
         self.bar.show_receipt(receipt)
         self.rows.set_rows((share, receipt.prompt_tokens) for share in receipt.shares if share.tokens or share.cut_tokens)
         self._fit_sizes()
@@ -93,9 +93,9 @@ class PromptSummary(QScrollArea):
         column.setContentsMargins(0, SPACE_3, 0, 0)
         column.setSpacing(SPACE_2)
         column.addWidget(build_heading(self.tr("Prompt processing")))
-        for words in cost_in_words(cost):
+        for words in format_cost(cost):
             column.addWidget(create_selectable_label(words))
-        column.addWidget(build_small_label(layout_in_words(receipt.layout)))
+        column.addWidget(build_small_label(format_layout(receipt.layout)))
         cut = [share for share in receipt.shares if share.cut_tokens or share.cuts]
         column.addSpacing(SPACE_2)
         column.addWidget(build_heading(self.tr("Cut to fit")))
@@ -120,13 +120,13 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("PromptSummary", text)
 
 
-def context_in_words(receipt: Receipt) -> str:
+def format_context(receipt: Receipt) -> str:
     """Return the size of the context and the tokens reserved for the reply."""
     text = tr("of a context of {context}; {reserve} reserved for the reply.")
     return text.format(context=abbreviate_tokens(receipt.context), reserve=QLocale().toString(receipt.reply_reserve))
 
 
-def cost_in_words(cost: PrefillCost | None) -> list[str]:
+def format_cost(cost: PrefillCost | None) -> list[str]:
     """Return how many tokens came from the KV cache, how many were processed, and why tokens were processed again."""
     if cost is None:
         return [tr("No figures: the reply was stopped too early.")]
@@ -146,7 +146,7 @@ def cost_in_words(cost: PrefillCost | None) -> list[str]:
     return lines
 
 
-def layout_in_words(layout: PromptLayout) -> str:
+def format_layout(layout: PromptLayout) -> str:
     """Return where the recalled memories are placed in the prompt and what that costs."""
     return {
         PromptLayout.LATE: tr("Memories are placed just above your message, so everything before them stays cached."),

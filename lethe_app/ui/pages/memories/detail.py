@@ -12,7 +12,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.ui.core.formatting import insert_break_points
-from lethe_app.ui.core.labels.dates import moment_in_words
+from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
@@ -29,8 +29,8 @@ class MemoryDetail(QStackedWidget):
     """Detail pane of the selected memory. It only emits signals; the page carries out the actions."""
 
     changed = Signal(str, object)
-    duplicate_wanted = Signal()
-    forget_wanted = Signal()
+    duplicate_requested = Signal()
+    forget_requested = Signal()
 
     def __init__(
         self, context: PageContext, memory_lists: MemoryLists, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None
@@ -135,7 +135,7 @@ class MemoryDetail(QStackedWidget):
             self.form.show_memory(memory)
             return
         self._title.setText(insert_break_points(memory.name or self.tr("Untitled conversation")))
-        self._date_label.setText(moment_in_words(memory.added))
+        self._date_label.setText(format_date_time(memory.added))
         self._summary.setText(insert_break_points(memory.content[:MAX_SUMMARY_LENGTH] or self.tr("Not summarised yet.")))
         self._keywords.setText(insert_break_points(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))
@@ -152,8 +152,8 @@ class MemoryDetail(QStackedWidget):
 
     def _build_buttons(self) -> QWidget:
         self.duplicate_button, self.forget_button = _build_button(self.tr("Duplicate")), _build_button(self.tr("Forget"))
-        self.duplicate_button.clicked.connect(self.duplicate_wanted)
-        self.forget_button.clicked.connect(self.forget_wanted)
+        self.duplicate_button.clicked.connect(self.duplicate_requested)
+        self.forget_button.clicked.connect(self.forget_requested)
         row = QWidget()
         buttons = QHBoxLayout(row)
         buttons.setContentsMargins(0, 0, 0, 0)

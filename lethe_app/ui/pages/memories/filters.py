@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.core.formatting import format_memory_count
-from lethe_app.ui.core.labels.memories import kind_in_words
+from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.pages.memories.labels import insertion_in_words
-from lethe_app.ui.pages.memories.table_model import MemoryState, state_in_words
+from lethe_app.ui.pages.memories.labels import format_insertion
+from lethe_app.ui.pages.memories.table_model import MemoryState, format_state
 from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -103,14 +103,14 @@ class MemoryFilterChips(QWidget):
         self._buttons: dict[FilterValue, QPushButton] = {}
         flow = FlowLayout(self, spacing=SPACE_1)
         for state in MemoryState:
-            flow.addWidget(self._build_chip(state, state_in_words(state)))
+            flow.addWidget(self._build_chip(state, format_state(state)))
         self._group_labels: dict[type[MemoryType] | type[MemoryInsertion], QLabel] = {}
         flow.addWidget(self._build_group_label(MemoryType, self.tr("Type")))
         for kind in MemoryType:
-            flow.addWidget(self._build_chip(kind, kind_in_words(kind)))
+            flow.addWidget(self._build_chip(kind, format_kind(kind)))
         flow.addWidget(self._build_group_label(MemoryInsertion, self.tr("Recall mode")))
         for way in MemoryInsertion:
-            flow.addWidget(self._build_chip(way, insertion_in_words(way)))
+            flow.addWidget(self._build_chip(way, format_insertion(way)))
         self.filed_filter = FilingFilter()
         self.filed_filter.changed.connect(self.changed)
         flow.addWidget(self.filed_filter)

@@ -9,8 +9,8 @@ from PySide6.QtCore import QCoreApplication, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
-from lethe_app.ui.core.labels.dates import moment_in_words
-from lethe_app.ui.core.labels.memories import kind_in_words
+from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import insertion_as_sentence, link_as_sentence
@@ -58,7 +58,7 @@ class MemoryForm(QWidget):
         values = memory.model_dump()
         for name in FIELD_NAMES:
             self.set_field(name, values[name])
-        self._usage_label.setText(self._usage_in_words(memory))
+        self._usage_label.setText(self._format_usage(memory))
 
     def set_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         """Show the value of a field without emitting `changed`."""
@@ -129,10 +129,10 @@ class MemoryForm(QWidget):
             if name in form.field_names:
                 form.set_row_visible(name, is_shown)
 
-    def _usage_in_words(self, memory: MemoryUnit) -> str:
+    def _format_usage(self, memory: MemoryUnit) -> str:
         if not memory.trigger_count:
             return self.tr("Not recalled yet.")
-        when = moment_in_words(memory.last_trigger)
+        when = format_date_time(memory.last_trigger)
         if memory.trigger_count == 1:
             return self.tr("Recalled once, on {when}.").format(when=when)
         return self.tr("Recalled {n} times, last on {when}.").format(n=memory.trigger_count, when=when)
@@ -159,7 +159,7 @@ def field_title(name: str) -> str:
 
 def _content_specs() -> list[FieldSpec]:
     tr = QCoreApplication.translate
-    kinds = [(kind, kind_in_words(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
+    kinds = [(kind, format_kind(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
     return [
         FieldSpec("name", tr("MemoryForm", "Name")),
         FieldSpec("content", tr("MemoryForm", "Content"), FieldKind.PROSE, lines=4, most_lines=18),

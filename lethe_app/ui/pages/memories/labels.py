@@ -12,7 +12,7 @@ from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.reason_labels import format_reason
 
 
-def insertion_in_words(mode: MemoryInsertion) -> str:
+def format_insertion(mode: MemoryInsertion) -> str:
     """Return the recall mode in a few words for a table."""
     tr = QCoreApplication.translate
     return {
@@ -48,7 +48,7 @@ def link_as_sentence(link: WordLink) -> str:
     }[link]
 
 
-def way_in_words(way: RecallWay) -> str:
+def format_recall_way(way: RecallWay) -> str:
     """Return the way a memory was recalled."""
     tr = QCoreApplication.translate
     return {
@@ -68,13 +68,13 @@ def way_in_words(way: RecallWay) -> str:
     }[way]
 
 
-def reasons_in_words(recollection: RecalledMemory) -> str:
+def format_reasons(recollection: RecalledMemory) -> str:
     """Return why a memory was recalled, with the measured values; the strongest reason first."""
     reasons = [(format_reason(why), why.value) for why in recollection.because]
     reason_texts = [f"{words} ({format_number(value)})" if value else words for words, value in reasons]
-    return " · ".join([way_in_words(recollection.way), *reason_texts])
+    return " · ".join([format_recall_way(recollection.way), *reason_texts])
 
 
-def last_recall_in_words(line: MemoryLine) -> str:
+def format_last_recall(line: MemoryLine) -> str:
     """Return the date of the last recall; an empty string if there was none."""
     return format_date(line.last) if line.times else ""

@@ -223,12 +223,12 @@ class MemoryPage(PersonaListPage):
         self.reader.loaded.connect(self._on_loaded)
         self.table.current_changed.connect(self._show_current)
         self.table.opened.connect(lambda _line: self.detail.focus_first_field())
-        self.table.delete_wanted.connect(self.forget_memories)
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(self.forget_memories)
+        self.table.menu_requested.connect(self._show_menu)
         self.detail.changed.connect(self._on_field_edited)
         self.detail.recall_view.memory_requested.connect(self._select_memory)
-        self.detail.duplicate_wanted.connect(self.duplicate_memory)
-        self.detail.forget_wanted.connect(self._forget_selected)
+        self.detail.duplicate_requested.connect(self.duplicate_memory)
+        self.detail.forget_requested.connect(self._forget_selected)
 
     def first_focus_widget(self) -> QWidget:
         return self.search

@@ -12,7 +12,7 @@ from lethe_app.ui.chat.memory_labels import format_block_label
 from lethe_app.ui.core.formatting import format_number, insert_break_points
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
-from lethe_app.ui.pages.memories.labels import reasons_in_words
+from lethe_app.ui.pages.memories.labels import format_reasons
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
@@ -67,7 +67,7 @@ class RecallPreview(QWidget):
         title = QLabel(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text)}"))
         title.setProperty("memory", True)
         text_label = QLabel(insert_break_points(_shorten(recollection.text, 400)))
-        reasons_label = build_small_label(insert_break_points(reasons_in_words(recollection)))
+        reasons_label = build_small_label(insert_break_points(format_reasons(recollection)))
         for label in (title, text_label):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)

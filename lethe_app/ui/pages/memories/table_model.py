@@ -15,9 +15,9 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.core.formatting import format_number
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.labels.memories import ICON_NAMES, kind_in_words
+from lethe_app.ui.core.labels.memories import ICON_NAMES, format_kind
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.memories.labels import insertion_in_words, last_recall_in_words
+from lethe_app.ui.pages.memories.labels import format_insertion, format_last_recall
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 NAME, RECALL_MODE, PRIORITY, ADDED, LAST_RECALLED, USES, EXPIRES, DISTANCE = range(8)
@@ -33,7 +33,7 @@ class MemoryState(StrEnum):
     STICKY = "sticky"
 
 
-def state_in_words(state: MemoryState) -> str:
+def format_state(state: MemoryState) -> str:
     """Return the label of a state's chip."""
     tr = QCoreApplication.translate
     return {
@@ -77,7 +77,7 @@ def build_memory_rows(theme: Theme, distances: Mapping[str, float]) -> FilteredT
         Column[MemoryLine](
             tr("Memory", "Added"), lambda line: format_date(line.added), sort_key=attrgetter("added"), width=100
         ),
-        Column[MemoryLine](tr("Memory", "Last recalled"), last_recall_in_words, sort_key=attrgetter("last"), width=100),
+        Column[MemoryLine](tr("Memory", "Last recalled"), format_last_recall, sort_key=attrgetter("last"), width=100),
         Column[MemoryLine](
             tr("Memory", "Uses"),
             lambda line: str(line.times or ""),
@@ -105,11 +105,11 @@ def memory_title(line: MemoryLine) -> str:
         return line.title
     if line.is_session:
         return QCoreApplication.translate("Memory", "Conversation, not summarised yet")
-    return QCoreApplication.translate("Memory", "Untitled ({kind})").format(kind=kind_in_words(line.category))
+    return QCoreApplication.translate("Memory", "Untitled ({kind})").format(kind=format_kind(line.category))
 
 
 def _recall_mode(line: MemoryLine) -> str:
-    return insertion_in_words(line.insertion)
+    return format_insertion(line.insertion)
 
 
 def filter_predicate(

@@ -36,16 +36,14 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Mind", text)
 
 
-def adjective_in_words(side: MoodDimension) -> str:
+def format_adjective(side: MoodDimension) -> str:
     """Return the adjective of a mood dimension, also for its middle."""
     return _tr(side.adjective or _MIDDLE_ADJECTIVES.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
 
 
-def mood_in_words(name: str, sides: list[MoodDimension]) -> str:
+def describe_mood(name: str, sides: list[MoodDimension]) -> str:
     """Return a sentence about the mood, with the dimensions that are not in the middle, or the first two if all are."""
-    adjectives = [adjective_in_words(side) for side in sides if side.adjective] or [
-        adjective_in_words(side) for side in sides[:2]
-    ]
+    adjectives = [format_adjective(side) for side in sides if side.adjective] or [format_adjective(side) for side in sides[:2]]
     if not adjectives:
         return ""
     mood = (
@@ -56,7 +54,7 @@ def mood_in_words(name: str, sides: list[MoodDimension]) -> str:
     return _tr("{name} feels {mood}").format(name=name, mood=mood)
 
 
-def cause_in_words(feeling: Feeling) -> str:
+def format_cause(feeling: Feeling) -> str:
     """Return why and when a mood dimension last changed."""
     cause_text = _CAUSES.get(MoodCause(feeling.why)) if feeling.why in set(MoodCause) else None
     cause = _tr(cause_text) if cause_text else feeling.why
@@ -69,7 +67,7 @@ def mood_colours(palette: Palette) -> tuple[str, ...]:
     return (palette.good, palette.water, rose, palette.muted, palette.text)
 
 
-def change_in_words(title: str, samples: list[MoodSample], dimension_id: str) -> str:
+def format_change(title: str, samples: list[MoodSample], dimension_id: str) -> str:
     """Return the change over the samples, such as “Cheer from 50 to 72 of 100”, for screen readers."""
     values = [sample.values[dimension_id] for sample in samples if dimension_id in sample.values]
     if not values:
@@ -78,29 +76,29 @@ def change_in_words(title: str, samples: list[MoodSample], dimension_id: str) ->
     return _tr("{side} from {first} to {last} of 100").format(side=title, first=first, last=last)
 
 
-def day_in_words(day: date, *, weekday: bool = True) -> str:
+def format_weekday(day: date, *, weekday: bool = True) -> str:
     """Return a date such as “Friday, 27 November”; the year is added only if it is not the current one."""
     date_format = "d MMMM" if day.year == now().astimezone().year else "d MMMM yyyy"
     return QLocale().toString(QDate(day.year, day.month, day.day), f"dddd, {date_format}" if weekday else date_format)
 
 
-def time_of_day_in_words(moment: datetime) -> str:
+def format_time_of_day(moment: datetime) -> str:
     """Return the local time of day."""
     local = moment.astimezone()
     return QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)
 
 
-def due_date_in_words(moment: datetime) -> str:
+def format_due_date(moment: datetime) -> str:
     """Return the due date of a reminder, with the time unless that is midnight; “Due” if the date is in the past."""
     local = moment.astimezone()
     days = (local.date() - now().astimezone().date()).days
     relative_day = {0: _tr("Today"), 1: _tr("Tomorrow")}.get(days)
-    day = relative_day or (_tr("Due") if days < 0 else day_in_words(local.date()))
+    day = relative_day or (_tr("Due") if days < 0 else format_weekday(local.date()))
     at_midnight = (local.hour, local.minute) == (0, 0)
-    return day if at_midnight or days < 0 else f"{day}, {time_of_day_in_words(moment)}"
+    return day if at_midnight or days < 0 else f"{day}, {format_time_of_day(moment)}"
 
 
-def expiry_in_words(days: int | None) -> str:
+def format_expiry(days: int | None) -> str:
     """Return the time until a goal expires; None means never."""
     if days is None:
         return _tr("Stays until you delete it")

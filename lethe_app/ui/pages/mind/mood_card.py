@@ -11,7 +11,7 @@ from lethe_app.domain.mood import MoodSample
 from lethe_app.services.mood import MoodDimension
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.mind.labels import adjective_in_words, cause_in_words, mood_colours, mood_in_words
+from lethe_app.ui.pages.mind.labels import describe_mood, format_adjective, format_cause, mood_colours
 from lethe_app.ui.pages.mind.mood_plot import MoodPlot, PlottedDimension
 from lethe_app.ui.pages.mind.mood_slider import MoodSlider
 from lethe_app.ui.widgets.labels import build_small_label
@@ -49,7 +49,7 @@ class MoodRow(QWidget):
     def show_side(self, side: MoodDimension) -> None:
         """Show the current state of the dimension."""
         self.side = side
-        adjective, cause = adjective_in_words(side), cause_in_words(side.feeling)
+        adjective, cause = format_adjective(side), format_cause(side.feeling)
         self.adjective_label.setText(adjective)
         self.cause_label.setText(cause)
         self.slider.show_value(side.feeling.value)
@@ -140,7 +140,7 @@ class MoodCard(QFrame):
             self._build_rows(sides)
         for side in sides:
             self.rows[side.id].show_side(side)
-        self.sentence_label.setText(mood_in_words(name, list(sides)))
+        self.sentence_label.setText(describe_mood(name, list(sides)))
         self.plot.show_history([PlottedDimension(side.id, side.title) for side in sides], samples)
 
     def _build_rows(self, sides: Sequence[MoodDimension]) -> None:

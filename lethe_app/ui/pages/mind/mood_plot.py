@@ -15,7 +15,7 @@ from lethe_app.domain.mood import MoodSample
 from lethe_app.ui.core.formatting import format_age
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme, mix_colours
-from lethe_app.ui.pages.mind.labels import change_in_words, mood_colours
+from lethe_app.ui.pages.mind.labels import format_change, mood_colours
 
 HEIGHT_LINES = 9
 """Height of the chart in lines of text."""
@@ -51,7 +51,7 @@ class MoodPlot(QWidget):
         self._sides = list(sides)
         first = samples[-1].at - MAX_PERIOD if samples else None
         self.samples = [sample for sample in samples if first is None or sample.at >= first]
-        changes_by_side = [change_in_words(side.title, self.samples, side.id) for side in self._sides]
+        changes_by_side = [format_change(side.title, self.samples, side.id) for side in self._sides]
         since = format_age(self.samples[0].at, self.samples[-1].at) if self.has_history else ""
         changes = "; ".join(filter(None, changes_by_side))
         text = self.tr("Since {day}: {changes}.").format(day=since, changes=changes) if since else self._empty_text

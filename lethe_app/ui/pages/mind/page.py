@@ -17,7 +17,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.mind.commands import MindEdits, key_of_day, key_of_goal_request, key_of_thoughts
-from lethe_app.ui.pages.mind.labels import expiry_in_words
+from lethe_app.ui.pages.mind.labels import format_expiry
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
 from lethe_app.ui.pages.mind.services import MindPageServices
@@ -111,10 +111,10 @@ class MindPage(Page):
         )
         self.week_fields.plan_edited.connect(self._set_plan)
         self.reminder_form.reminder_entered.connect(self._add_reminder)
-        self.reminder_form.edit_wanted.connect(
+        self.reminder_form.edit_requested.connect(
             lambda memory: self._context.tasks.start_task(self._edit_reminder(memory), key="mind dialog")
         )
-        self.reminder_form.forget_wanted.connect(
+        self.reminder_form.forget_requested.connect(
             lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one, truncate_text(one.name))
         )
         self.thoughts_field.edited.connect(self._set_thoughts)
@@ -124,7 +124,7 @@ class MindPage(Page):
         )
         for writing_list in (self.goal_list, self.journal_list):
             writing_list.text_edited.connect(self._edit_writing)
-            writing_list.forget_wanted.connect(
+            writing_list.forget_requested.connect(
                 lambda one: self.edits.forget_memory(self.persona_selector.persona_id, one.memory, truncate_text(one.title))
             )
 
@@ -187,7 +187,7 @@ class MindPage(Page):
 
     async def _load_writings(self, persona_id: str, name: str) -> None:
         goals = [
-            MindNote(one.memory, one.memory.name or self.tr("Goal"), expiry_in_words(one.days_left))
+            MindNote(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left))
             for one in await self._services.inner_life.list_goals(persona_id)
         ]
         journal = [

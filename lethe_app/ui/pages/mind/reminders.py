@@ -14,7 +14,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.mind.labels import day_in_words, due_date_in_words, time_of_day_in_words
+from lethe_app.ui.pages.mind.labels import format_due_date, format_time_of_day, format_weekday
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -25,8 +25,8 @@ ParseDate = Callable[[str], datetime | date | None]
 class ReminderRow(QWidget):
     """Row of a reminder: date, text, and buttons to edit and delete it."""
 
-    edit_wanted = Signal(object)
-    forget_wanted = Signal(object)
+    edit_requested = Signal(object)
+    forget_requested = Signal(object)
 
     def __init__(self, theme: Theme, memory: MemoryUnit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class ReminderRow(QWidget):
         text_label = QLabel(memory.content)
         text_label.setWordWrap(True)
         text_label.setTextFormat(Qt.TextFormat.PlainText)
-        date_label = QLabel(due_date_in_words(memory.added))
+        date_label = QLabel(format_due_date(memory.added))
         date_label.setProperty("small", True)
         text_column = QVBoxLayout()
         text_column.setSpacing(0)
@@ -43,9 +43,9 @@ class ReminderRow(QWidget):
         name = memory.name
         self._theme = theme
         self.edit_button = _build_icon_button(self.tr("Edit “{name}”").format(name=name))
-        self.edit_button.clicked.connect(lambda: self.edit_wanted.emit(self.memory))
+        self.edit_button.clicked.connect(lambda: self.edit_requested.emit(self.memory))
         self.delete_button = _build_icon_button(self.tr("Delete “{name}”").format(name=name))
-        self.delete_button.clicked.connect(lambda: self.forget_wanted.emit(self.memory))
+        self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.memory))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_1)
@@ -64,8 +64,8 @@ class ReminderForm(QWidget):
     """List of reminders and fields for a new one; `added` carries its text and its date or time."""
 
     reminder_entered = Signal(str, object)
-    edit_wanted = Signal(object)
-    forget_wanted = Signal(object)
+    edit_requested = Signal(object)
+    forget_requested = Signal(object)
 
     def __init__(self, theme: Theme, parse_date: ParseDate, parent: QWidget | None = None) -> None:
         """Create the form; `parse_date` parses a date or time, or returns None."""
@@ -114,8 +114,8 @@ class ReminderForm(QWidget):
         self.rows = [ReminderRow(self._theme, reminder) for reminder in reminders]
         previous: QWidget | None = None
         for row in self.rows:
-            row.edit_wanted.connect(self.edit_wanted)
-            row.forget_wanted.connect(self.forget_wanted)
+            row.edit_requested.connect(self.edit_requested)
+            row.forget_requested.connect(self.forget_requested)
             self._row_column.addWidget(row)
             if previous is not None:
                 QWidget.setTabOrder(previous, row.edit_button)
@@ -143,9 +143,9 @@ class ReminderForm(QWidget):
         parsed = self._parse_date(date_text) if date_text else None
         text = ""
         if isinstance(parsed, datetime):
-            text = f"{day_in_words(parsed.astimezone().date())}, {time_of_day_in_words(parsed)}"
+            text = f"{format_weekday(parsed.astimezone().date())}, {format_time_of_day(parsed)}"
         elif parsed is not None:
-            text = day_in_words(parsed)
+            text = format_weekday(parsed)
         elif date_text:
             text = self.tr("Date not recognised. Try “tomorrow at 9”, “in two weeks”, “Friday” or “24 December”.")
         self.parsed_date_label.setText(text)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.persona import Weekday
-from lethe_app.services.personas.week import LONGEST_PLAN, today
+from lethe_app.services.personas.week import MAX_PLAN_CHARACTERS, today
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import set_style_properties
 
@@ -31,7 +31,7 @@ class WeekFields(QWidget):
             title = QLocale().standaloneDayName(row + 1)
             name, field = QLabel(title), QLineEdit()
             field.setAccessibleName(title)
-            field.setMaxLength(LONGEST_PLAN)
+            field.setMaxLength(MAX_PLAN_CHARACTERS)
             field.textEdited.connect(lambda text, day=day: self.plan_edited.emit(str(day), text))
             name.setBuddy(field)
             grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignVCenter)

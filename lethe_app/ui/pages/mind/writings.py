@@ -32,7 +32,7 @@ class WritingRow(QWidget):
     """Row of a text: title, note, delete button, and a field that grows with the text."""
 
     text_edited = Signal(object, str)
-    forget_wanted = Signal(object)
+    forget_requested = Signal(object)
 
     def __init__(self, theme: Theme, writing: MindNote, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class WritingRow(QWidget):
         self.delete_button.setIconSize(QSize(ICON, ICON))
         self.delete_button.setAccessibleName(self.tr("Delete “{name}”").format(name=writing.title))
         self.delete_button.setToolTip(self.tr("Delete “{name}”").format(name=writing.title))
-        self.delete_button.clicked.connect(lambda: self.forget_wanted.emit(self.writing))
+        self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.writing))
         self.field = TextAreaField(writing.title, 1, 16)
         self.field.set_text(writing.memory.content)
         self.field.edited.connect(lambda text: self.text_edited.emit(self.writing, text))
@@ -81,7 +81,7 @@ class WritingList(QWidget):
 
     text_edited = Signal(object, str)
     """A `MindNote`, and its new text."""
-    forget_wanted = Signal(object)
+    forget_requested = Signal(object)
 
     def __init__(self, theme: Theme, more_label: str, parent: QWidget | None = None) -> None:
         """Create the list; `more_label` is the label of the button for more, in which {n} is the number of texts not shown."""
@@ -143,7 +143,7 @@ class WritingList(QWidget):
         for writing in visible[len(self.rows) :]:
             row = WritingRow(self._theme, writing)
             row.text_edited.connect(self.text_edited)
-            row.forget_wanted.connect(self.forget_wanted)
+            row.forget_requested.connect(self.forget_requested)
             self._row_column.addWidget(row)
             previous = self.rows[-1].field if self.rows else self.empty_label
             if self.rows:

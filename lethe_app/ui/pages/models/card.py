@@ -17,8 +17,8 @@ from lethe_app.services.events import ModelLoading, ModelReady, ModelState
 from lethe_app.services.models.memory_fit import MemoryEstimate
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.models.labels import fit_in_words, model_metadata
-from lethe_app.ui.pages.models.memory_labels import embedder_use_in_words, is_in_use, qualification_in_words
+from lethe_app.ui.pages.models.labels import format_fit, model_metadata
+from lethe_app.ui.pages.models.memory_labels import describe_embedder_use, format_qualification, is_in_use
 from lethe_app.ui.pages.models.overrides import apply_form_value, form_values, override_specs
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.undo_commands import FieldChange
@@ -140,7 +140,7 @@ class ModelCard(CardColumn):
 
     def _show_fit(self, entry: ModelEntry) -> None:
         if self._shown_path == entry.model.path:
-            self.fit_label.setText(fit_in_words(entry.fit) if not entry.model.is_embedding else "")
+            self.fit_label.setText(format_fit(entry.fit) if not entry.model.is_embedding else "")
 
     # Settings for this model.
 
@@ -230,7 +230,7 @@ class ModelCard(CardColumn):
             self._spawn(self._show_embedder_use(model), "meaning")
         else:
             verdict = self._services.qualification.verdict
-            self.memory_label.setText(qualification_in_words(verdict))
+            self.memory_label.setText(format_qualification(verdict))
             is_loaded = not self.memory_label.isHidden()
             self.trust_check.setVisible(is_loaded and verdict is not None and (verdict.trusted_anyway or not verdict.is_passed))
             self.trust_check.setChecked(verdict is not None and verdict.trusted_anyway)
@@ -247,7 +247,7 @@ class ModelCard(CardColumn):
             self._services.archive_queue.model_changed()
 
     async def _show_embedder_use(self, model: ModelFile) -> None:
-        text = await embedder_use_in_words(self._services, model)
+        text = await describe_embedder_use(self._services, model)
         if self._model is model:
             self.memory_label.setText(text)
 

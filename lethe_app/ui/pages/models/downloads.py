@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushBu
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.ui.core.formatting import format_size
-from lethe_app.ui.core.labels.models import download_in_words
+from lethe_app.ui.core.labels.models import format_download
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
@@ -82,7 +82,7 @@ class DownloadOffer(QFrame):
             self.progress_bar.setRange(0, 1000 if progress.total else 0)
             self.progress_bar.setValue(round(1000 * progress.done / progress.total) if progress.total else 0)
         partial_text = self.tr("{kept} already downloaded.").format(kept=format_size(partial_size)) if partial_size else ""
-        state_text = download_in_words(progress) if progress is not None and not is_downloaded else partial_text
+        state_text = format_download(progress) if progress is not None and not is_downloaded else partial_text
         self.state_label.setText(state_text)
         self.state_label.setVisible(bool(state_text))
         self.state_label.setProperty("complaint", progress is not None and progress.stage is DownloadStage.FAILED)

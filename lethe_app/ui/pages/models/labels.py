@@ -15,12 +15,12 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
 
 
-def fit_level_in_words(level: FitLevel) -> str:
+def format_fit_level(level: FitLevel) -> str:
     """Return whether a model fits into memory, in one or two words for a column."""
     return {FitLevel.FITS: _tr("fits"), FitLevel.TIGHT: _tr("barely fits"), FitLevel.TOO_LARGE: _tr("too large")}[level]
 
 
-def fit_in_words(fit: MemoryEstimate) -> str:
+def format_fit(fit: MemoryEstimate) -> str:
     """Return the memory a model needs, what is free, and which context size would fit if the chosen one does not."""
     text = _tr(
         "Needs {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} for "
@@ -55,7 +55,7 @@ def model_metadata(model: ModelFile) -> list[tuple[str, str]]:
         (_tr("Quantisation"), model.quantization),
         (_tr("Context length"), tokens if model.context_length else ""),
         (_tr("Format"), "" if model.is_embedding else format_text),
-        (_tr("Attention"), attention_in_words(model)),
+        (_tr("Attention"), format_attention(model)),
         (_tr("Source"), model.source),
         (_tr("File"), abbreviate_home(model.path)),
     ]
@@ -68,7 +68,7 @@ def abbreviate_home(path: Path) -> str:
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
 
 
-def attention_in_words(model: ModelFile) -> str:
+def format_attention(model: ModelFile) -> str:
     """Return how the model stores its context if that is unusual: recurrent state or sliding window; otherwise an empty
     string.
     """

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.extraction.qualification import QualificationResult
 from lethe_app.services.indexing.embedder import known_as
-from lethe_app.ui.core.labels.models import trust_in_words
+from lethe_app.ui.core.labels.models import format_trust
 
 if TYPE_CHECKING:
     from lethe_app.ui.pages.models.services import ModelPageServices
@@ -22,13 +22,13 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Model", text)
 
 
-def qualification_in_words(verdict: QualificationResult | None) -> str:
+def format_qualification(verdict: QualificationResult | None) -> str:
     """Return the same with the score of the qualification; None means not qualified yet."""
     if verdict is None:
         return _tr("Not tested yet. When Lethe is idle, a quality test decides whether the model may write memories.")
     percent = QLocale().toString(round(verdict.facts * 100))
     score_text = _tr("In the quality test, {percent} % of its facts were correct.").format(percent=percent)
-    return f"{trust_in_words(verdict)} {score_text}"
+    return f"{format_trust(verdict)} {score_text}"
 
 
 def is_in_use(services: ModelPageServices, model: ModelFile) -> bool:
@@ -37,7 +37,7 @@ def is_in_use(services: ModelPageServices, model: ModelFile) -> bool:
     return chosen == str(model.path) or services.embedding.id == known_as(model)
 
 
-async def embedder_use_in_words(services: ModelPageServices, model: ModelFile) -> str:
+async def describe_embedder_use(services: ModelPageServices, model: ModelFile) -> str:
     """Return whether the embedding model is used for memory search, and its measured thresholds."""
     state = services.embedding.state
     if not is_in_use(services, model):

@@ -18,7 +18,7 @@ from lethe_app.ui.dialogs.model_files import ask_for_model_file, ask_for_model_f
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
-from lethe_app.ui.pages.models.labels import fit_level_in_words
+from lethe_app.ui.pages.models.labels import format_fit_level
 from lethe_app.ui.pages.models.services import ModelPageServices
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.widgets.card_column import CardColumn
@@ -152,7 +152,7 @@ class ModelPage(Page):
         return estimate_fit(model, settings.context, KvType(settings.kv_type), free)
 
     def _fit_level_text(self, entry: ModelEntry) -> str:
-        return "" if entry.model.is_embedding else fit_level_in_words(entry.fit.verdict)
+        return "" if entry.model.is_embedding else format_fit_level(entry.fit.verdict)
 
     def _fit_level_colour(self, entry: ModelEntry) -> str:
         palette = self.theme.palette

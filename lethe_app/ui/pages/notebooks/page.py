@@ -132,7 +132,7 @@ class NotebookPage(PersonaListPage):
                 self.tr("Lines"), lambda kept: str(line_count(kept)), line_count, 84, is_right_aligned=True
             ),
             Column[NotebookListItem](
-                self.tr("Updated"), self._updated_in_words, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
+                self.tr("Updated"), self._format_updated, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
             ),
         ]
         self.rows: FilteredTableModel[NotebookListItem] = FilteredTableModel(
@@ -145,7 +145,7 @@ class NotebookPage(PersonaListPage):
         self.table.setMinimumWidth(220)
         self.table.current_changed.connect(self._show_notebook)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self._update_buttons())
-        self.table.delete_wanted.connect(lambda kept: self._spawn(self._delete_notebooks(kept)))
+        self.table.delete_requested.connect(lambda kept: self._spawn(self._delete_notebooks(kept)))
         self.editor = NotebookText(self.tr("Notebook text"))
         self.editor.edited.connect(self._on_text_edited)
         self.empty_hint = create_placeholder(self.tr("Select a notebook to read and edit it."))
@@ -267,7 +267,7 @@ class NotebookPage(PersonaListPage):
         text = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=max_lines)
         self.length_label.setText(text)
 
-    def _updated_in_words(self, item: NotebookListItem) -> str:
+    def _format_updated(self, item: NotebookListItem) -> str:
         return format_age(item.when, now()) if item.when is not None else ""
 
     # typing

@@ -47,7 +47,7 @@ class PersonaEditor(Page):
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
         self.sheet.changed.connect(self.change_field)
         self.sheet.unfinished_changed.connect(self.draft_changed)
-        self.sheet.avatar.remove_wanted.connect(lambda: self.change_field(AVATAR, ""))
+        self.sheet.avatar.remove_requested.connect(lambda: self.change_field(AVATAR, ""))
         self.preview = PersonaPreview(self.theme, is_user=is_user)
         self.banner = MessageBanner()
 

@@ -33,7 +33,7 @@ class UserPersonasPage(Page):
         columns = [
             Column[Persona](self.tr("Name"), lambda one: one.name, width=220, icon=self._avatar_icon),
             Column[Persona](self.tr("Tagline"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
-            Column[Persona]("", self._use_in_words, width=200, colour=lambda one: self.theme.palette.water),
+            Column[Persona]("", self._format_use, width=200, colour=lambda one: self.theme.palette.water),
         ]
         self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.rows = FilteredTableModel(
@@ -42,8 +42,8 @@ class UserPersonasPage(Page):
         empty_text = self.tr("No user personas yet. Create one with “New”.")
         self.table = Table(self.rows, self.theme, self.tr("User personas"), empty_text)
         self.table.opened.connect(self._edit_persona)
-        self.table.delete_wanted.connect(lambda chosen: self._delete_persona(chosen[0]))
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(lambda chosen: self._delete_persona(chosen[0]))
+        self.table.menu_requested.connect(self._show_menu)
         self.table.current_changed.connect(lambda _one: self._update_buttons())
         self._use_button = self.add_button(self.tr("Use this persona"), self.use_selected, "user")
         self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.table.current_row), "edit")
@@ -83,7 +83,7 @@ class UserPersonasPage(Page):
     def _used_persona_id(self) -> str:
         return self._preferences.current.user_persona
 
-    def _use_in_words(self, persona: Persona) -> str:
+    def _format_use(self, persona: Persona) -> str:
         return self.tr("in use") if persona.unique_name == self._used_persona_id else ""
 
     def _avatar_icon(self, persona: Persona) -> QIcon:

@@ -62,7 +62,7 @@ class PersonaPage(PersonaEditor):
             services.models.changed.add(lambda _state: self.preview_updater.schedule_update()),
             services.preferences.changed.add(lambda _settings: self.preview_updater.schedule_update()),
         ]
-        self.sheet.avatar.pick_wanted.connect(self.persona_actions.pick_picture)
+        self.sheet.avatar.pick_requested.connect(self.persona_actions.pick_picture)
         self.draft_changed.connect(self.show_draft_state)
         self.loaded.connect(self.preview_updater.update_now)
         self.saving.connect(self._move_focus)

@@ -135,7 +135,7 @@ class SamplerPreview(CardColumn):
                 self.tr("{n} possible tokens. Pale bars: without the sampler."),
             )
         )
-        self.omitted_label.setText(omitted_samplers_in_words(self._preset))
+        self.omitted_label.setText(format_omitted_samplers(self._preset))
         self.omitted_label.setVisible(bool(self.omitted_label.text()))
 
     # the words
@@ -168,7 +168,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("SamplerPreview", text)
 
 
-def omitted_samplers_in_words(preset: SamplerPreset) -> str:
+def format_omitted_samplers(preset: SamplerPreset) -> str:
     """Return which samplers of a preset the bars leave out because they depend on more than the logits."""
     has_repetition_penalty = preset.repetition_range != 0 and (
         preset.repetition_penalty != 1 or preset.presence_penalty or preset.frequency_penalty

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.web import Inquiry, PageSummary
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.pages.research.labels import round_in_words, source_in_words, time_and_cost_in_words
+from lethe_app.ui.pages.research.labels import format_finding, format_round, format_time_and_cost
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -22,9 +22,9 @@ SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFl
 class ResearchDetail(DetailPane):
     """Detail pane of the selected inquiry. It only emits signals; the page carries out the actions."""
 
-    keep_wanted = Signal()
-    save_wanted = Signal()
-    forget_wanted = Signal()
+    keep_requested = Signal()
+    save_requested = Signal()
+    forget_requested = Signal()
     link_activated = Signal(QUrl)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -73,9 +73,9 @@ class ResearchDetail(DetailPane):
     def _build_buttons(self) -> QWidget:
         line = QWidget()
         flow = FlowLayout(line, spacing=SPACE_2)
-        self.keep_button = self._build_button(self.keep_wanted.emit)
-        self.save_button = self._build_button(self.save_wanted.emit, self.tr("Save as Markdown…"))
-        self.forget_button = self._build_button(self.forget_wanted.emit, self.tr("Delete report"))
+        self.keep_button = self._build_button(self.keep_requested.emit)
+        self.save_button = self._build_button(self.save_requested.emit, self.tr("Save as Markdown…"))
+        self.forget_button = self._build_button(self.forget_requested.emit, self.tr("Delete report"))
         self.forget_button.setToolTip(self.tr("Delete the report; a memory made from it is kept"))
         for button in (self.keep_button, self.save_button, self.forget_button):
             flow.addWidget(button)
@@ -96,11 +96,11 @@ class ResearchDetail(DetailPane):
         if inquiry is None or is_same:
             return
         self.title_label.setText(inquiry.topic)
-        self.date_label.setText(time_and_cost_in_words(inquiry))
+        self.date_label.setText(format_time_and_cost(inquiry))
         self.status_label.setText(f"{inquiry.doing}…" if inquiry.is_running else inquiry.doing)
         self.status_label.setVisible(bool(inquiry.doing))
         self.rounds_label.setText(
-            "\n".join(round_in_words(number, research_round) for number, research_round in enumerate(inquiry.rounds, 1))
+            "\n".join(format_round(number, research_round) for number, research_round in enumerate(inquiry.rounds, 1))
         )
         self.rounds_label.setVisible(bool(inquiry.rounds))
         self.report_label.setText(inquiry.report)
@@ -141,7 +141,7 @@ class ResearchDetail(DetailPane):
         column = QVBoxLayout(row)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
-        text = source_in_words(finding)
+        text = format_finding(finding)
         elided = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, MIN_WIDTH * 2)
         button = QPushButton(elided.replace("&", "&&"))  # else it would be taken for the sign before a key
         button.setProperty("link", True)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound, WebHit
 from lethe_app.ui.core.formatting import format_count, format_token_count
-from lethe_app.ui.core.labels.dates import clock_in_words, day_in_words, duration_in_words
+from lethe_app.ui.core.labels.dates import format_duration, format_relative_date, format_time
 from lethe_app.ui.transcript.painting.source_list import format_source
 
 
@@ -14,7 +14,7 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("ResearchPage", text)
 
 
-def state_in_words(inquiry: Inquiry) -> str:
+def format_state(inquiry: Inquiry) -> str:
     """Return the state in one or two words for the list."""
     return {
         InquiryState.RUNNING: _tr("Running"),
@@ -24,17 +24,17 @@ def state_in_words(inquiry: Inquiry) -> str:
     }[inquiry.state]
 
 
-def time_and_cost_in_words(inquiry: Inquiry) -> str:
+def format_time_and_cost(inquiry: Inquiry) -> str:
     """Return start, duration and tokens of an inquiry."""
-    parts = [f"{day_in_words(inquiry.began)}, {clock_in_words(inquiry.began)}"]
+    parts = [f"{format_relative_date(inquiry.began)}, {format_time(inquiry.began)}"]
     if inquiry.ended is not None:
-        parts.append(duration_in_words(inquiry.ended - inquiry.began))
+        parts.append(format_duration(inquiry.ended - inquiry.began))
     if inquiry.tokens:
         parts.append(format_token_count(inquiry.tokens))
     return " · ".join(parts)
 
 
-def round_in_words(number: int, research_round: SearchRound) -> str:
+def format_round(number: int, research_round: SearchRound) -> str:
     """Return a round in one line: “Round 2: “lamp oil”, “keepers” – 5 pages read, 3 useful”."""
     queries = ", ".join(f"“{query}”" for query in research_round.queries)
     pages = format_count(research_round.pages, _tr("{n} page read"), _tr("{n} pages read"))
@@ -43,6 +43,6 @@ def round_in_words(number: int, research_round: SearchRound) -> str:
     return _tr("Round {number}: {asked} – {came}").format(number=number, asked=queries, came=outcome)
 
 
-def source_in_words(finding: PageSummary) -> str:
+def format_finding(finding: PageSummary) -> str:
     """Return title and host of a source after the number by which the report refers to it."""
     return format_source(finding.number, WebHit(finding.title, finding.address))

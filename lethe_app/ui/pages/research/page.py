@@ -15,7 +15,7 @@ from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.web.research import ResearchService
-from lethe_app.ui.core.labels.dates import day_in_words
+from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import ResearchRoute, Route, WebLogRoute
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
@@ -23,7 +23,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.research.detail import ResearchDetail
-from lethe_app.ui.pages.research.labels import state_in_words
+from lethe_app.ui.pages.research.labels import format_state
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -69,8 +69,8 @@ class ResearchPage(PersonaListPage):
 
         columns = [
             Column[Inquiry](self.tr("Question"), attrgetter("topic"), width=0),
-            Column[Inquiry](self.tr("Status"), state_in_words, width=WIDTHS[STATE], colour=state_colour),
-            Column[Inquiry](self.tr("Date"), lambda one: day_in_words(one.began), attrgetter("began"), WIDTHS[DAY]),
+            Column[Inquiry](self.tr("Status"), format_state, width=WIDTHS[STATE], colour=state_colour),
+            Column[Inquiry](self.tr("Date"), lambda one: format_relative_date(one.began), attrgetter("began"), WIDTHS[DAY]),
         ]
         return FilteredTableModel(columns, key=attrgetter("id"), search_text=attrgetter("topic"))
 
@@ -119,9 +119,9 @@ class ResearchPage(PersonaListPage):
         self.start_button.clicked.connect(self.start_inquiry)
         self.allow_button.clicked.connect(lambda: self._context.navigator.open(WebLogRoute()))
         self.table.current_changed.connect(self.detail.show_inquiry)
-        self.detail.keep_wanted.connect(self.toggle_memory)
-        self.detail.save_wanted.connect(self.save_report)
-        self.detail.forget_wanted.connect(self.remove_report)
+        self.detail.keep_requested.connect(self.toggle_memory)
+        self.detail.save_requested.connect(self.save_report)
+        self.detail.forget_requested.connect(self.remove_report)
         self.detail.link_activated.connect(QDesktopServices.openUrl)
 
     def first_focus_widget(self) -> QWidget:

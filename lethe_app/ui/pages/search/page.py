@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.library import Library
-from lethe_app.services.search.everything import MOST_HITS, SearchService
+from lethe_app.services.search.everything import MAX_HITS, SearchService
 from lethe_app.ui.core.formatting import format_count, truncate_text
-from lethe_app.ui.core.labels.dates import format_date, moment_in_words
+from lethe_app.ui.core.labels.dates import format_date, format_date_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import FactsRoute, MemoriesRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
@@ -172,7 +172,7 @@ class SearchPage(Page):
             if session_count
             else result_count
         )
-        if len(hits) >= MOST_HITS and not self.by_meaning_chip.isChecked():
+        if len(hits) >= MAX_HITS and not self.by_meaning_chip.isChecked():
             return self.tr("First {n} results; add words to narrow the search").format(n=len(hits))
         return f"{summary} · {self.tr('Enter opens the result')}"
 
@@ -214,7 +214,7 @@ class SearchPage(Page):
         return [ResultLine(group.title, lambda: group.detail), *hit_lines]
 
     def _hit_detail(self, hit: SearchHit) -> str:
-        moment = moment_in_words(hit.when)
+        moment = format_date_time(hit.when)
         match hit.kind:
             case HitKind.MESSAGE:
                 return f"{hit.speaker} · {moment}" if hit.speaker else moment

@@ -15,7 +15,7 @@ from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
 from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.sessions.labels import part_in_words, session_title
+from lethe_app.ui.pages.sessions.labels import format_part, session_title
 from lethe_app.ui.pages.sessions.services import SessionPageServices
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange, Step
 
@@ -78,7 +78,7 @@ class SessionEdits(QObject):
             self._save_timer.start()
             self._show_field(guid, name, new)
 
-        title = part_in_words(PARTS_BY_FIELD[name]) if name in PARTS_BY_FIELD else self.tr("changing a conversation")
+        title = format_part(PARTS_BY_FIELD[name]) if name in PARTS_BY_FIELD else self.tr("changing a conversation")
         self._page.undo_stack.push(FieldChange(title, f"{guid} {name}", getattr(session, name), value, apply_value))
 
     def is_unsaved(self, guid: UUID) -> bool:
@@ -138,7 +138,7 @@ class SessionEdits(QObject):
             self._session_to_select = guid
             await self._session_editing.tell_as(previous[0])
 
-        self._commands.run_command(self.tr("regenerating “{part}”").format(part=part_in_words(part)), redo_step, undo_step)
+        self._commands.run_command(self.tr("regenerating “{part}”").format(part=format_part(part)), redo_step, undo_step)
 
     def split_session(self, message: UUID, title: str) -> None:
         """Move a message and all later ones to a new session."""

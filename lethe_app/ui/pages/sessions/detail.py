@@ -14,12 +14,12 @@ from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.dates import moment_in_words
+from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
-from lethe_app.ui.pages.sessions.labels import part_in_words, record_in_words
+from lethe_app.ui.pages.sessions.labels import format_part, format_part_record
 from lethe_app.ui.pages.sessions.notes import SessionNotes
 from lethe_app.ui.pages.sessions.transcript import Transcript
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
@@ -38,9 +38,9 @@ class SessionDetail(QStackedWidget):
     regenerate_requested = Signal(object)
     """The `SessionPart` to regenerate."""
     continue_requested = Signal()
-    merge_wanted = Signal()
-    delete_wanted = Signal()
-    extraction_wanted = Signal()
+    merge_requested = Signal()
+    delete_requested = Signal()
+    extraction_requested = Signal()
 
     def __init__(self, context: PageContext, sessions: SessionService, lookup: MemoryLookup, page: Page) -> None:
         super().__init__(page)
@@ -100,7 +100,7 @@ class SessionDetail(QStackedWidget):
         is_other = self.session is None or self.session.guid != session.guid
         self.session, self._records = session, records
         self.form.show_values(session.model_dump())
-        start_text = moment_in_words(session.added)
+        start_text = format_date_time(session.added)
         state = self.tr("archived") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
         self._started_label.setText(text.format(day=start_text, count=format_message_count(messages), state=state))
@@ -139,7 +139,7 @@ class SessionDetail(QStackedWidget):
 
     def _show_authors(self) -> None:
         for part in FIELDS_BY_PART:
-            self._show_author(part, record_in_words(self._records.get(part)))
+            self._show_author(part, format_part_record(self._records.get(part)))
 
     def _show_author(self, part: SessionPart, text: str) -> None:
         self._author_labels[part].set_full_text(text)
@@ -173,9 +173,9 @@ class SessionDetail(QStackedWidget):
         self.extract_button.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
             (self.continue_button, self.continue_requested),
-            (self.extract_button, self.extraction_wanted),
-            (self.merge_button, self.merge_wanted),
-            (self.delete_button, self.delete_wanted),
+            (self.extract_button, self.extraction_requested),
+            (self.merge_button, self.merge_requested),
+            (self.delete_button, self.delete_requested),
         ):
             button.clicked.connect(signal)
             flow.addWidget(button)
@@ -215,7 +215,7 @@ class SessionDetail(QStackedWidget):
     def _build_regenerate_button(self, part: SessionPart) -> QToolButton:
         button = QToolButton()
         button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        button.setAccessibleName(self.tr("Regenerate: {part}").format(part=part_in_words(part)))
+        button.setAccessibleName(self.tr("Regenerate: {part}").format(part=format_part(part)))
         button.setToolTip(self.tr("Regenerate from the messages"))
         self._icon_updates.append(lambda: button.setIcon(load_icon("refresh", self._context.theme.palette.muted)))
         self._icon_updates[-1]()
@@ -231,21 +231,19 @@ class SessionDetail(QStackedWidget):
 def _form_specs(parent: QWidget) -> list[FieldSpec]:
     tr = parent.tr
     return [
-        FieldSpec("name", part_in_words(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
-        FieldSpec(
-            "content", part_in_words(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summarised yet")
-        ),
+        FieldSpec("name", format_part(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
+        FieldSpec("content", format_part(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summarised yet")),
         FieldSpec(
             "keywords_main",
-            part_in_words(SessionPart.KEYWORDS),
+            format_part(SessionPart.KEYWORDS),
             FieldKind.WORDS,
             tr("Keywords you add recall this conversation when they are mentioned."),
             placeholder=tr("Add keyword"),
         ),
-        FieldSpec("future_goals", part_in_words(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add plan")),
+        FieldSpec("future_goals", format_part(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add plan")),
         FieldSpec(
             "relevance",
-            part_in_words(SessionPart.RELEVANCE),
+            format_part(SessionPart.RELEVANCE),
             FieldKind.WHOLE,
             tr("Importance from 1 (small talk) to 5 (unforgettable)."),
             lowest=1,
@@ -253,7 +251,7 @@ def _form_specs(parent: QWidget) -> list[FieldSpec]:
         ),
         FieldSpec(
             "is_roleplay",
-            part_in_words(SessionPart.ROLEPLAY),
+            format_part(SessionPart.ROLEPLAY),
             FieldKind.SWITCH,
             tr("Keep facts said in character within this conversation, instead of as facts about you."),
         ),

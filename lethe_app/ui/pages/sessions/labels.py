@@ -9,7 +9,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor, SessionLine
 
 
-def part_in_words(part: SessionPart) -> str:
+def format_part(part: SessionPart) -> str:
     """Return the display name of a session part, such as “Title” or “Summary”."""
     tr = QCoreApplication.translate
     return {
@@ -23,7 +23,7 @@ def part_in_words(part: SessionPart) -> str:
     }[part]
 
 
-def record_in_words(record: PartRecord | None) -> str:
+def format_part_record(record: PartRecord | None) -> str:
     """Return the author of a part, and whether generation is pending or has failed."""
     tr = QCoreApplication.translate
     if record is None:
@@ -40,7 +40,7 @@ def record_in_words(record: PartRecord | None) -> str:
     return author
 
 
-def maker_in_words(maker: DescriptionAuthor) -> str:
+def format_maker(maker: DescriptionAuthor) -> str:
     """Return the author of the summary for a column."""
     tr = QCoreApplication.translate
     return {
@@ -51,7 +51,7 @@ def maker_in_words(maker: DescriptionAuthor) -> str:
     }[maker]
 
 
-def marks_in_words(line: SessionLine) -> str:
+def format_line_marks(line: SessionLine) -> str:
     """Return the marks of a session for a column."""
     tr = QCoreApplication.translate
     marks = [

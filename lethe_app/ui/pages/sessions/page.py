@@ -83,15 +83,15 @@ class SessionPage(PersonaListPage):
         self.chips.changed.connect(self._filter)
         self.table.current_changed.connect(self._show_current)
         self.table.opened.connect(lambda _line: detail.focus_first_field())
-        self.table.delete_wanted.connect(self.delete_sessions)
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(self.delete_sessions)
+        self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_merge_button())
         detail.form.changed.connect(self._on_field_edited)
         detail.regenerate_requested.connect(self._regenerate_part)
         detail.continue_requested.connect(self.continue_session)
-        detail.merge_wanted.connect(self.merge_with_next)
-        detail.extraction_wanted.connect(lambda: self.extract_again(self._current_lines()))
-        detail.delete_wanted.connect(lambda: self.delete_sessions(self._current_lines()))
+        detail.merge_requested.connect(self.merge_with_next)
+        detail.extraction_requested.connect(lambda: self.extract_again(self._current_lines()))
+        detail.delete_requested.connect(lambda: self.delete_sessions(self._current_lines()))
         self.message_actions = SessionMessageActions(
             self._context,
             self._services.sessions,

@@ -15,7 +15,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, session_title
+from lethe_app.ui.pages.sessions.labels import format_line_marks, format_maker, session_title
 from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -48,7 +48,7 @@ MARK_TESTS: dict[SessionMark, Callable[[SessionLine], bool]] = {
 }
 
 
-def mark_in_words(mark: SessionMark) -> str:
+def format_session_mark(mark: SessionMark) -> str:
     """Return the label of a mark's chip."""
     tr = QCoreApplication.translate
     return {
@@ -97,7 +97,7 @@ def build_session_rows(theme: Theme) -> FilteredTableModel[SessionLine]:
             width=WIDTHS[RELEVANCE],
             is_right_aligned=True,
         ),
-        Column[SessionLine](tr("Session", "Status"), marks_in_words, width=WIDTHS[MARKS], colour=status_colour),
+        Column[SessionLine](tr("Session", "Status"), format_line_marks, width=WIDTHS[MARKS], colour=status_colour),
         Column[SessionLine](tr("Session", "Source"), _author, sort_key=attrgetter("maker"), width=WIDTHS[AUTHOR]),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), search_text=attrgetter("searched"), is_casefolded=True)
@@ -116,7 +116,7 @@ def _relevance(line: SessionLine) -> str:
 
 
 def _author(line: SessionLine) -> str:
-    return maker_in_words(line.maker)
+    return format_maker(line.maker)
 
 
 class MarkChips(QWidget):
@@ -129,7 +129,7 @@ class MarkChips(QWidget):
         flow = FlowLayout(self, spacing=SPACE_1)
         self.chips: dict[SessionMark, QPushButton] = {}
         for mark in SessionMark:
-            chip = self.chips[mark] = build_chip(mark_in_words(mark))
+            chip = self.chips[mark] = build_chip(format_session_mark(mark))
             chip.toggled.connect(lambda _on: self.changed.emit())
             flow.addWidget(chip)
 

@@ -17,7 +17,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.registry import ToolRegistry
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.memories import kind_in_words
+from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.labels.settings import translate_text
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.routes import Route, SettingsRoute
@@ -256,7 +256,7 @@ async def load_choices(library: Library, background_runner: BackgroundRunner, to
     samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
     user_personas = await library.user_personas()
     worlds = await library.worlds()
-    kinds = [(kind.value, kind_in_words(kind)) for kind in MemoryType]
+    kinds = [(kind.value, format_kind(kind)) for kind in MemoryType]
     return {
         "sampler": [("", automatic_label), *((key, preset.name) for key, preset in samplers.items())],
         "system_preset": [("", automatic_label), *((key, preset.name) for key, preset in systems.items())],

@@ -20,7 +20,7 @@ from lethe_app.services.search.timeline import (
 from lethe_app.services.sessions.fact_extraction import FactAbsence, FactExtraction
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.labels.facts import absence_in_words
+from lethe_app.ui.core.labels.facts import format_absence
 from lethe_app.ui.dialogs.markdown_file import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import PersonaListPage
@@ -105,7 +105,7 @@ class TimelinePage(PersonaListPage):
         if self._timeline.items:
             self.fact_list.empty_text = self.tr("No matches. Try fewer words.")
         elif self._absence is not None:
-            self.fact_list.empty_text = absence_in_words(self._absence)
+            self.fact_list.empty_text = format_absence(self._absence)
 
     def _build_rows(self) -> Iterator[TimelineRow]:
         includes_others = self._includes_others
@@ -115,7 +115,7 @@ class TimelinePage(PersonaListPage):
         for month in self._timeline.group_by_month(
             everybody=includes_others, newest_first=not self.oldest_first_chip.isChecked()
         ):
-            yield TimelineRow(TimelineRowKind.MONTH, _month_in_words(month))
+            yield TimelineRow(TimelineRowKind.MONTH, _format_month(month))
             for conversation in month.conversations:
                 yield TimelineRow(TimelineRowKind.TALK, self._conversation_title(conversation), session=conversation.session)
                 yield from map(_build_fact_row, conversation.items)
@@ -150,7 +150,7 @@ class TimelinePage(PersonaListPage):
     def markdown(self) -> str:
         """All facts as Markdown."""
         title = self.tr("What {name} remembers about me").format(name=self._timeline.persona)
-        headings = ExportHeadings(title, self.tr("Pinned"), _month_in_words, self._conversation_title)
+        headings = ExportHeadings(title, self.tr("Pinned"), _format_month, self._conversation_title)
         return format_markdown(self._timeline, headings, everybody=self._includes_others)
 
     def copy_facts(self) -> None:
@@ -169,7 +169,7 @@ class TimelinePage(PersonaListPage):
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
 
-def _month_in_words(month: TimelineMonth) -> str:
+def _format_month(month: TimelineMonth) -> str:
     return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
 
 

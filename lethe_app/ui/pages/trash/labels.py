@@ -25,7 +25,7 @@ ICON_NAMES = {
 }
 
 
-def kind_in_words(kind: TrashKind) -> str:
+def format_kind(kind: TrashKind) -> str:
     """Return the display name of a kind of item, such as “Conversation” or “World”."""
     tr = QCoreApplication.translate
     return {
@@ -48,7 +48,7 @@ def item_title(item: Trashed) -> str:
     return plain_title or QCoreApplication.translate("Trash", "Untitled")
 
 
-def origin_in_words(item: Trashed, names: Mapping[str, str]) -> str:
+def format_origin(item: Trashed, names: Mapping[str, str]) -> str:
     """Return the persona or conversation that the item belonged to."""
     tr = QCoreApplication.translate
     name = names.get(item.persona_id, item.persona_id.capitalize())
@@ -63,7 +63,7 @@ def origin_in_words(item: Trashed, names: Mapping[str, str]) -> str:
             return name
 
 
-def time_left_in_words(item: Trashed, days: int, current_time: datetime) -> str:
+def format_time_left(item: Trashed, days: int, current_time: datetime) -> str:
     """Return the time until the item is deleted permanently; empty if `days` is 0, which means never."""
     if not days:
         return ""

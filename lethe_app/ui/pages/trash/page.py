@@ -17,14 +17,14 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.ui.core.formatting import bytes_in_words, format_count, truncate_text
+from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.dates import moment_in_words
+from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.list_page import ListPage
-from lethe_app.ui.pages.trash.labels import ICON_NAMES, item_title, kind_in_words, origin_in_words, time_left_in_words
+from lethe_app.ui.pages.trash.labels import ICON_NAMES, format_kind, format_origin, format_time_left, item_title
 from lethe_app.ui.widgets.chip import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
@@ -67,25 +67,25 @@ class TrashPage(ListPage):
 
         columns = [
             Column[Trashed](self.tr("Item"), item_title, width=0, icon=row_icon),
-            Column[Trashed](self.tr("Type"), lambda item: kind_in_words(item.kind), width=WIDTHS[KIND]),
-            Column[Trashed](self.tr("From"), lambda item: origin_in_words(item, self._names), width=WIDTHS[ORIGIN]),
+            Column[Trashed](self.tr("Type"), lambda item: format_kind(item.kind), width=WIDTHS[KIND]),
+            Column[Trashed](self.tr("From"), lambda item: format_origin(item, self._names), width=WIDTHS[ORIGIN]),
             Column[Trashed](
                 self.tr("Deleted"),
-                lambda item: moment_in_words(item.when),
+                lambda item: format_date_time(item.when),
                 sort_key=attrgetter("when"),
                 width=WIDTHS[DELETED_AT],
             ),
             Column[Trashed](self.tr("Expires"), self._time_left, sort_key=attrgetter("when"), width=WIDTHS[EXPIRES]),
             Column[Trashed](
-                self.tr("Size"), _size_in_words, sort_key=attrgetter("size"), width=WIDTHS[SIZE], is_right_aligned=True
+                self.tr("Size"), _format_size, sort_key=attrgetter("size"), width=WIDTHS[SIZE], is_right_aligned=True
             ),
         ]
         return FilteredTableModel(
-            columns, key=attrgetter("key"), search_text=lambda item: f"{item_title(item)} {origin_in_words(item, self._names)}"
+            columns, key=attrgetter("key"), search_text=lambda item: f"{item_title(item)} {format_origin(item, self._names)}"
         )
 
     def _time_left(self, item: Trashed) -> str:
-        return time_left_in_words(item, self._trash.retention_days, now())
+        return format_time_left(item, self._trash.retention_days, now())
 
     def _build(self) -> None:
         self.restore_button = self.add_button(self.tr("Restore"), self.restore_selected, "undo", primary=True)
@@ -101,7 +101,7 @@ class TrashPage(ListPage):
         chips = QWidget()
         self._flow = FlowLayout(chips, spacing=SPACE_1)
         for kind in TrashKind:
-            chip = self._chips[kind] = build_chip(kind_in_words(kind))
+            chip = self._chips[kind] = build_chip(format_kind(kind))
             chip.toggled.connect(lambda _on: self._filter())
             self._flow.addWidget(chip)
         self._add_head(self.search, chips, self.hint)
@@ -113,8 +113,8 @@ class TrashPage(ListPage):
         self._unsubscribers.append(self._preferences.changed.add(lambda _settings: self._filter()))
         self.search.textChanged.connect(lambda _text: self._filter())
         self.table.opened.connect(lambda _item: self.restore_selected())
-        self.table.delete_wanted.connect(lambda _items: self.erase_selected())
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(lambda _items: self.erase_selected())
+        self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._update_buttons())
 
     def first_focus_widget(self) -> QWidget:
@@ -187,14 +187,14 @@ class TrashPage(ListPage):
     def erase_selected(self) -> None:
         """Delete the selected items permanently after confirmation."""
         if items := self.table.selected_rows:
-            self._context.tasks.start_task(self._confirm_and_erase(items, self._items_in_words(items)), key="trash dialog")
+            self._context.tasks.start_task(self._confirm_and_erase(items, self._format_items(items)), key="trash dialog")
 
     def empty_trash(self) -> None:
         """Delete all items permanently after confirmation."""
         if items := list(self.rows.all_rows):
             self._context.tasks.start_task(self._confirm_and_erase(items, "", is_all=True), key="trash dialog")
 
-    def _items_in_words(self, items: list[Trashed]) -> str:
+    def _format_items(self, items: list[Trashed]) -> str:
         if len(items) > 1:
             return format_count(len(items), self.tr("{n} item"), self.tr("{n} items"))
         return f"‘{truncate_text(item_title(items[0]))}’"
@@ -220,5 +220,5 @@ class TrashPage(ListPage):
             menu.popup(position)
 
 
-def _size_in_words(item: Trashed) -> str:
-    return bytes_in_words(item.size)
+def _format_size(item: Trashed) -> str:
+    return format_bytes(item.size)

@@ -15,8 +15,14 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.web.gate import WebGate
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.labels.dates import moment_in_words
-from lethe_app.ui.core.labels.web_requests import ICON_NAMES, day_in_words, purpose_in_words, request_details, result_in_words
+from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.core.labels.web_requests import (
+    ICON_NAMES,
+    format_daily_traffic,
+    format_purpose,
+    format_result,
+    request_details,
+)
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
@@ -50,15 +56,15 @@ class WebLogPage(ListPage):
 
         columns = [
             Column[OutgoingRequest](self.tr("Request"), attrgetter("what"), width=0, icon=row_icon),
-            Column[OutgoingRequest](self.tr("Type"), purpose_in_words, width=WIDTHS[KIND]),
+            Column[OutgoingRequest](self.tr("Type"), format_purpose, width=WIDTHS[KIND]),
             Column[OutgoingRequest](self.tr("Sent to"), lambda one: one.to, width=WIDTHS[HOST]),
             Column[OutgoingRequest](self.tr("Reason"), attrgetter("why"), width=WIDTHS[REASON]),
             Column[OutgoingRequest](
-                self.tr("Time"), lambda one: moment_in_words(one.when), sort_key=attrgetter("when"), width=WIDTHS[TIME]
+                self.tr("Time"), lambda one: format_date_time(one.when), sort_key=attrgetter("when"), width=WIDTHS[TIME]
             ),
             Column[OutgoingRequest](
                 self.tr("Received"),
-                result_in_words,
+                format_result,
                 sort_key=attrgetter("received"),
                 width=WIDTHS[RECEIVED],
                 is_right_aligned=True,
@@ -107,7 +113,7 @@ class WebLogPage(ListPage):
         requests, days = await self._web_gate.list_requests(), await self._web_gate.daily_totals()
         self.rows.set_rows(requests)
         self.clear_button.setEnabled(bool(requests))
-        self.day_label.setText(day_in_words(days.get(day_of(now()))))
+        self.day_label.setText(format_daily_traffic(days.get(day_of(now()))))
         self.subtitle.set_full_text(
             format_count(len(requests), self.tr("{n} request"), self.tr("{n} requests")) if requests else ""
         )

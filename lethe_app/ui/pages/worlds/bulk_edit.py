@@ -73,8 +73,8 @@ def _panel_values(entry: WorldEntry) -> Mapping[str, object]:
 class BulkEditPanel(QWidget):
     """Panel shown while several entries are selected."""
 
-    back_wanted = Signal()
-    delete_wanted = Signal()
+    back_requested = Signal()
+    delete_requested = Signal()
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class BulkEditPanel(QWidget):
         self.sheet.add_widget(self._build_fields())
         self.delete_button = QPushButton()
         self.delete_button.setProperty("filled", True)
-        self.delete_button.clicked.connect(self.delete_wanted)
+        self.delete_button.clicked.connect(self.delete_requested)
         self.sheet.column.insertWidget(self.sheet.column.count() - 1, self.delete_button, 0, Qt.AlignmentFlag.AlignLeft)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -108,7 +108,7 @@ class BulkEditPanel(QWidget):
         self.back.setIconSize(QSize(ICON, ICON))
         self.back.setAccessibleName(self.tr("Back to all entries"))
         self.back.setToolTip(self.tr("Back to all entries"))
-        self.back.clicked.connect(self.back_wanted)
+        self.back.clicked.connect(self.back_requested)
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.addWidget(self.back)

@@ -24,9 +24,9 @@ from lethe_app.ui.pages.worlds.settings import WorldSettingsForm
 class WorldEntryDetail(QStackedWidget):
     """Pane for the selection; the token count and key checks of an entry run in the background."""
 
-    back_wanted = Signal()
-    remember_wanted = Signal(object)
-    delete_wanted = Signal()
+    back_requested = Signal()
+    remember_requested = Signal(object)
+    delete_requested = Signal()
 
     def __init__(
         self, context: PageContext, worlds: WorldService, token_counts: TokenCountService, book: WorldEditorState
@@ -38,7 +38,7 @@ class WorldEntryDetail(QStackedWidget):
         self.world_form = WorldSettingsForm(context.theme, book)
         self._is_wide = True
         self.addWidget(self.world_form)
-        self.world_form.back_wanted.connect(self.back_wanted)
+        self.world_form.back_requested.connect(self.back_requested)
         self._check_timer = QTimer(self, singleShot=True, interval=120)
         self._check_timer.timeout.connect(lambda: context.tasks.start_task(self._check_keys(), key="world-checks"))
 
@@ -47,9 +47,9 @@ class WorldEntryDetail(QStackedWidget):
         """Form of an entry, created when one is first shown: it is the largest part of the page."""
         form = EntryForm(self._context.theme, self._book)
         form.back.setVisible(not self._is_wide)
-        form.back_wanted.connect(self.back_wanted)
-        form.count_wanted.connect(lambda text: self._context.tasks.start_task(self._count_tokens(text), key="world-tokens"))
-        form.remember_wanted.connect(self.remember_wanted)
+        form.back_requested.connect(self.back_requested)
+        form.count_requested.connect(lambda text: self._context.tasks.start_task(self._count_tokens(text), key="world-tokens"))
+        form.remember_requested.connect(self.remember_requested)
         self.addWidget(form)
         return form
 
@@ -63,8 +63,8 @@ class WorldEntryDetail(QStackedWidget):
         """Panel for several entries, created when several are first selected."""
         panel = BulkEditPanel(self._context.theme, self._book)
         panel.back.setVisible(not self._is_wide)
-        panel.back_wanted.connect(self.back_wanted)
-        panel.delete_wanted.connect(self.delete_wanted)
+        panel.back_requested.connect(self.back_requested)
+        panel.delete_requested.connect(self.delete_requested)
         self.addWidget(panel)
         return panel
 

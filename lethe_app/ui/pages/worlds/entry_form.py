@@ -26,7 +26,7 @@ from lethe_app.ui.pages.worlds.fields import (
     rare_field_sections,
     text_specs,
 )
-from lethe_app.ui.pages.worlds.labels import finding_in_words
+from lethe_app.ui.pages.worlds.labels import format_key_issue
 from lethe_app.ui.pages.worlds.optional_datetime import OptionalDateTimeField
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import Form
@@ -38,10 +38,10 @@ TEXT_FIELDS = frozenset({"name", "content"})
 class EntryForm(QWidget):
     """Form of an entry. Every change is an edit of the `WorldEditorState`, which returns as a new version of the entry."""
 
-    count_wanted = Signal(str)
+    count_requested = Signal(str)
     """Text whose tokens are to be counted and passed to `show_tokens`."""
-    remember_wanted = Signal(object)
-    back_wanted = Signal()
+    remember_requested = Signal(object)
+    back_requested = Signal()
     more_toggled = Signal(bool)
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
@@ -84,13 +84,13 @@ class EntryForm(QWidget):
         self.back.setIconSize(QSize(ICON, ICON))
         self.back.setAccessibleName(self.tr("Back to all entries"))
         self.back.setToolTip(self.tr("Back to all entries"))
-        self.back.clicked.connect(self.back_wanted)
+        self.back.clicked.connect(self.back_requested)
         self.enabled_check = QCheckBox(self.tr("Enabled"))
         self.enabled_check.toggled.connect(self._set_enabled)
         self.remember_button = QPushButton(self.tr("Copy to memories"))
         self.remember_button.setIconSize(BUTTON_ICON_SIZE)
         self.remember_button.setToolTip(self.tr("Copy this entry to the memories (Brain) of a persona"))
-        self.remember_button.clicked.connect(lambda: self.remember_wanted.emit(self.entry))
+        self.remember_button.clicked.connect(lambda: self.remember_requested.emit(self.entry))
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.setSpacing(SPACE_2)
@@ -155,7 +155,7 @@ class EntryForm(QWidget):
             self.common_form.set_row_visible(name, values["place"] == IN_CHAT)
         self._update_more_title()
         if is_other or old is None or old.content != entry.content:
-            self.count_wanted.emit(entry.content)
+            self.count_requested.emit(entry.content)
         if is_other:
             self.sheet.verticalScrollBar().setValue(0)
             self.show_findings([])
@@ -166,8 +166,8 @@ class EntryForm(QWidget):
 
     def show_findings(self, findings: Sequence[KeyIssue]) -> None:
         """Show problems of the keys: those that never match at the field, other warnings below it."""
-        broken = [finding_in_words(one) for one in findings if one.problem in INEFFECTIVE_PROBLEMS]
-        warnings = [finding_in_words(one) for one in findings if one.problem not in INEFFECTIVE_PROBLEMS]
+        broken = [format_key_issue(one) for one in findings if one.problem in INEFFECTIVE_PROBLEMS]
+        warnings = [format_key_issue(one) for one in findings if one.problem not in INEFFECTIVE_PROBLEMS]
         self.text_form.show_error("keywords_main", "\n".join(broken))
         self.warnings_label.setText("\n".join(warnings))
         self.warnings_label.setVisible(bool(warnings))

@@ -17,7 +17,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("World", text)
 
 
-def position_in_words(entry: WorldEntry) -> str:
+def format_position(entry: WorldEntry) -> str:
     """Return the position of an entry in the prompt."""
     if entry.position_index < 0:
         return tr("system prompt")
@@ -26,7 +26,7 @@ def position_in_words(entry: WorldEntry) -> str:
     return format_count(entry.position_index, tr("depth {n}"), tr("depth {n}"))
 
 
-def keys_in_words(entry: WorldEntry) -> str:
+def format_keys(entry: WorldEntry) -> str:
     """Return the main keys; without any, “constant”, the secondary keys, or “no keys”."""
     if entry.keywords_main:
         return ", ".join(entry.keywords_main)
@@ -46,15 +46,15 @@ def link_choices() -> list[tuple[WordLink, str]]:
     ]
 
 
-def reason_in_words(tried: TrialEntryResult) -> str:
+def explain_result(tried: TrialEntryResult) -> str:
     """Return why an entry was activated, or why it was not."""
-    return _cause_in_words(tried) if tried.cause is not None else _obstacle_in_words(tried)
+    return _explain_entry(tried) if tried.cause is not None else _explain_obstacle(tried)
 
 
-def _cause_in_words(tried: TrialEntryResult) -> str:
+def _explain_entry(tried: TrialEntryResult) -> str:
     match tried.cause.value if tried.cause is not None else "":
         case "key":
-            text = tr("“{key}” matched {where}").format(key=tried.key, where=match_position_in_words(tried.message_distance))
+            text = tr("“{key}” matched {where}").format(key=tried.key, where=format_match_position(tried.message_distance))
         case "constant":
             text = tr("constant entry")
         case "active":
@@ -66,18 +66,18 @@ def _cause_in_words(tried: TrialEntryResult) -> str:
     return f"{text}, {tr('until turn {turn}').format(turn=tried.until)}" if tried.until else text
 
 
-def match_position_in_words(before: int | None) -> str:
+def format_match_position(before: int | None) -> str:
     """Return where a key matched: in this text or how many messages earlier."""
     if not before:
         return tr("in this text")
     return format_count(before, tr("in the previous message"), tr("{n} messages earlier"))
 
 
-def _obstacle_in_words(tried: TrialEntryResult) -> str:
+def _explain_obstacle(tried: TrialEntryResult) -> str:
     entry, reason = tried.entry, tried.block_reason.value if tried.block_reason is not None else ""
     percent = round(entry.trigger_chance * 100)
     texts = {
-        "secondary": _secondary_in_words(entry.word_link),
+        "secondary": _format_secondary(entry.word_link),
         "chance": tr("probability roll failed ({percent} %)").format(percent=percent),
         "cooldown": tr("on cooldown: {detail}"),
         "delay": format_count(entry.delay, tr("delayed: needs {n} message"), tr("delayed: needs {n} messages")),
@@ -91,7 +91,7 @@ def _obstacle_in_words(tried: TrialEntryResult) -> str:
     return texts.get(reason, "{detail}").format(detail=detail)
 
 
-def _secondary_in_words(link: WordLink) -> str:
+def _format_secondary(link: WordLink) -> str:
     match link:
         case WordLink.AND_ALL:
             return tr("not all secondary keys matched")
@@ -102,7 +102,7 @@ def _secondary_in_words(link: WordLink) -> str:
     return tr("no secondary key matched")
 
 
-def finding_in_words(finding: KeyIssue) -> str:
+def format_key_issue(finding: KeyIssue) -> str:
     """Return the description of a key problem and its effect."""
     texts = {
         KeyProblem.BROKEN: tr("“{key}” never matches: this expression {detail}."),

@@ -19,10 +19,10 @@ class WorldList(QWidget):
     """List in which the selection shows a world; its actions are in a menu and on keys."""
 
     chosen = Signal(str)
-    create_wanted = Signal()
-    rename_wanted = Signal()
-    duplicate_wanted = Signal()
-    delete_wanted = Signal()
+    create_requested = Signal()
+    rename_requested = Signal()
+    duplicate_requested = Signal()
+    delete_requested = Signal()
     entries_requested = Signal()
     """The focus is to move to the entries."""
 
@@ -45,12 +45,12 @@ class WorldList(QWidget):
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._emit_chosen)
         self.table.opened.connect(lambda _held: self.entries_requested.emit())
-        self.table.delete_wanted.connect(lambda _rows: self.delete_wanted.emit())
-        self.table.menu_wanted.connect(self._show_menu)
+        self.table.delete_requested.connect(lambda _rows: self.delete_requested.emit())
+        self.table.menu_requested.connect(self._show_menu)
         self.new_button = QPushButton(self.tr("New world"))
         self.new_button.setProperty("row", True)
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
-        self.new_button.clicked.connect(self.create_wanted)
+        self.new_button.clicked.connect(self.create_requested)
         self.menu_button = QToolButton()
         self.menu_button.setIconSize(QSize(ICON, ICON))
         self.menu_button.setAccessibleName(self.tr("World actions"))
@@ -98,10 +98,10 @@ class WorldList(QWidget):
             return
         menu = QMenu(self)
         muted = self._theme.palette.muted
-        menu.addAction(load_icon("edit", muted), self.tr("Rename\tF2"), self.rename_wanted.emit)
-        menu.addAction(load_icon("copy", muted), self.tr("Duplicate"), self.duplicate_wanted.emit)
+        menu.addAction(load_icon("edit", muted), self.tr("Rename\tF2"), self.rename_requested.emit)
+        menu.addAction(load_icon("copy", muted), self.tr("Duplicate"), self.duplicate_requested.emit)
         text = self.tr("Reset to default…\tDel") if open_world.is_shipped else self.tr("Delete…\tDel")
-        delete = menu.addAction(load_icon("trash", muted), text, self.delete_wanted.emit)
+        delete = menu.addAction(load_icon("trash", muted), text, self.delete_requested.emit)
         delete.setEnabled(open_world.is_own)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(position)

@@ -76,7 +76,7 @@ def world_specs() -> list[FieldSpec]:
 class WorldSettingsForm(QWidget):
     """Form of a world, shown while no entry is selected."""
 
-    back_wanted = Signal()
+    back_requested = Signal()
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,7 +107,7 @@ class WorldSettingsForm(QWidget):
         self.back.setIconSize(QSize(ICON, ICON))
         self.back.setAccessibleName(self.tr("Back to all entries"))
         self.back.setToolTip(self.tr("Back to all entries"))
-        self.back.clicked.connect(self.back_wanted)
+        self.back.clicked.connect(self.back_requested)
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.addWidget(self.back)

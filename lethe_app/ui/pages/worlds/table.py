@@ -29,7 +29,7 @@ class EntryTableView(Table[WorldEntry]):
     entries_selected = Signal()
     """The selection has changed."""
     move_requested = Signal(bool)
-    new_wanted = Signal()
+    new_requested = Signal()
 
     def __init__(self, rows: EntryRows, theme: Theme, name: str, empty: str) -> None:
         self._selected_guids: set[Hashable] = set()
@@ -68,7 +68,7 @@ class EntryTableView(Table[WorldEntry]):
         if is_alt and event.key() in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
             self.move_requested.emit(event.key() == Qt.Key.Key_Down)
         elif event.key() == Qt.Key.Key_Insert:
-            self.new_wanted.emit()
+            self.new_requested.emit()
         elif event.key() == Qt.Key.Key_Space and self.selected_rows:
             is_checked = self.table_model.columns[0].is_checked
             first = self.selected_rows[0]
@@ -92,8 +92,8 @@ class EntryTable(QWidget):
     entries_selected = Signal()
     opened = Signal(object)
     settings_requested = Signal()
-    new_wanted = Signal()
-    remember_wanted = Signal(object)
+    new_requested = Signal()
+    remember_requested = Signal(object)
 
     def __init__(self, theme: Theme, book: WorldEditorState, rows: EntryRows, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -121,7 +121,7 @@ class EntryTable(QWidget):
         self.new_button = QPushButton(self.tr("New entry"))
         self.new_button.setProperty("filled", True)
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
-        self.new_button.clicked.connect(self.new_wanted)
+        self.new_button.clicked.connect(self.new_requested)
         self._head_buttons = (self.order_button, self.edit_button, self.new_button)
         head = QHBoxLayout()
         head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
@@ -145,9 +145,9 @@ class EntryTable(QWidget):
         table, book = self.table, self._book
         table.entries_selected.connect(self.entries_selected)
         table.opened.connect(self.opened)
-        table.new_wanted.connect(self.new_wanted)
-        table.delete_wanted.connect(book.delete_entries)
-        table.menu_wanted.connect(self._show_menu)
+        table.new_requested.connect(self.new_requested)
+        table.delete_requested.connect(book.delete_entries)
+        table.menu_requested.connect(self._show_menu)
         table.move_requested.connect(lambda down: self.move_selected(downwards=down))
         self.rows.modelReset.connect(self._update_order_button)
         self.rows.moved.connect(book.reorder)
@@ -246,7 +246,7 @@ class EntryTable(QWidget):
         if len(entries) == 1:
             remember = self.tr("Copy to memories…")
             menu.addAction(
-                load_icon("memory", self._theme.palette.amber), remember, lambda: self.remember_wanted.emit(entries[0])
+                load_icon("memory", self._theme.palette.amber), remember, lambda: self.remember_requested.emit(entries[0])
             )
         menu.addSeparator()
         menu.addAction(load_icon("trash", muted), self.tr("Delete\tDel"), lambda: book.delete_entries(entries))

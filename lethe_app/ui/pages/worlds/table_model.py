@@ -13,7 +13,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPersistentModelI
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.ui.core.theme import Theme, interface_font_size
 from lethe_app.ui.pages.worlds.commands import MAX_SINGLE_REPLACEMENTS, order_key, sort_entries
-from lethe_app.ui.pages.worlds.labels import keys_in_words, position_in_words
+from lethe_app.ui.pages.worlds.labels import format_keys, format_position
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 MIME = "application/x-lethe-entries"
@@ -65,9 +65,9 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         return [
             entry("", lambda _one: "", lambda one: not one.enabled, scale_width(36), is_checked=lambda one: one.enabled),
             entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._text_colour),
-            entry(self.tr("Keys"), keys_in_words, width=scale_width(116), colour=lambda _one: self._theme.palette.muted),
-            entry(self.tr("Position"), position_in_words, lambda one: one.position_index, scale_width(128)),
-            entry(self.tr("Tokens"), self._tokens_in_words, self._token_sort_key, scale_width(66), is_right_aligned=True),
+            entry(self.tr("Keys"), format_keys, width=scale_width(116), colour=lambda _one: self._theme.palette.muted),
+            entry(self.tr("Position"), format_position, lambda one: one.position_index, scale_width(128)),
+            entry(self.tr("Tokens"), self._format_tokens, self._token_sort_key, scale_width(66), is_right_aligned=True),
             entry(
                 self.tr("Priority"),
                 lambda one: str(one.priority),
@@ -78,7 +78,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
             entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, scale_width(58), is_right_aligned=True),
             entry(
                 self.tr("Uses"),
-                self._uses_in_words,
+                self._format_uses,
                 lambda one: self._use_counts.get(one.guid, 0),
                 scale_width(64),
                 is_right_aligned=True,
@@ -143,7 +143,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         if self.visible_rows:
             self.dataChanged.emit(self.index(0, column), self.index(len(self.visible_rows) - 1, column))
 
-    def _tokens_in_words(self, entry: WorldEntry) -> str:
+    def _format_tokens(self, entry: WorldEntry) -> str:
         if not entry.content:
             return "0"
         count = self._tokens.get(entry.content)
@@ -158,7 +158,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         """Return the sort value of the token count, estimated from the length of the text until it is counted."""
         return self._tokens.get(entry.content, len(entry.content) // 4)
 
-    def _uses_in_words(self, entry: WorldEntry) -> str:
+    def _format_uses(self, entry: WorldEntry) -> str:
         count = self._use_counts.get(entry.guid, 0)
         return str(count) if count else ""
 
@@ -222,7 +222,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
         if role == Qt.ItemDataRole.ToolTipRole and index.isValid() and index.column() in {NAME, KEYS}:
             entry = self.visible_rows[index.row()]
-            return f"{entry.name}\n{keys_in_words(entry)}\n\n{entry.content[:400]}"
+            return f"{entry.name}\n{format_keys(entry)}\n\n{entry.content[:400]}"
         if role == Qt.ItemDataRole.AccessibleTextRole and index.isValid() and index.column() == ENABLED:
             return self.tr("on") if self.visible_rows[index.row()].enabled else self.tr("off")
         return super().data(index, role)

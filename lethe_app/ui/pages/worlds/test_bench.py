@@ -29,7 +29,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme, interface_font_size, mix_colours
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.pages.worlds.labels import reason_in_words
+from lethe_app.ui.pages.worlds.labels import explain_result
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -97,9 +97,9 @@ class WorldTestBench(QFrame):
                 width=scale_width(148),
                 icon=self._result_icon,
             ),
-            Column(self.tr("Reason"), reason_in_words, width=0, colour=self._text_colour),
-            Column(self.tr("Tokens"), _tokens_in_words, lambda one: one.tokens, scale_width(64), is_right_aligned=True),
-            Column(self.tr("Rate"), _share_in_words, lambda one: one.share or 0.0, scale_width(72), is_right_aligned=True),
+            Column(self.tr("Reason"), explain_result, width=0, colour=self._text_colour),
+            Column(self.tr("Tokens"), _format_tokens, lambda one: one.tokens, scale_width(64), is_right_aligned=True),
+            Column(self.tr("Rate"), _format_share, lambda one: one.share or 0.0, scale_width(72), is_right_aligned=True),
         ]
 
     def _build(self) -> None:
@@ -214,7 +214,7 @@ class WorldTestBench(QFrame):
     def _show_full_reason(self) -> None:
         """Show the whole reason of the selected row below the table if its column is too narrow."""
         result = self.table.current_row
-        reason = reason_in_words(result) if result is not None else ""
+        reason = explain_result(result) if result is not None else ""
         available_width = self.table.columnWidth(REASON_COLUMN) - 2 * SPACE_3
         is_cut = self.table.fontMetrics().horizontalAdvance(reason) > available_width
         self.full_reason_label.setText(reason[:1].upper() + reason[1:])
@@ -253,11 +253,11 @@ class WorldTestBench(QFrame):
         return width >= SIDE_BY_SIDE_MIN_WIDTH * interface_font_size(self._theme.prose_size) / 13
 
 
-def _tokens_in_words(result: TrialEntryResult) -> str:
+def _format_tokens(result: TrialEntryResult) -> str:
     return str(result.tokens) if result.cause is not None else ""
 
 
-def _share_in_words(result: TrialEntryResult) -> str:
+def _format_share(result: TrialEntryResult) -> str:
     return f"{round(result.share * 100)} %" if result.share is not None else ""
 
 
