@@ -9,11 +9,10 @@ from datetime import timedelta
 from enum import Enum
 from statistics import median
 
-from lethe_app.brain.dialogue import beside_speech, character_speech, scene_setting, unreal_statements
+from lethe_app.brain.dialogue import fiction
+from lethe_app.brain.dialogue.corrections import apply_retractions, correct_details, is_joke
 from lethe_app.brain.dialogue.dialogue_pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
 from lethe_app.brain.dialogue.pasted_text import announces_text, extract_own_text, remove_quotations
-from lethe_app.brain.dialogue.piece_corrections import apply_retractions, correct_details
-from lethe_app.brain.dialogue.retractions import is_joke
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import MessagePart, is_prose, split_narration
 from lethe_app.brain.text.sentences import split_sentences
@@ -169,16 +168,16 @@ def _mark_game_sentences(pieces: Sequence[DialoguePiece]) -> None:
     for piece in pieces:
         if is_after_game_name and piece.meaning is SentenceMeaning.PLAIN:
             piece.meaning = SentenceMeaning.IN_CHARACTER
-        is_after_game_name = is_after_game_name or unreal_statements.is_game_name(piece.text)
+        is_after_game_name = is_after_game_name or fiction.is_game_name(piece.text)
 
 
 def _drop_dream(pieces: Sequence[DialoguePiece], reading: _Reading) -> None:
     """Drop the sentences that narrate a dream, from its announcement to the first sentence about something else."""
     is_dream = reading.is_dream_announced
     for piece in pieces:
-        if unreal_statements.mentions_dream(piece.text):
+        if fiction.mentions_dream(piece.text):
             is_dream = True
-        elif is_dream and unreal_statements.can_be_dream_content(piece.text):
+        elif is_dream and fiction.can_be_dream_content(piece.text):
             piece.meaning = SentenceMeaning.DROPPED
         else:
             is_dream = False
@@ -193,7 +192,7 @@ def _classify_persona_text(text: str, reading: _Reading) -> Iterator[DialoguePie
             meaning = SentenceMeaning.IN_CHARACTER if is_in_scene or part.narrates else SentenceMeaning.PLAIN
             yield DialoguePiece(
                 sentence,
-                SentenceMeaning.DROPPED if unreal_statements.is_about_language_model(sentence) else meaning,
+                SentenceMeaning.DROPPED if fiction.is_about_language_model(sentence) else meaning,
                 part.narrates,
             )
 
@@ -202,10 +201,10 @@ def _classify_user_text(text: str, reading: _Reading) -> Iterator[DialoguePiece]
     text = _EMOTE.sub(r"*\g<act>*", text)
     asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER.finditer(text)]
     rest = _OUT_OF_CHARACTER.sub("\n", text)
-    preceding_text, declaration, rest = scene_setting.split_at_declaration(rest)
+    preceding_text, declaration, rest = fiction.split_at_declaration(rest)
     if declaration:
         yield from _classify_speech(preceding_text, reading)
-        reading.scene = _Scene.LOOSE if scene_setting.is_companion_scene(declaration) else _Scene.DECLARED
+        reading.scene = _Scene.LOOSE if fiction.is_companion_scene(declaration) else _Scene.DECLARED
         reading.quiet_messages = 0
     elif any(found["double"] or found["marked"] for found in _OUT_OF_CHARACTER.finditer(text)) and rest.strip():
         reading.scene, reading.quiet_messages = _Scene.DECLARED, 0  # who marks what is out of character plays the rest
@@ -225,16 +224,16 @@ def _update_scene(text: str, reading: _Reading) -> None:
     message_parts = split_narration(text)
     sentences = [sentence for part in message_parts if not part.narrates for sentence in split_sentences(part.text)]
     has_action = any(part.narrates for part in message_parts)
-    everyday_count = sum(map(character_speech.is_everyday_statement, sentences))
+    everyday_count = sum(map(fiction.is_everyday_statement, sentences))
     can_change_topic = reading.scene is _Scene.LOOSE or everyday_count > 0
-    if not has_action and any(scene_setting.ends_scene(sentence, can_change_topic=can_change_topic) for sentence in sentences):
+    if not has_action and any(fiction.ends_scene(sentence, can_change_topic=can_change_topic) for sentence in sentences):
         reading.scene, reading.quiet_messages, reading.is_character_requested = _Scene.NONE, 0, False
         return
-    if scene_setting.asks_for_character(text):
+    if fiction.asks_for_character(text):
         reading.is_character_requested = True
     if reading.scene is _Scene.DECLARED:
         return
-    roleplay_count = sum(map(character_speech.is_roleplay_sentence, sentences))
+    roleplay_count = sum(map(fiction.is_roleplay_sentence, sentences))
     can_begin = has_action or roleplay_count > 1 or reading.scene is _Scene.LOOSE or reading.hint_messages > 0
     reading.hint_messages = MAX_HINT_MESSAGES if roleplay_count else max(0, reading.hint_messages - 1)
     if (roleplay_count and can_begin) or any(map(_is_roleplay_part, message_parts)):
@@ -256,7 +255,7 @@ def _is_roleplay_part(part: MessagePart) -> bool:
     if is_prose(part.text):
         return not _is_report(part.text)
     third_person_match = _THIRD_PERSON_ACT.search(part.text) or _THIRD_PERSON_START.match(part.text)
-    return bool(third_person_match) or character_speech.is_roleplay_sentence(part.text)
+    return bool(third_person_match) or fiction.is_roleplay_sentence(part.text)
 
 
 def _is_report(prose: str) -> bool:
@@ -287,42 +286,40 @@ def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
             continue
         is_quoted = action_word_count > 0 and bool(_QUOTES.search(part.text)) and not _is_attributed_quotation(part.text)
         is_anothers = bool(_OTHERS_SPEECH_TAG.search(part.text))
-        pieces = beside_speech.split_by_quotes(part.text) if is_quoted else [(_remove_quotations(part.text), False)]
+        pieces = fiction.split_by_quotes(part.text) if is_quoted else [(_remove_quotations(part.text), False)]
         for piece, is_speech in pieces:
             for sentence in split_sentences(piece):
-                if ((is_addressed or in_role) and not scene_setting.is_out_of_character(sentence)) or (
-                    is_anothers and is_speech
-                ):
+                if ((is_addressed or in_role) and not fiction.is_out_of_character(sentence)) or (is_anothers and is_speech):
                     yield _mark_in_character(sentence, reading)
                 else:
                     yield _classify_sentence(sentence, reading, is_mostly_action=is_mostly_action, is_quoted=is_speech)
 
 
 def _classify_narration(sentence: str, narration: str, reading: _Reading) -> DialoguePiece:
-    if statement := beside_speech.extract_own_statement(sentence, narration, frozenset(reading.scene_words)):
+    if statement := fiction.extract_own_statement(sentence, narration, frozenset(reading.scene_words)):
         return DialoguePiece(statement, _classify_own_sentence(statement))
     return _mark_in_character(sentence, reading, narrates=True)
 
 
 def _classify_sentence(sentence: str, reading: _Reading, *, is_mostly_action: bool, is_quoted: bool) -> DialoguePiece:
-    if unreal_statements.is_about_game(sentence):
+    if fiction.is_about_game(sentence):
         return DialoguePiece(sentence, SentenceMeaning.IN_CHARACTER)
     if reading.scene is _Scene.DECLARED:
         return (
             DialoguePiece(sentence, _classify_own_sentence(sentence))
-            if scene_setting.is_out_of_character(sentence)
+            if fiction.is_out_of_character(sentence)
             else _mark_in_character(sentence, reading)
         )
-    if character_speech.is_roleplay_sentence(sentence, in_scene=reading.scene is not _Scene.NONE):
+    if fiction.is_roleplay_sentence(sentence, in_scene=reading.scene is not _Scene.NONE):
         return _mark_in_character(sentence, reading)
     if reading.scene is _Scene.NONE and not (is_mostly_action or is_quoted):
         return DialoguePiece(sentence, _classify_own_sentence(sentence))
     if reading.scene is _Scene.LOOSE and reading.is_third_person and is_quoted:
         return _mark_in_character(sentence, reading)
-    is_everyday = character_speech.is_everyday_statement(sentence, frozenset(reading.scene_words), is_quoted=is_quoted)
-    is_everyday = is_everyday or scene_setting.is_out_of_character(sentence)
+    is_everyday = fiction.is_everyday_statement(sentence, frozenset(reading.scene_words), is_quoted=is_quoted)
+    is_everyday = is_everyday or fiction.is_out_of_character(sentence)
     if not is_quoted and reading.scene is _Scene.NONE:
-        is_everyday = is_everyday or character_speech.is_about_speaker(sentence)
+        is_everyday = is_everyday or fiction.is_about_speaker(sentence)
     return DialoguePiece(sentence, _classify_own_sentence(sentence)) if is_everyday else _mark_in_character(sentence, reading)
 
 
@@ -334,7 +331,7 @@ def _mark_in_character(text: str, reading: _Reading, *, narrates: bool = False) 
 
 def _classify_own_sentence(sentence: str) -> SentenceMeaning:
     """Return PLAIN for a sentence by the user as themselves, DROPPED if it is hypothetical or ends as a joke."""
-    is_unreal = unreal_statements.is_hypothetical(sentence) or is_joke(sentence)
+    is_unreal = fiction.is_hypothetical(sentence) or is_joke(sentence)
     return SentenceMeaning.DROPPED if is_unreal else SentenceMeaning.PLAIN
 
 
@@ -347,6 +344,6 @@ def _remove_quotations(text: str) -> str:
     quotation_match = _WHOLLY_QUOTED.match(text)
     return (
         quotation_match["said"]
-        if quotation_match and character_speech.is_about_speaker(quotation_match["said"])
+        if quotation_match and fiction.is_about_speaker(quotation_match["said"])
         else remove_quotations(text)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.dialogue.detail_corrections import find_detail_corrections, replace_detail
+from lethe_app.brain.dialogue.corrections import find_detail_corrections, replace_detail
 from lethe_app.brain.fact_rules.extractor import extract_statements
 from tests.brain.talks import talk
 

@@ -21,8 +21,8 @@ from lethe_app.errors import ModelError
 from lethe_app.paths import shipped_root
 from lethe_app.prompt.macros import expand
 from lethe_app.prompt.task_prompts import TaskPrompts
+from lethe_app.services.chat.group import TurnOrder, spoken_names
 from lethe_app.services.chat.prompt_inspector import PromptInspection
-from lethe_app.services.chat.turn_order import TurnOrder, spoken_names
 from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyBegan, ReplyFinished, ReplyText, TurnEvent
 
 Says = Callable[..., object]

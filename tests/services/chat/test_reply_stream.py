@@ -6,7 +6,7 @@ import pytest
 
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt, Receipt
-from lethe_app.services.chat.reply_stream import ReplyParser
+from lethe_app.services.chat.generation import ReplyParser
 from lethe_app.services.events import ReplyText, ThinkingText
 
 NOTHING = Alternative(model="echo")
